@@ -39,7 +39,7 @@ for (const { documents, output } of CLIENTS) {
       useTypeImports: true,
       enumType: 'string-literal',
       strictScalars: true,
-      scalars: { DateTime: 'string', Decimal: 'string', JSON: 'unknown' },
+      scalars: { BigInt: 'number | string', DateTime: 'string', Decimal: 'string', JSON: 'unknown' },
       inlineFragmentTypes: 'combine',
     },
     plugins: [{ 'typescript-operations': {} }, { 'typed-document-node': {} }],

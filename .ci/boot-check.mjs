@@ -1,6 +1,6 @@
-// Meets the product as a stranger does: `npm start` in a clean copy, the calls it prints, SIGTERM, start again.
+// Checks a first use: `npm start` in a clean copy, the printed calls, SIGTERM, a second start.
 //   node .ci/boot-check.mjs COPY DATA_FOLDER
-// Runs on any Node from 20 on; ends non-zero at the first thing that does not hold.
+// Runs on Node 20 or newer; ends non-zero at the first failure.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,14 +15,14 @@ async function start() {
     cwd: copy,
     env: { ...process.env, LENSGATE_DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // A group of its own, so that a check that fails leaves no server behind.
+    // A process group of its own, so that a failed check can stop the server.
     detached: true,
   });
   process.once('exit', () => {
     try {
       process.kill(-npm.pid, 'SIGKILL');
     } catch {
-      // The whole group has ended, as it should.
+      // The group has ended already.
     }
   });
   let said = '';
@@ -30,7 +30,7 @@ async function start() {
   await new Promise((resolve, reject) => {
     npm.stdout.on('data', (chunk) => {
       said += chunk;
-      // The last of the printed calls is the one to the graph; after it the welcome is complete.
+      // The GraphQL call is the last one; after it the welcome text is complete.
       if (/\/graphql -H[\s\S]*\n\n/.test(said)) resolve();
     });
     void exited.then(([code]) => reject(new Error(`npm start ended with ${code}:\n${said}`)));
@@ -52,7 +52,7 @@ async function stop({ npm, exited, url }) {
   const tookMs = Math.round(performance.now() - begun);
   console.log(`stopped after ${tookMs} ms with ${code ?? signal}`);
   assert.ok(tookMs < DRAIN_MS, `drained for ${tookMs} ms`);
-  await assert.rejects(fetch(`${url}/health/liveness`), 'nobody listens any more');
+  await assert.rejects(fetch(`${url}/health/liveness`), 'the port is closed');
   assert.equal(code, 0);
 }
 

@@ -26,7 +26,7 @@ const SENDER = {
   scope: { name: 'bench.instrumentation', version: '0.1.0' },
 };
 
-/** Numbers below 1 in an order of their own for each seed. */
+/** Random numbers below 1 with a seed. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -38,8 +38,8 @@ function random(seed: number): () => number {
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
 /**
- * Exports as agents send them, some 2.8 kB a span, ten spans a trace; texts shrink as prose does. Ids are asked for with
- * their number of bytes: 16 for a trace, then 8 for each of its spans.
+ * Exports like those of agents: 2.8 kB a span, ten spans a trace, texts that compress like prose. The id source gets
+ * the number of bytes: 16 for a trace, then 8 for each of its spans.
  */
 export function agentSpans(seed: number, idOf: (bytes: number) => string = randomId) {
   const draw = random(seed);
@@ -89,7 +89,7 @@ export function agentSpans(seed: number, idOf: (bytes: number) => string = rando
     };
   }
 
-  /** One export; every id in it is new where ids are random. */
+  /** One export; all its ids are new when ids are random. */
   return function anExport(spans: number, format: 'protobuf' | 'json' = 'protobuf', spansPerTrace = 10): Uint8Array {
     let traceId = '';
     let root = '';

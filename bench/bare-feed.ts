@@ -1,5 +1,5 @@
-// The least a Node process can do for a thousand readers of events: an event is made bytes once, and written to each
-// socket. Its sender is answered, keys are invented, and neither is looked at.
+// Lower bound for a thousand readers of events in a Node process: an event becomes bytes once, and is written to each
+// socket. Senders get an answer and keys are not checked.
 //   node bench/bare-feed.ts PORT
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 const [port = ''] = process.argv.slice(2);
 const readers = new Set<Socket>();
 
-/** An update as long as the product's; `name` is when it was sent, as its reader looks for it. */
+/** An update as long as the product's; `name` has the time of sending, which the reader looks for. */
 function frameOf(name: string): Buffer {
   const trace = {
     traceId: '0'.repeat(32),
@@ -22,7 +22,7 @@ function frameOf(name: string): Buffer {
     outputTokens: 0,
     models: ['gpt-4o'],
   };
-  const data = { data: { traceUpdates: { id: 'AbCdEfGh.1', missed: 0, trace } } };
+  const data = { data: { traceUpdates: { cursor: 'AbCdEfGh.1', droppedUpdates: 0, trace } } };
   const event = `event: next\ndata: ${JSON.stringify(data)}\n\n`;
   return Buffer.from(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
 }

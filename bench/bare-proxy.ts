@@ -1,6 +1,6 @@
-// The least a Node gateway can do: check one bearer key, forward through undici's dispatch, pass the answer on.
-// It parses the request for its model and a JSON answer for its usage, and keeps no books. With `http`, the upstream is
-// called through node:http instead.
+// Lower bound for a Node gateway: checks one bearer key, forwards through undici's dispatch, passes the answer on.
+// It parses the request for its model and a JSON answer for its usage, and has no accounting. With `http` it calls the
+// upstream through node:http.
 //   node bench/bare-proxy.ts PORT UPSTREAM_ORIGIN KEY [http]
 import { Agent, createServer, type IncomingMessage, request as callHttp, type ServerResponse } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';

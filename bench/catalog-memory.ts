@@ -1,12 +1,13 @@
-// What the catalog keeps in memory: nothing loaded, loaded, and after every row was replaced once and every entry and
-// page served from either state. Prints one line of JSON. Before the first look a map is read and dropped, so that what
-// reading one leaves with the engine for its next use is in all three figures.
+// Memory of the catalog: before loading, loaded, and after every row was replaced once and every entry and page was
+// served from both states. Prints one line of JSON. A map is read and dropped first, so that memory that the engine keeps
+// after reading is in all three figures.
 //   node --expose-gc bench/catalog-memory.ts FOLDER
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { catalogRoutes } from '../rest-shims/catalog.ts';
+import { createCatalogResultCache } from '../src/domain/catalog/result-cache.ts';
 import { createPatternCompiler } from '../src/runtime/catalog/pattern.ts';
 import { parsePriceMap } from '../src/runtime/catalog/parse.ts';
 import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
@@ -28,12 +29,16 @@ async function settled(): Promise<{ readonly heapMiB: number; readonly rssMiB: n
 
 const url = join(folder, 'map.json');
 const source = createCatalogSource({ url, refreshSeconds: 60, clock: systemClock, log: quiet });
-const platform = { catalog: source, patterns: createPatternCompiler() };
-// A caller with a key is not counted, so that nothing but the catalog is asked.
+const platform = {
+  catalog: source,
+  catalogResults: createCatalogResultCache(source),
+  patterns: createPatternCompiler(),
+};
+// A caller with a key is not counted, so that only the catalog is used.
 const scope = { platform, caller: { role: 'proxy_admin' } } as unknown as Scope;
 const request = { method: 'GET', params: {}, headers: {}, body: new Uint8Array() };
 
-/** Has every entry and every page of the usual sizes written once. */
+/** Writes every entry and every page of the usual sizes once. */
 async function serveAll(): Promise<void> {
   const { entries } = source.current();
   for (const { id } of entries)
@@ -43,7 +48,7 @@ async function serveAll(): Promise<void> {
       await list?.handle({ ...request, path: '/model_catalog', search: `page=${page}&page_size=${size}` }, scope);
 }
 
-/** Reads and writes a map as the catalog does, and keeps nothing. */
+/** Reads and writes a map as the catalog does, and drops it. */
 async function readAndDrop(): Promise<void> {
   const map = Object.fromEntries(loadEmbeddedMap().models);
   await parsePriceMap(Buffer.from(JSON.stringify(map)), { currentCount: 0, packed: true });

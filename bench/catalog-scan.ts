@@ -1,4 +1,4 @@
-// How long one scan of all ids takes, per pattern, on the engine as the product uses it. Prints one line of JSON.
+// Time of one scan of all ids, per pattern, with the engine of the product. Prints one line of JSON.
 //   node bench/catalog-scan.ts ROUNDS
 import { findEntries, NO_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createPatternCompiler } from '../src/runtime/catalog/pattern.ts';
@@ -18,7 +18,7 @@ const PATTERNS = [
 const rounds = Number(process.argv[2]);
 const { entries } = loadEmbeddedSnapshot();
 
-/** Milliseconds of one scan, with the pattern compiled anew as for a caller who sends it for the first time. */
+/** Milliseconds of one scan, including the compilation of the pattern. */
 function scan(source: string): number {
   const begun = performance.now();
   const compiled = createPatternCompiler().compile(source);

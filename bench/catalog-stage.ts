@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { loadEmbeddedMap } from '../src/runtime/catalog/snapshot.ts';
 import { CORES, freePort, productCommand, type Program, start, untilReady } from './measure.ts';
 
-/** A program and what it is asked. */
+/** A program and its request. */
 export interface Side {
   readonly url: string;
   readonly program: Program;
 }
 
-/** One question, put to Koa with the answer ready made and to the product. */
+/** One request, to the product and to Koa with the prepared answer. */
 export interface Question {
   readonly title: string;
   readonly koa: Side;
@@ -21,11 +21,11 @@ export interface Question {
 
 export interface CatalogStage {
   readonly questions: readonly Question[];
-  /** A product of its own whose map can be swapped, asked for one entry. */
+  /** A second product whose map can be swapped, with requests for one entry. */
   readonly followed: Side;
   startSwapping(): void;
   stopSwapping(): void;
-  /** How often the followed product has taken a map. */
+  /** Number of maps that this product has loaded. */
   swaps(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ function twoMaps(): readonly Buffer[] {
   );
 }
 
-/** An upstream that says that nothing has changed, or sends the other map every time. */
+/** An upstream that answers 304, or alternates between the maps. */
 async function playUpstream() {
   const maps = twoMaps();
   let swapping = false;
@@ -103,7 +103,7 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
 
   try {
     const product = await launchProduct('lensgate', { LENSGATE_CATALOG_REFRESH_SECONDS: '0' });
-    // Not kept to one core: a thread of its own reads the map.
+    // Not pinned to one core: a worker thread reads the map.
     const follower = await launchProduct(
       'lensgate-following',
       { LENSGATE_CATALOG_REFRESH_SECONDS: '1', LITELLM_MODEL_COST_MAP_URL: upstream.url },

@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
-/** Long enough for two looks at the map. */
+/** Long enough for two refreshes of the map. */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;
 const SCANS = 50;
@@ -73,7 +73,7 @@ interface Compared {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-/** Both sides once per round, in turn, so that a slow moment of the machine hits both alike. */
+/** Both sides once per round, in turn, so that a slow moment of the machine affects both. */
 async function compared({ title, koa, product }: Question, folder: string): Promise<Compared> {
   const rounds: Record<'koa' | 'product', Round[]> = { koa: [], product: [] };
   for (const { url } of [koa, product])
@@ -126,7 +126,7 @@ try {
     stage.stopSwapping();
     swaps += (await stage.swaps()) - before;
   }
-  if (swaps === 0) throw new Error('The map was never swapped.');
+  if (swaps === 0) throw new Error('The map was not swapped.');
 
   const { ids, scans } = await inChild<Scans>('catalog-scan.ts', [String(SCANS)]);
   const memory = await inChild<Record<'without' | 'loaded' | 'replaced', Memory>>(
@@ -189,8 +189,8 @@ try {
     '## The catalog beside plain Koa',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${ROUNDS} rounds of ${SECONDS} s per target after ${WARM_SECONDS} s of warm-up, ${CONNECTIONS} clients, load by ${LOAD_TOOL}.`,
     machine().join('\n'),
-    'Koa answers every request with the same bytes, made before it began. `lensgate` runs as shipped, the free allowance of ' +
-      'its callers counted. The same question is asked again and again. During swaps the product follows a price map in which ' +
+    'Koa answers every request with the same prepared bytes. `lensgate` runs as shipped, the free allowance of ' +
+      'its callers counted. Every request is the same. During swaps the product follows a price map in which ' +
       'every row differs from the one before, looked at once a second; the ' +
       'threads that read it may run on either core. Medians of the rounds; CPU is the best round; of the longest requests of ' +
       'the rounds the median and the best.',

@@ -12,10 +12,10 @@ import { consumption } from './measure.ts';
 export interface FanoutOrder {
   readonly origin: string;
   readonly adminKey: string;
-  /** The server, for what it takes. */
+  /** Process id of the server, for its CPU. */
   readonly pid: number;
   readonly readers: number;
-  /** Of each kind, in turn: everybody reads, and, where one is to stall, one does not. */
+  /** Rounds of each kind, in turn: all read, and, with `stalls`, one does not. */
   readonly rounds: number;
   readonly stalls: boolean;
   /** Updates a second. */
@@ -35,7 +35,7 @@ export interface FanoutReport {
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];
-  /** What the stalled reader was told it had missed once it read on; 0 when it was never told. */
+  /** Missed updates that the stalled reader was sent when it read again; 0 for none. */
   readonly missed: number;
 }
 
@@ -56,7 +56,7 @@ function post(path: string, key: string, contentType: string, body: Uint8Array):
   });
 }
 
-/** A key whose readers see what it sends, and nothing of what the administrator sends. */
+/** A key that sees its own traces only. */
 async function keyOfTeam(): Promise<string> {
   const body = Buffer.from(JSON.stringify({ team_id: 'fanout' }));
   return (JSON.parse(await post('/key/generate', order.adminKey, 'application/json', body)) as { key: string }).key;
@@ -89,7 +89,7 @@ const send = (key: string, body: Uint8Array): Promise<string> =>
 
 /** Opens an event stream; resolves with its first bytes. */
 async function follow(key: string, fields: string): Promise<Socket> {
-  const body = JSON.stringify({ query: `subscription { traceUpdates { id missed trace { ${fields} } } }` });
+  const body = JSON.stringify({ query: `subscription { traceUpdates { cursor droppedUpdates trace { ${fields} } } }` });
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on('error', () => {});
   socket.write(
@@ -137,25 +137,25 @@ async function round(key: string): Promise<FanoutRound> {
   return { p50Ms: at(0.5), p99Ms: at(0.99), cpuUs, lost: expected - delaysMs.length };
 }
 
-/** A reader of everything that takes nothing from its socket, which is full when this resolves. */
+/** A reader of all fields that does not read its socket; resolves when the socket is full. */
 async function stall(): Promise<Socket> {
   const wide = Array.from({ length: 60 }, (_, at) => `a${at}: inputPreview`).join(' ');
   const socket = await follow(order.adminKey, wide);
   socket.pause();
-  const input = 'Nobody reads this. '.repeat(20);
+  const input = 'This is not read. '.repeat(20);
   // The kernel holds some ten megabytes on both sides of a loopback connection.
   for (let sent = 0; sent < 16; sent += 1) await send(order.adminKey, anExport(100, 'stuffing', input));
   return socket;
 }
 
-/** Reads what is left for a stalled reader; gives the updates it is told to have missed. */
+/** Reads the rest of a stalled reader; returns the number of updates it missed. */
 async function missedBy(socket: Socket): Promise<number> {
   let missed = 0;
   let rest = '';
   socket.on('data', (data: Buffer) => {
     rest += data.toString('latin1');
-    for (const [, count] of rest.matchAll(/"missed":(\d+)/g)) missed += Number(count);
-    rest = rest.slice(-12).replace(/"missed":\d+/, '');
+    for (const [, count] of rest.matchAll(/"droppedUpdates":(\d+)/g)) missed += Number(count);
+    rest = rest.slice(-24).replace(/"droppedUpdates":\d+/, '');
   });
   socket.resume();
   for (let waited = 0; waited < 50 && missed === 0; waited += 1) await after(100);

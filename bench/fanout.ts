@@ -1,5 +1,5 @@
-// How long a trace takes to a thousand readers of `traceUpdates`, all reading and with one that does not, beside a
-// process that only writes ready bytes to as many sockets; writes its part of bench/RESULTS.md.
+// Delay of a trace to a thousand readers of `traceUpdates`, with and without a stalled one, beside a process that only
+// writes prepared bytes to as many sockets; writes its part of bench/RESULTS.md.
 //   npm run bench:fanout -- [--readers 1000] [--rounds 3] [--rate 10] [--seconds 5] [--runs 1] [--dry]
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,19 +32,19 @@ const row = (name: string, all: readonly FanoutRound[]): readonly (string | numb
   Math.max(...all.map(({ lost }) => lost)),
 ];
 
-/** Seen with `perf`, by hand. */
+/** From a manual run of `perf`. */
 const PROFILE =
   "What a profile shows: of a delivery's CPU half is the kernel's for one write to a socket, a sixth Node's way there, a tenth the loop over the readers; a fifth is the export itself, read, packed, committed and answered once for all of them. What is missed beyond the bare sockets is that export, some 2 ms before the first reader has it.";
 
-/** What one run saw. */
+/** Figures of one run. */
 interface Seen {
   readonly times: string;
-  /** Updates that the stalled reader was told it missed. */
+  /** Updates that the stalled reader missed. */
   readonly missed: number;
   readonly goals: readonly (readonly string[])[];
 }
 
-/** What readers of a server saw; `stalls` has one more of them take nothing, in every other round. */
+/** Figures of the readers of a server; with `stalls` one more reader reads nothing in every other round. */
 async function reportOf(
   name: string,
   commandOf: (port: number) => readonly string[],
@@ -113,7 +113,7 @@ const goalTable = (): string =>
 while (seen.length < runs) {
   const one = await seenInARun();
   seen.push(one);
-  console.log([one.times, `The stalled reader was told of ${one.missed} missed.`, goalTable()].join('\n\n'));
+  console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
 const several = `${runs} runs with processes of their own; times are the last one's, the goals all of them: a goal holds when it held in two of three. `;
 const text = seen
@@ -122,7 +122,7 @@ const text = seen
     `## One trace to ${readers} readers`,
     `Measured ${new Date().toISOString().slice(0, 10)}: ${runs > 1 ? several : ''}${rounds} rounds of each kind in turn, ${rate} exports of one span a second for ${seconds} s; every reader follows \`traceUpdates\` over an event stream of its own, with one key and one document.`,
     conditions,
-    `A delay is from before the export is sent until the reader has the update: it holds the commit, and the time of one Node process to read ${readers} sockets. \`bare sockets\`, measured before ours, is a Node process that stores nothing, asks for nobody’s rights and writes the same bytes to every socket: what this machine lets Node do. The stalled reader asks for more than its socket holds and takes nothing; when it reads again it is told how many it missed, here ${missed}.`,
+    `A delay is from before the export is sent until the reader has the update: it holds the commit, and the time of one Node process to read ${readers} sockets. \`bare sockets\`, measured before ours, is a Node process that stores nothing, checks no access and writes the same bytes to every socket: what this machine lets Node do. The stalled reader asks for more than its socket holds and takes nothing; after it resumes reading it gets the number of missed updates, here ${missed}.`,
     times,
     PROFILE,
     goalTable(),

@@ -2,7 +2,7 @@ import { median } from './measure.ts';
 import { type PacedRounds, pacedOf } from './paced.ts';
 import { least, medianOf, pick, ratio, type Round, type Rounds, type Trial } from './rounds.ts';
 
-/** Everything that was seen in one run; what was not measured is empty. */
+/** Figures of one run; unmeasured ones are empty. */
 export interface Seen {
   readonly trials: ReadonlyMap<Trial, Rounds>;
   readonly flood: Rounds;
@@ -10,7 +10,7 @@ export interface Seen {
   readonly paced: ReadonlyMap<number, PacedRounds>;
 }
 
-/** A goal and what was seen of it; the bounds are what must hold and what would be a reach. */
+/** A goal and its figure, with the required bound and the desired one. */
 interface Goal {
   readonly what: string;
   readonly seen: number;
@@ -38,7 +38,7 @@ export function goalsOf({ trials, flood, books, paced }: Seen): readonly Goal[] 
   const rss = (name: string): number => medianOf(pick(sixtyFour, name), 'rssMiB' satisfies keyof Round);
   const few = paced.get(16) ?? new Map();
   const many = paced.get(64) ?? new Map();
-  // Who is faster than nginx adds nothing; a ratio of what is below nothing says nothing.
+  // A target faster than nginx adds 0; a ratio to a negative addition is meaningless.
   const delayAdded = (name: string): number => Math.max(pacedOf(many, name).p50Us - pacedOf(many, 'nginx').p50Us, 1);
   const chunkCpu = (name: string): number => pacedOf(many, name).cpuUs;
   const more = (what: string, seen: number, must: number, reach: number, unit = '×'): Goal => ({
@@ -104,7 +104,7 @@ export function goalsOf({ trials, flood, books, paced }: Seen): readonly Goal[] 
   ];
 }
 
-/** CPU of an answer, what was put off until it was given included, of the best rounds. */
+/** CPU of an answer with its deferred work, from the best rounds. */
 const cpuOf = (rounds: Rounds, name: string): number =>
   least(pick(rounds, name), 'cpuUs') + least(pick(rounds, name), 'laterUs');
 
@@ -112,12 +112,12 @@ export const SMALL_PROMPT = 400;
 export const LARGE_PROMPT = 100_000;
 /** Portkey on the Node of its own image. */
 export const PORTKEY_AS_SHIPPED = 'portkey, Node 20';
-/** The product with its accounting left out. */
+/** The product without accounting. */
 export const NO_BOOKS = 'lensgate, no books';
 
 export const GOALS_HEAD = ['Goal', 'Must', 'Reach', 'Seen', 'Verdict'];
 
-/** The goals with what each run saw of them; a goal holds when it held in two of three runs. */
+/** The goals with the figures of each run; a goal holds when it held in two of three runs. */
 export const goalRows = (runs: readonly (readonly Goal[])[]): string[][] =>
   (runs[0] ?? []).map(({ what, must, reach, unit, better }, at) => {
     const seen = runs.map((goals) => goals[at]?.seen ?? Number.NaN);

@@ -1,9 +1,9 @@
-// Loads nginx, a bare Node proxy and the product in turn and writes what it saw to bench/RESULTS.md. In full, beside
-// Portkey's gateway too, with large prompts, streams at three concurrencies, paced streams, and accounting left out.
-// `--goals` is as full, less the trials that no goal looks at; `--runs 3` does everything so often, with new processes
-// each time, and judges the goals by all of them.
+// Loads nginx, a bare Node proxy and the product in turn and writes the figures to bench/RESULTS.md. `--full` adds
+// Portkey's gateway, large prompts, streams at three concurrencies, paced streams, and the product without accounting.
+// `--goals` is `--full` without the trials that no goal needs. `--runs 3` repeats everything with new processes and judges
+// the goals by all runs.
 //   npm run bench:gateway -- [--seconds 3] [--rounds 5] [--warm 15] [--full | --goals] [--runs 1] [--dry]
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -36,7 +36,7 @@ const { values: options } = parseArgs({
     dry: { type: 'boolean', default: false },
   },
 });
-/** Load before the first trial: the compiler's work at start is not part of any figure. */
+/** Load before the first trial, so that compilation is in no figure. */
 const WARM_SECONDS = Number(options.warm);
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
@@ -62,7 +62,7 @@ const PACED = [16, 64];
 
 const ALL_PEERS = options.full || options.goals;
 
-/** What is loaded in one run, and where its files are. */
+/** Targets of one run, and their folder. */
 interface Run {
   readonly stage: Stage;
   readonly folder: string;
@@ -75,7 +75,7 @@ const orderOf = ({ connections, ...body }: Trial) => ({
   expectedStatus: 200,
 });
 
-/** Proof that the features were on: the calls are traces that can be read back. */
+/** Checks that tracing was on: the calls can be read as traces. */
 async function assertTracesKept({ stage }: Run): Promise<void> {
   const { origin, adminKey } = stage.product;
   const answer = await fetch(`${origin}/v1/traces`, { headers: { authorization: `Bearer ${adminKey}` } });
@@ -91,7 +91,7 @@ async function floodWithBadKeys(run: Run): Promise<Rounds> {
   const { stage, folder } = run;
   const callsBefore = await upstreamCalls(run);
   const { product, koaHello } = stage;
-  const strangers = { ...product, headers: { ...product.headers, authorization: 'Bearer sk-nobody-knows-this-key' } };
+  const strangers = { ...product, headers: { ...product.headers, authorization: 'Bearer sk-this-key-is-unknown' } };
   const order = orderOf(trial(false, 16));
   const rounds = { hello: [] as Round[], refused: [] as Round[] };
   for (let round = 0; round < Math.min(ROUNDS, 3); round += 1) {
@@ -200,7 +200,6 @@ const delays = last.flatMap(delaysOf);
 const goals = table(GOALS_HEAD, goalRows(runs.map(goalsOf)));
 console.log(goals);
 const several = `${RUNS} runs with processes of their own; the tables show the last, the goals all of them: a goal holds when it held in two of three. `;
-const notes = join(import.meta.dirname, 'profile.md');
 const text = [
   `## The gateway beside nginx, bare Node proxies${ALL_PEERS ? ' and Portkey' : ''}`,
   `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of ${SECONDS} s per target and trial after ${WARM_SECONDS} s of warm-up, load by ${LOAD_TOOL}.`,
@@ -210,6 +209,5 @@ const text = [
   delays.length === 0 ? '' : `${ABOUT_PACED}\n\n${table(PACED_HEAD, delays)}`,
   'Ratios are medians of the ratios taken round by round. A whole stream counts as one answer.',
   goals,
-  existsSync(notes) ? readFileSync(notes, 'utf8').trim() : '',
 ];
 if (!options.dry) writePart('gateway', text.filter(Boolean).join('\n\n'));

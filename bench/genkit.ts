@@ -1,4 +1,4 @@
-// Starts the npm peer that stores traces, as its own tools do: JSON files in a folder, OTLP/JSON at /api/otlp.
+// Starts the npm peer that stores traces: JSON files in a folder, OTLP/JSON at /api/otlp.
 //   node bench/genkit.ts <home with its node_modules> <port> <folder>
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// Koa answering bytes that were made before it began: the cheapest way to give that answer through it.
+// Koa with prepared bytes: the cheapest way to send an answer through it.
 //   node bench/koa-bytes.ts PORT FILE
 import { readFileSync } from 'node:fs';
 import Koa from 'koa';

@@ -1,4 +1,4 @@
-// Koa answering a short JSON body: the cheapest answer the framework at the edge can give.
+// Koa with a short JSON body: the cheapest answer of the framework.
 //   node bench/koa-hello.ts PORT
 import Koa from 'koa';
 

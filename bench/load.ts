@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORES, hasCommand, pinned, run } from './measure.ts';
 
-/** One request, sent again and again. */
+/** The repeated request. */
 export interface LoadOrder {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export interface LoadOrder {
   readonly expectedStatus: number;
 }
 
-/** What came of it; latencies of whole answers in microseconds. */
+/** Figures; latencies of whole answers in microseconds. */
 export interface LoadReport {
   readonly requests: number;
   readonly elapsedUs: number;
@@ -39,10 +39,10 @@ end
 
 const tool = hasCommand('wrk') ? 'wrk' : 'own sockets';
 
-/** Which load generator this machine has. */
+/** Load generator of this machine. */
 export const LOAD_TOOL: string = tool;
 
-/** Loads one loopback address; never another. */
+/** Loads one address; only loopback is accepted. */
 export async function load(order: LoadOrder, folder: string): Promise<LoadReport> {
   if (new URL(order.url).hostname !== '127.0.0.1') throw new Error(`Only 127.0.0.1 is loaded, not ${order.url}.`);
   return tool === 'wrk' ? loadWithWrk(order, folder) : loadWithSockets(order);
@@ -73,7 +73,7 @@ async function loadWithWrk(order: LoadOrder, folder: string): Promise<LoadReport
   );
   if (report === null) throw new Error(`wrk gave no report: ${said}`);
   const { refused, ...rest } = report;
-  // wrk counts every status above 399 as refused; where a refusal is expected, all of them have to be.
+  // wrk counts every status above 399 as refused. Where refusals are expected all answers must be refused.
   const wrong = order.expectedStatus >= 400 ? rest.requests - refused : refused;
   return { ...rest, bad: rest.bad + wrong };
 }

@@ -1,5 +1,5 @@
-// Preloaded (node --import) into a server without a setting for its host: makes it listen on 127.0.0.1 alone. Plain
-// JavaScript, because not every Node that runs one takes types.
+// Preloaded (node --import) into a server without a host setting: makes it listen on 127.0.0.1 only. Plain JavaScript,
+// because older Node versions do not strip types.
 import { Server } from 'node:net';
 
 const { listen } = Server.prototype;

@@ -11,25 +11,28 @@ const ROOT = join(import.meta.dirname, '..');
 
 const START = 'scripts/start.mjs';
 
-/** What `npm start` runs, npm itself left out. With a module to preload, whose place the bundle would take, from sources. */
-export function productCommand(args: readonly string[], preload: string | null = null): readonly string[] {
+/** Command of `npm start` without npm. With a preloaded module it runs the sources, because the bundle would replace it. */
+export function productCommand(
+  args: readonly string[],
+  { preload = null, root = ROOT }: { readonly preload?: string | null; readonly root?: string } = {},
+): readonly string[] {
   const { scripts }: { readonly scripts: { readonly start: string } } = createRequire(import.meta.url)(
     '../package.json',
   );
   if (!scripts.start.endsWith(START)) throw new Error(`The start of the product does not run ${START}.`);
   const started = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
   const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${started} "$@"`;
-  return ['sh', '-c', line, ROOT, ...args];
+  return ['sh', '-c', line, root, ...args];
 }
 
-/** A program under measurement; `stop` ends this one process and nothing else. */
+/** A measured program; `stop` ends this process only. */
 export interface Program {
   readonly name: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** What a process and its children have used up to now. */
+/** Usage of a process and its children so far. */
 export interface Consumption {
   /** On-CPU time in nanoseconds. */
   readonly cpuNs: number;
@@ -47,10 +50,10 @@ const loadBefore = loadavg()[0] ?? 0;
 const BINDER = 'taskset';
 const pinning = hasCommand(BINDER) && cpus().length > 1;
 
-/** Where load and upstream run, and where the measured server runs; null where there is nothing to pin with. */
+/** Cores of load and upstream, and of the measured server; null when pinning is not possible. */
 export const CORES = pinning ? { load: '0', server: '1', both: '0,1' } : { load: null, server: null, both: null };
 
-/** A command kept on one core, where the machine can do that. */
+/** A command pinned to one core, where possible. */
 export function pinned(core: string | null, command: readonly string[]): readonly [string, ...string[]] {
   const [first = '', ...rest] = command;
   return core === null ? [first, ...rest] : [BINDER, '-c', core, first, ...rest];
@@ -78,7 +81,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(patience);
 }
 
-/** Runs a program to its end; throws with what it said when it fails. */
+/** Runs a program; throws with its output when it fails. */
 export async function run(command: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
@@ -114,7 +117,7 @@ function family(pid: number): readonly number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** Binds each thread of a process and its children to the core that its name gets. */
+/** Binds each thread of a process and its children to the core for its name. */
 export function bindThreads(pid: number, coreOf: (thread: string) => string | null): void {
   for (const member of family(pid))
     for (const task of listed(`/proc/${member}/task`)) {
@@ -123,7 +126,7 @@ export function bindThreads(pid: number, coreOf: (thread: string) => string | nu
     }
 }
 
-/** Reads the kernel's books on a process, all its threads and its children. */
+/** Reads the kernel's counters of a process, its threads and its children. */
 export function consumption(pid: number): Consumption {
   let cpuNs = 0;
   let rss = 0;
@@ -135,13 +138,13 @@ export function consumption(pid: number): Consumption {
   return { cpuNs, rss };
 }
 
-/** Most bytes a process and its children have had resident since they began. */
+/** Peak resident bytes of a process and its children. */
 export function peakResident(pid: number): number {
   const peaks = family(pid).map((member) => /^VmHWM:\s+(\d+)/m.exec(content(`/proc/${member}/status`))?.[1] ?? 0);
   return peaks.reduce<number>((total, kib) => total + Number(kib), 0) * 1024;
 }
 
-/** A loopback port nobody listens on. */
+/** A free loopback port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -152,7 +155,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Asks until the answer is 200; gives the milliseconds it took. Throws after `patienceMs`. */
+/** Polls until the answer is 200; returns the milliseconds. Throws after `patienceMs`. */
 export async function untilReady(url: string, patienceMs = 30_000): Promise<number> {
   const begun = performance.now();
   while (performance.now() - begun < patienceMs) {
@@ -164,26 +167,26 @@ export async function untilReady(url: string, patienceMs = 30_000): Promise<numb
   throw new Error(`${url} did not answer within ${patienceMs} ms.`);
 }
 
-/** The middle value. */
+/** Median. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
 }
 
-/** What a command says of itself in its first line; nothing when it is absent. */
+/** First line of a command's version text; empty when it is missing. */
 function versionOf(command: string): readonly string[] {
   if (!hasCommand(command)) return [];
   const { stdout, stderr } = spawnSync(command, ['-v'], { encoding: 'utf8' });
   return [`${stderr}${stdout}`.trim().split('\n')[0] ?? command];
 }
 
-/** What a reader needs to judge the figures: hardware, kernel and versions. */
+/** Hardware, kernel and versions of the run. */
 export function machine(): readonly string[] {
   const versions = [`Node ${process.versions.node}`, `undici ${undici.version}`];
   versions.push(...versionOf('nginx'), ...versionOf('wrk'));
   return [
     `- ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${pinning ? 'load and upstream pinned to core 0, the server under test alone on core 1' : 'nothing pinned'}`,
     `- ${process.platform} ${content('/proc/sys/kernel/osrelease').trim()}; ${versions.join('; ')}`,
-    `- load average before the run: ${loadBefore.toFixed(1)}${loadBefore > 0.5 ? ', so others were working on these cores: ratios are rough and tails mean little' : ''}`,
+    `- load average before the run: ${loadBefore.toFixed(1)}${loadBefore > 0.5 ? '; other work shared these cores, so ratios are rough and tails mean little' : ''}`,
   ];
 }

@@ -1,4 +1,4 @@
-// Preloaded (node --import) into the product to see what its accounting costs: nothing of a call is encoded or stored.
+// Preloaded (node --import) into the product to measure its accounting: no call is encoded or stored.
 import { registerHooks } from 'node:module';
 
 const WITHOUT: Readonly<Record<string, string>> = {

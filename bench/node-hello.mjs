@@ -1,4 +1,4 @@
-// A bare node:http server: what Node itself costs to start.
+// A bare node:http server, for the start cost of Node.
 //   node bench/node-hello.mjs PORT
 import { createServer } from 'node:http';
 

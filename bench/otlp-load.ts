@@ -13,9 +13,9 @@ export interface OtlpOrder {
   readonly spans: number;
   readonly connections: number;
   readonly seed: number;
-  /** Some peers read only JSON. */
+  /** Some peers accept JSON only. */
   readonly format: 'protobuf' | 'json';
-  /** Whether a few exports are sent again and again under new ids, made as they are sent: for a great many. */
+  /** Repeats a few exports with new ids, for very long runs. */
   readonly renewed: boolean;
 }
 
@@ -54,7 +54,7 @@ function made(): () => Buffer | null {
     const renewed = renewedExports(order.seed, order.spans);
     return () => (left-- > 0 ? requestOf(renewed(), constants.Z_BEST_SPEED) : null);
   }
-  // Beforehand: what a sender does is not what is measured.
+  // Prepared before: the work of the sender is not measured.
   const requests = Array.from({ length: order.exports }, () =>
     requestOf(anExport(order.spans, order.format), constants.Z_DEFAULT_COMPRESSION),
   );

@@ -1,4 +1,4 @@
-// The limit of ingest: accepts an export, inflates it, reads every span of it, and keeps nothing. One thread.
+// Upper bound of ingest: accepts an export, inflates it, reads every span, stores nothing. One thread.
 //   node bench/otlp-sink.ts <port>
 import { createServer } from 'node:http';
 import { gunzipSync } from 'node:zlib';

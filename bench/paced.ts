@@ -3,7 +3,7 @@ import { CORES, consumption, median, pinned, run } from './measure.ts';
 import { settle } from './rounds.ts';
 import type { Target } from './targets.ts';
 
-/** What came of paced streams: delays from the upstream's write to the client's read, in microseconds. */
+/** Figures of paced streams: delays from the upstream's write to the client's read, in microseconds. */
 export interface PacedReport {
   readonly streams: number;
   readonly chunks: number;
@@ -22,7 +22,7 @@ export interface PacedRound extends PacedReport {
 
 export type PacedRounds = ReadonlyMap<string, readonly PacedRound[]>;
 
-/** Every target in turn, with so many streams at once, each with one chunk every 10 ms. */
+/** Every target in turn with concurrent streams, each with one chunk every 10 ms. */
 export async function pacedInTurn(
   targets: readonly Target[],
   {

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { installPeer } from './install.ts';
 
 const VERSION = '1.15.2';
-/** A fresh install answers 500 to every stream of OpenAI; with this older server below it, it streams. */
+/** A fresh install answers 500 to every OpenAI stream; it streams with this older server package. */
 const NODE_SERVER = '1.14.1';
 
-/** The Node that its own image is made of, and with which the anchors of the goals were measured. */
+/** Node of its own image, with which the goals were set. */
 const SHIPPED_NODE = '20.20.2';
 
-/** What starts Portkey's gateway on a loopback port, with our Node or with another. */
+/** Command that starts Portkey's gateway on a loopback port, with our Node or another. */
 export type PortkeyCommand = (port: number, node?: string) => readonly string[];
 
-/** Headers that have it forward to an OpenAI-compatible upstream. It checks no keys in this form. */
+/** Headers that make it forward to an OpenAI-compatible upstream. It checks no keys in this mode. */
 export const portkeyHeaders = (upstreamOrigin: string): Readonly<Record<string, string>> => ({
   'x-portkey-provider': 'openai',
   'x-portkey-custom-host': `${upstreamOrigin}/v1`,

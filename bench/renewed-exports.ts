@@ -1,14 +1,14 @@
 import { randomFillSync } from 'node:crypto';
 import { agentSpans } from './agent-spans.ts';
 
-/** An id, where it stands in an export: as bytes, and as what texts say of it in hex. */
+/** Positions of an id in an export: as bytes, and as hexadecimal text. */
 interface PlacedId {
   readonly bytes: Buffer;
   readonly raw: readonly number[];
   readonly hex: readonly number[];
 }
 
-/** The part of a trace's id that its conversation is named by; all of a span's. */
+/** Part of a trace id that names its conversation; the whole id of a span. */
 const NAMED_DIGITS = 12;
 
 function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
@@ -18,8 +18,8 @@ function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
 }
 
 /**
- * A few exports again and again, in protobuf, each time with new ids: for runs over millions of spans, because to make the
- * texts of each anew takes longer than to store it. What it gives is good until it is asked again.
+ * Repeats a few protobuf exports with new ids, for runs over millions of spans: making new texts takes longer than storing
+ * them. A result is valid until the next call.
  */
 export function renewedExports(seed: number, spans: number, exports = 40): () => Buffer {
   const made = Array.from({ length: exports }, (_, at) => {

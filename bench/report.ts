@@ -1,21 +1,15 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
-const INTRODUCTION = `# Results
-
-Written by the scripts in this folder (\`npm run bench:catalog\`, \`bench:gateway\`, \`bench:startup\`, \`bench:traces\`, \`bench:trace-cores\`, \`bench:fanout\`); each replaces its own part.
-Everything ran on one machine over loopback. Compare only figures of one part: they come from one run, in which
-the targets were loaded in turn (A B C, A B C, …). Absolute figures of two days or two machines say nothing.
-`;
-
+const RUNS = join(import.meta.dirname, 'results');
 /** A Markdown table; the first row names the columns. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A row of a table of goals: what must hold, what would be better still, what was seen, and whether each holds. */
+/** A row of a table of goals: required bound, desired bound, figure, verdict. */
 export const goal = (
   what: string,
   [must, reach]: readonly [string, string],
@@ -23,10 +17,10 @@ export const goal = (
   [met, reached]: readonly [boolean, boolean],
 ): readonly string[] => [what, must, reach, seen, reached ? 'reached' : met ? 'met' : 'missed'];
 
-/** How much a verdict says. */
+/** Verdicts, the worst first. */
 const VERDICTS = ['missed', 'met', 'reached'];
 
-/** The goals of several runs in one table, with what each saw of them; a verdict is one that two of three runs bear out. */
+/** The goals of several runs in one table; a verdict needs two of three runs. */
 export const judged = (runs: readonly (readonly (readonly string[])[])[]): string[][] =>
   (runs[0] ?? []).map((first, at) => {
     const rows = runs.map((goals) => goals[at] ?? []);
@@ -37,15 +31,27 @@ export const judged = (runs: readonly (readonly (readonly string[])[])[]): strin
     return [...first.slice(0, 3), seen, verdict];
   });
 
-/** Replaces one part of bench/RESULTS.md, or appends it. */
+/** Writes a whole run to bench/results, and its goals as one part of bench/RESULTS.md. */
 export function writePart(name: string, text: string): void {
-  const before = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8') : INTRODUCTION;
+  const whole = text.trim();
+  mkdirSync(RUNS, { recursive: true });
+  writeFileSync(join(RUNS, `${name}.md`), `${whole.replace(/^## /, '# ')}\n`);
+  const before = readFileSync(RESULTS, 'utf8');
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
-  const part = `${open}\n\n${text.trim()}\n\n${close}`;
+  const part = `${open}\n\n${summaryOf(name, whole)}\n\n${close}`;
   const [from, to] = [before.indexOf(open), before.indexOf(close)];
   const after =
     from >= 0 && to > from
       ? `${before.slice(0, from)}${part}${before.slice(to + close.length)}`
       : `${before.trimEnd()}\n\n${part}\n`;
   writeFileSync(RESULTS, after);
+}
+
+/** Title, conditions of measurement and goals of a run. */
+export function summaryOf(name: string, text: string): string {
+  const kept = text.split('\n\n').flatMap((paragraph) => {
+    if (paragraph.startsWith('Measured ')) return [`${paragraph} [Whole run](results/${name}.md).`];
+    return /^(## |\| Goal )/.test(paragraph) ? [paragraph] : [];
+  });
+  return kept.join('\n\n');
 }

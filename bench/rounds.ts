@@ -6,12 +6,12 @@ import type { Target } from './targets.ts';
 export interface Round extends LoadReport {
   readonly rps: number;
   readonly cpuUs: number;
-  /** CPU for each answer once it was given: what was put off, until nothing was left of it. */
+  /** Deferred CPU for each answer, until no work is left. */
   readonly laterUs: number;
   readonly rssMiB: number;
 }
 
-/** One setting under which every target is loaded in turn. */
+/** One load, for every target in turn. */
 export interface Trial {
   readonly title: string;
   readonly stream: boolean;
@@ -21,7 +21,7 @@ export interface Trial {
 
 export type Rounds = ReadonlyMap<string, readonly Round[]>;
 
-/** What a trial sends. `pace` asks our fake upstream for a chunk every 10 ms instead of as fast as it can. */
+/** Request of a trial. `pace` makes the fake upstream send a chunk every 10 ms. */
 export function bodyOf({ stream, promptBytes }: Pick<Trial, 'stream' | 'promptBytes'>, pace = false): string {
   const words = 'lorem ipsum dolor sit amet ';
   const prompt = words
@@ -54,13 +54,13 @@ export async function measured(target: Target, order: LoadOrder, folder: string)
   };
 }
 
-/** What a target still has to put away is its own cost, not its neighbour's. */
+/** Deferred work of a target counts for it, not for the next one. */
 export async function settle({ settled }: Target): Promise<void> {
   await after(500);
   await settled?.();
 }
 
-/** Every target once per round, in turn, so that a slow moment of the machine hits all of them alike. */
+/** Every target once per round, in turn, so that a slow moment of the machine affects all of them. */
 export async function inTurn(
   targets: readonly Target[],
   {

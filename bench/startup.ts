@@ -1,4 +1,4 @@
-// How long the product takes from exec to its first 200 on /health/readiness, and what it weighs when idle.
+// Time of the product from exec to its first 200 on /health/readiness, and its idle memory.
 //   npm run bench:startup -- [--runs 7]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ const hello = join(import.meta.dirname, 'node-hello.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-startup-'));
 try {
   const portkey = await installPortkey(folder);
-  // Made before it is measured, as an install makes it.
+  // Built before the measurement, as an install does.
   await run(['npm', 'run', '--silent', 'build']);
   const taken = new Map<string, Start[]>();
   const take = (name: string, one: Start): void => void taken.set(name, [...(taken.get(name) ?? []), one]);
@@ -68,7 +68,7 @@ try {
     ] as const;
     for (const [name, begin] of starts) {
       const begun = await begin();
-      // The first of each warms the file cache of the machine, and leaves the compiled code of the bundle.
+      // The first start of each warms the file cache and writes the compile cache.
       if (turn > 0) take(name, begun);
     }
   }
@@ -84,7 +84,7 @@ try {
   const report = table(['Program', 'ready ms, median', 'ready ms, best', 'CPU ms until then', 'idle RSS MiB'], rows);
   const ready = middle(FIRST, 'readyMs');
   const beside =
-    portkey === null ? 'Portkey could not be had' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
+    portkey === null ? 'Portkey was not available' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
   const seen = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
   const idle = middle(AGAIN, 'rssMiB');
   const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
@@ -107,7 +107,7 @@ try {
     [
       '## From exec to the first 200',
       `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS} starts each, in turn; RSS ${IDLE_MS / 1_000} s after the first 200. ` +
-        'The product is started by the line of `npm start`, npm itself left out; the bundle is there, as after an install.',
+        'The product is started by the command of `npm start` without npm; the bundle exists, as after an install.',
       machine().join('\n'),
       report,
       goals,

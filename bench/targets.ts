@@ -7,17 +7,17 @@ import { NO_BOOKS, PORTKEY_AS_SHIPPED } from './gateway-goals.ts';
 import { nginxCommand } from './nginx.ts';
 import { installPortkey, installShippedNode, type PortkeyCommand, portkeyHeaders } from './portkey.ts';
 
-/** Something that answers chat completions and can be loaded. */
+/** A target that answers chat completions. */
 export interface Target {
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly program: Program;
-  /** Resolves when it has put away what it was left with; absent where nothing is put off. */
+  /** Resolves when deferred work is done; absent for targets without any. */
   readonly settled?: () => Promise<void>;
 }
 
-/** The upstream, everything in front of it, and the product's own address. */
+/** The upstream, the targets, and the address of the product. */
 export interface Stage {
   readonly upstreamOrigin: string;
   readonly targets: readonly Target[];
@@ -36,8 +36,8 @@ const json = { 'content-type': 'application/json' };
 const bearer = (key: string) => ({ ...json, authorization: `Bearer ${key}` });
 
 /**
- * Starts the fake upstream, the product and what it is compared with, each ready when this resolves. In full, also
- * Portkey where it can be had, a Node proxy over node:http, and the product without its accounting.
+ * Starts the fake upstream, the product and its peers; resolves when all are ready. With `full` also Portkey where
+ * available, a Node proxy over node:http, and the product without accounting.
  */
 export async function setStage(folder: string, { full = false } = {}): Promise<Stage> {
   const started: Program[] = [];
@@ -89,7 +89,7 @@ export async function setStage(folder: string, { full = false } = {}): Promise<S
       ? completions(await startNode(launch, 'node-http', 'bare-proxy.ts', [upstreamOrigin, key, 'http']))
       : null;
     const withoutBooks = full
-      ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, script('no-books.ts'))
+      ? await startProduct(launch, NO_BOOKS, folder, upstreamOrigin, { preload: script('no-books.ts') })
       : null;
     const koaHello = { ...(await startNode(launch, 'koa-hello', 'koa-hello.ts', [])), headers: json };
     return { upstreamOrigin, targets, product, koaHello, nodeHttp, portkeyAsShipped, withoutBooks, stop: stopAll };
@@ -127,13 +127,13 @@ async function startPortkey(
   return { name, url: `${origin}/v1/chat/completions`, headers, program };
 }
 
-/** The product as a user runs it: key and budget check, spend row and trace span of every call on. */
-async function startProduct(
+/** The product as shipped: key and budget check, spend row and trace span of every call on. */
+export async function startProduct(
   launch: Launch,
   name: string,
   folder: string,
   upstreamOrigin: string,
-  preload: string | null = null,
+  from: Parameters<typeof productCommand>[1] = {},
 ): Promise<Stage['product']> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -151,7 +151,7 @@ async function startProduct(
     }),
   );
   const args = ['--config', config, '--port', String(port), '--host', '127.0.0.1'];
-  const program = launch(name, productCommand(args, preload), CORES.server, {
+  const program = launch(name, productCommand(args, from), CORES.server, {
     LENSGATE_DATA_DIR: join(folder, name),
     LITELLM_MASTER_KEY: adminKey,
     LENSGATE_CATALOG_REFRESH_SECONDS: '0',
@@ -168,7 +168,7 @@ async function startProduct(
   return { name, url, headers: bearer(key), program, origin, adminKey, settled: () => unfolded(origin) };
 }
 
-/** Most milliseconds that the product is given to unfold its calls, and how often it is asked. */
+/** Timeout and polling interval for unfolding calls, in ms. */
 const UNFOLDING_MS = 60_000;
 const ASK_EVERY_MS = 100;
 

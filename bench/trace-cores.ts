@@ -1,7 +1,7 @@
 // Ingest of spans on one core and on two; writes its part of bench/RESULTS.md.
 //   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
-// Nothing else runs beside what is measured, and every turn has a process and a file of its own, in which each number of
-// connections has its round: what another target has written may be brought to the disk long after its round.
+// Nothing else runs, and every turn has its own process and file with a round for each number of connections, because
+// writes of another target may reach the disk long after its round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,18 +22,18 @@ const ROUNDS = Number(options.rounds);
 const EXPORTS = Number(options.exports);
 const RUNS = Number(options.runs);
 /**
- * Sent before a round counts. They are the compiler's: what is called once for each export is compiled after a thousand of
- * them, and on two cores twice as much is to be compiled.
+ * Exports before a round counts, for the compiler: functions that run once per export are compiled after a thousand of them,
+ * on two cores in two places.
  */
 const WARMING_EXPORTS = 1_500;
-/** With sixteen each of two cores has something to do nearly always; with fewer, exports wait for each other on their way. */
+/** Sixteen connections keep two cores busy; with fewer, exports wait for each other. */
 const CONNECTIONS = [16, 8];
 
 /** Where the product runs. */
 interface Place {
   readonly name: string;
   readonly core: string | null;
-  /** Whether the thread that reads exports has the server's core, with what gathers garbage, and all others the load's. */
+  /** Binds the decoding thread and the collector to the server's core, all other threads to the load's core. */
   readonly bound: boolean;
 }
 
@@ -42,7 +42,7 @@ const BOTH: Place = { name: 'on both cores', core: CORES.both, bound: false };
 const BOUND: Place = { name: 'on both cores, threads bound', core: CORES.both, bound: true };
 const PLACES = [ONE, BOTH, BOUND];
 
-/** What was seen of a place with so many connections, round by round. */
+/** Figures of a placement and a number of connections, by round. */
 interface Trial {
   readonly place: Place;
   readonly connections: number;
@@ -137,7 +137,7 @@ const text = runs
     '## Traces: one core and two',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds by turns, each turn a new process over a new file, nothing else beside it: ${WARMING_EXPORTS} exports that do not count, then ${EXPORTS} for each number of connections, ${SPANS_PER_EXPORT} spans each, protobuf, gzipped; SQLite.`,
     conditions,
-    'On both cores the server shares one of them with the load. Where threads are bound, the one that reads exports has the other, with the threads that gather garbage: what the two cores can do where the kernel does not let a thread wait for one while the other is idle.',
+    'On both cores the server shares one of them with the load. With bound threads, the decoding thread and the collector have the other core: the figure without idle cores due to placement by the kernel.',
     tableOf(seen),
     goalTable(),
   ]);

@@ -11,23 +11,23 @@ export const DAYS = 30;
 export const DAY_MS = 86_400_000;
 export const TEAMS = 50;
 export const SPANS_PER_TRACE = 10;
-/** One trace as long as an agent's day; before all others, so that no list of the window shows it first. */
+/** One very long trace; older than all others, so that no list starts with it. */
 export const LARGE = { traceId: 'f'.repeat(32), spans: 20_000 };
 
-/** Says of a folder that it is filled. */
+/** Marker file of a filled folder. */
 export const FILLED = 'filled.json';
 
 const TRACES_PER_CALL = 400;
 const LARGE_PART = 1_000;
 
-/** A store that was filled: when its window ends, and how long filling it took. */
+/** A filled store: end of its window, and duration of the filling. */
 export interface Filled {
   readonly endMs: number;
   readonly buildMs: number;
 }
 
 const hex = (number: number, digits: number): string => number.toString(16).padStart(digits, '0');
-/** Random to look at, and made again from the number of the trace. */
+/** Random-looking id, derived from the number of the trace. */
 export const traceIdOf = (number: number): string => hex(Math.imul(number + 1, 0x9e3779b1) >>> 0, 8) + hex(number, 24);
 const ownerOf = (number: number): Owner => ({ teamId: `team-${number % TEAMS}`, keyHash: hex(number % TEAMS, 64) });
 
@@ -86,7 +86,7 @@ const packed = (traces: readonly PackedTrace[]): PackedExport => ({
   calls: [],
 });
 
-/** Stores so many spans without payloads over thirty days, in a folder that then says so; one that does is left alone. */
+/** Stores spans without payloads over thirty days and marks the folder; a marked folder is not changed. */
 export async function fill(store: TraceStore, folder: string, spans: number): Promise<Filled> {
   const note = join(folder, FILLED);
   if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Filled;

@@ -1,5 +1,5 @@
-// How long reads of the trace store take over so many spans, ten a trace but for one of 20,000, without payloads. Prints
-// one line of JSON. A folder that was filled before is only read.
+// Time of reads of the trace store: ten spans a trace except one of 20,000, without payloads. Prints one line of JSON. A
+// filled folder is only read.
 //   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,20 +55,20 @@ async function timed(read: (turn: number) => Promise<unknown>): Promise<ReadTime
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-// What other benches add to a kept folder comes later, and in no list.
+// Traces that other benchmarks add to a kept folder are later than the window.
 const window: TraceWindow = { startMs: 0, endMs: endMs + 1, after: null };
 const positionOf = (summary: TraceSummary | undefined): TraceWindow['after'] =>
   summary === undefined ? null : { startMs: Number(summary.startNs / 1_000_000n), traceRef: summary.traceRef };
 const [deepest] = await stores.traces.listSummaries(
   ALL,
-  // As far down as the thousandth page is, by the even pace they were made at.
+  // Position of the thousandth page; traces are evenly spaced.
   { ...window, endMs: Math.floor(endMs - Math.min(traces - PAGE, (DEEP_PAGE - 1) * PAGE) * stepMs) },
   1,
 );
 const [large] = await stores.traces.findSummaries(ALL, LARGE.traceId, null);
-if (large?.spanCount !== LARGE.spans) throw new Error('The large trace is not whole.');
+if (large?.spanCount !== LARGE.spans) throw new Error('The large trace is incomplete.');
 
-/** Pages one behind the other, and again from the start after the last. */
+/** Pages in order, and again from the start after the last. */
 function paging(trace: TraceSummary): () => Promise<void> {
   let after: SpanPosition | null = null;
   return async () => {
@@ -93,7 +93,7 @@ const times = {
   }),
   spanPage: await timed(paging(large)),
 };
-// Closed first: until then half of it is in the log.
+// Closed first, because half of the data is in the write-ahead log.
 await stores.close();
 const report: ReadReport = {
   spans,

@@ -27,7 +27,7 @@ export interface RequestReport {
 const EXPORTS = 10;
 const SPANS_PER_EXPORT = 100;
 const PAGE = 50;
-/** Before what is timed: the server's code has been compiled by then. */
+/** Requests before the timed ones, for the compiler. */
 const WARM_UP = 500;
 
 const order: RequestOrder = JSON.parse(process.env['READS'] ?? '{}');
@@ -60,7 +60,7 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
   });
 }
 
-/** Stores spans with payloads; the same ids every time, so that a folder that has them gains none. */
+/** Stores spans with payloads, always with the same ids, so that a folder gets them once. */
 async function spansWithPayloads(): Promise<readonly string[]> {
   const paths: string[] = [];
   let count = 0;

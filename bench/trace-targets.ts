@@ -22,7 +22,7 @@ export const SPANS_PER_EXPORT = 100;
 export const CONNECTIONS = 4;
 const GENKIT = { name: '@genkit-ai/telemetry-server', version: '1.43.0' };
 
-/** Something that takes exports. */
+/** A target for exports. */
 export interface Target {
   readonly name: string;
   readonly url: string;
@@ -31,11 +31,11 @@ export interface Target {
   readonly program: Program;
 }
 
-/** A target that keeps its spans in one SQLite file. */
+/** A target that stores its spans in one SQLite file. */
 export interface Product extends Target {
   readonly origin: string;
   readonly adminKey: string;
-  /** Bytes of the file; whole once the program has ended. */
+  /** Bytes of the file; final once the program has ended. */
   fileBytes(): number;
 }
 
@@ -63,7 +63,7 @@ export function traceTargets(folder: string) {
   }
 
   return {
-    /** Inflates and decodes every span, and keeps nothing. */
+    /** Inflates and decodes every span, stores nothing. */
     async sink(): Promise<Target> {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
@@ -71,12 +71,19 @@ export function traceTargets(folder: string) {
       await untilReady(url);
       return { name: 'read only: inflated, decoded, nothing kept', url, headers: {}, format: 'protobuf', program };
     },
-    /** The product as a user runs it, on SQLite; over a folder that is filled, nothing of which it takes for old. */
-    async product(name: string, core: string | null, filled?: string): Promise<Product> {
+    /** The product as shipped, on SQLite; over a filled folder without retention. */
+    async product(
+      name: string,
+      core: string | null,
+      { filled, root }: { readonly filled?: string; readonly root?: string } = {},
+    ): Promise<Product> {
       const port = await freePort();
       const adminKey = `sk-${randomBytes(24).toString('base64url')}`;
       const dataDir = filled ?? join(folder, `data-${port}`);
-      const command = productCommand(['--port', String(port), '--host', '127.0.0.1']);
+      const command = productCommand(
+        ['--port', String(port), '--host', '127.0.0.1'],
+        root === undefined ? {} : { root },
+      );
       const env = {
         LENSGATE_DATA_DIR: dataDir,
         LITELLM_MASTER_KEY: adminKey,
@@ -96,7 +103,7 @@ export function traceTargets(folder: string) {
         fileBytes: () => statSync(join(dataDir, 'lensgate.db')).size,
       };
     },
-    /** The trace store of another project on npm; null where it cannot be had. */
+    /** The trace store of another npm project; null when it is not available. */
     async genkit(): Promise<Target | null> {
       const home = await installPeer(folder, GENKIT);
       if (home === null) return null;
@@ -108,9 +115,9 @@ export function traceTargets(folder: string) {
       const name = `${GENKIT.name} ${GENKIT.version}: JSON files`;
       return { name, url: `${origin}/api/otlp/v1/traces`, headers: {}, format: 'json', program };
     },
-    /** Asks a product over a folder that `fill` filled, and ends it. */
+    /** Sends requests to a product over a filled folder, and ends it. */
     async requests(filled: string, spans: number, requests: number): Promise<RequestReport> {
-      const product = await this.product(`filled with ${spans}`, CORES.server, filled);
+      const product = await this.product(`filled with ${spans}`, CORES.server, { filled });
       const { endMs }: Filled = JSON.parse(readFileSync(join(filled, FILLED), 'utf8'));
       const { origin, adminKey } = product;
       const order: RequestOrder = { origin, adminKey, traces: Math.ceil(spans / SPANS_PER_TRACE), endMs, requests };
@@ -120,7 +127,7 @@ export function traceTargets(folder: string) {
       await product.program.stop();
       return JSON.parse(said) as RequestReport;
     },
-    /** Sends so many exports, every id in them new, perhaps the texts again. Throws when one is not taken. */
+    /** Sends exports with new ids, optionally with repeated texts. Throws when one is refused. */
     async round(
       { name, url, headers, format, program }: Target,
       exports: number,
@@ -151,7 +158,7 @@ export function traceTargets(folder: string) {
         rssMiB: after.rss / 2 ** 20,
       };
     },
-    /** Most MiB a target has had resident. */
+    /** Peak resident MiB of a target. */
     peakMiB: ({ program }: Target): number => peakResident(program.pid) / 2 ** 20,
     async stop(): Promise<void> {
       for (const program of programs) await program.stop();

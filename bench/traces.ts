@@ -1,10 +1,10 @@
-// Ingest of spans beside the limit of reading them and beside a peer, what spans take on disk and in memory,
-// and reads of many; writes its part of bench/RESULTS.md.
+// Ingest of spans beside a process that only decodes and beside a peer, disk and memory of spans, and reads of many;
+// writes its part of bench/RESULTS.md.
 //   npm run bench:traces -- [--rounds 5] [--exports 200] [--spans 200000] [--ingest-spans 0] [--reads-in folder] [--runs 1] [--dry]
-// `--spans 10000000` reads at the size of the goals; building that takes some ten minutes and 3 GB, once when
-// `--reads-in` names a folder to keep it in. `--ingest-spans 5000000` watches memory while so many come in. `--runs 3`
-// does everything so often, with new processes each time, and judges the goals by all of them.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// `--spans 10000000` reads at the size of the goals; building that takes ten minutes and 3 GB, once with a folder in
+// `--reads-in`. `--ingest-spans 5000000` measures memory during ingest. `--runs 3` repeats everything with new processes
+// and judges the goals by all runs.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,19 +30,19 @@ const RUNS = Number(options.runs);
 const EXPORTS = Number(options.exports);
 const READ_SPANS = Number(options.spans);
 const MEMORY_SPANS = Number(options['ingest-spans']);
-/** Exports that one sender sends while memory is watched. */
+/** Exports per sender while memory is measured. */
 const MEMORY_EXPORTS = 5_000;
 const SMALL_SPANS = 100_000;
 /** Requests of each kind over HTTP. */
 const REQUESTS = 3_000;
 
-/** What is asked in one run, and where its files are. */
+/** Targets of one run, and their folder. */
 interface Run {
   readonly folder: string;
   readonly targets: ReturnType<typeof traceTargets>;
 }
 
-/** What one run saw. */
+/** Figures of one run. */
 interface Seen {
   readonly protobufBytes: number;
   readonly gzipBytes: number;
@@ -50,7 +50,7 @@ interface Seen {
   readonly goals: readonly (readonly string[])[];
 }
 
-/** What the store says, and what the product over the same folder does. */
+/** Figures of the store, and of the product over the same folder. */
 async function reads({ folder, targets }: Run, spans: number): Promise<ReadReport & { readonly http: RequestReport }> {
   const kept = options['reads-in'];
   const own = join(kept ?? folder, `reads-${spans}`);
@@ -96,17 +96,17 @@ const readRow = (report: ReadReport): (string | number)[] => [
   Math.round(report.buildSpansPerSecond),
 ];
 
-/** A goal that one figure must reach from below; the second bound is the one to reach for. */
+/** A goal with a lower bound; the second bound is the desired one. */
 const atLeast = (what: string, [must, reach]: readonly [number, number], seen: number): readonly string[] =>
   goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${seen.toFixed(2)}×`, [seen >= must, seen >= reach]);
 const atMost = (what: string, [must, reach]: readonly [number, number], seen: number, unit = '×'): readonly string[] =>
   goal(what, [`≤ ${must}${unit}`, `≤ ${reach}${unit}`], `${seen.toFixed(2)}${unit}`, [seen <= must, seen <= reach]);
 const within = (what: string, ms: number, seen: number): readonly string[] => atMost(what, [ms, ms], seen, ' ms');
-/** One that need not be reached; it has no number of its own. */
+/** A goal without a required bound and without a number. */
 const wished = (what: string, reach: number, seen: number, unit = ' ms'): readonly string[] =>
   goal(what, ['none', `≤ ${reach}${unit}`], `${seen.toFixed(2)}${unit}`, [true, seen <= reach]);
 
-/** A target, and what was seen of it round by round. */
+/** A target, and its figures by round. */
 interface Trial {
   readonly target: Target;
   readonly rounds: Round[];
@@ -119,7 +119,7 @@ async function seenIn(own: Run): Promise<Seen> {
   const genkit = await targets.genkit();
   const trials = [sink, product, ...(genkit === null ? [] : [genkit])].map((target): Trial => ({ target, rounds: [] }));
   const roundsOf = (target: Target): readonly Round[] => trials.find((trial) => trial.target === target)?.rounds ?? [];
-  // A round that does not count: it is the compiler's.
+  // A round for the compiler, which does not count.
   for (const { target } of trials) await targets.round(target, EXPORTS);
   for (let turn = 0; turn < ROUNDS; turn += 1)
     for (const { target, rounds } of trials) rounds.push(await targets.round(target, EXPORTS));
@@ -131,7 +131,7 @@ async function seenIn(own: Run): Promise<Seen> {
     memorySpans += MEMORY_EXPORTS * SPANS_PER_EXPORT;
   }
   const peakMiB = targets.peakMiB(product);
-  // What waits in the log comes into the file with the end of the process.
+  // The write-ahead log is merged into the file at the end of the process.
   await targets.stop();
   const diskBytes = product.fileBytes() / memorySpans;
   const [one] = stored;
@@ -213,11 +213,10 @@ const text = runs
     conditions,
     `A span is ${Math.round(protobufBytes)} B of protobuf and ${Math.round(gzipBytes)} B gzipped. CPU is all threads of the process, the best round. Row 13 is measured by itself (\`npm run bench:trace-cores\`). Disk is the file after the last commit, with its indexes.`,
     tables.ingest,
-    'Reads ask the store itself, in process, p50 / p99 in ms; the spans of that database have no payloads.',
+    'Reads of the store in process, p50 / p99 in ms; the spans of that database have no payloads.',
     tables.reads,
-    `The same asked of the product over HTTP, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; a span comes out of a gzipped export of ${SPANS_PER_EXPORT}.`,
+    `The same over HTTP, by one client on one keep-alive connection, ${REQUESTS} requests of each kind; a span comes out of a gzipped export of ${SPANS_PER_EXPORT}.`,
     tables.requests,
     goalTable(),
-    readFileSync(join(import.meta.dirname, 'traces-profile.md'), 'utf8').trim(),
   ]);
 if (!options.dry) writePart('traces', text.join('\n\n'));

@@ -1,8 +1,8 @@
-// A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it is not
-// what saturates first. Answers JSON, or 50 SSE chunks when the body asks for a stream: as fast as they go, or, for the
-// user `paced`, one every 10 ms that says when it was written.
+// A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it does not saturate
+// first. Answers JSON, or 50 SSE chunks for a stream: as fast as possible, or, for the user `paced`, one every 10 ms with
+// its time of writing.
 //   node bench/upstream.ts PORT
-// GET /calls says how many completions were asked for.
+// GET /calls returns the number of completions.
 import { createServer, type Socket } from 'node:net';
 
 const PORT = Number(process.argv[2]);
@@ -72,7 +72,7 @@ function stream(socket: Socket, withUsage: boolean): void {
   next();
 }
 
-/** The first whole request in a buffer and where it ends; null while it is incomplete. */
+/** The first complete request of a buffer and its end; null while it is incomplete. */
 function readRequest(buffer: Buffer): { readonly head: string; readonly body: Buffer; readonly end: number } | null {
   const headEnd = buffer.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

@@ -3,9 +3,8 @@ import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
-import { objectReader, objectWriter } from './operation/access.ts';
+import { objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { Platform, Scope } from './operation/scope.ts';
 import {
   asSeen,
   type CallFacts,
@@ -19,24 +18,26 @@ import {
   type ShownPage,
   showNow,
 } from './upstream-objects.ts';
+import type { ObjectPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Members without which a batch is none, in the order in which they are missed. */
+/** Required members of a batch, in the order in which they are checked. */
 const NEEDED = ['input_file_id', 'endpoint', 'completion_window'] as const;
 
-/** A batch to be worked off. */
+/** A batch to start. */
 export interface BatchDraft extends CallFacts {
-  /** The request as it came, and the same parsed. */
+  /** The body of the request, and the same parsed. */
   readonly bytes: Uint8Array;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Members that speak to the gateway alone. */
+  /** Members for the gateway only, which are not sent. */
   readonly without: readonly string[];
 }
 
-/** Has an upstream work off the lines of a file it keeps. Throws InvalidInput, Forbidden, NotFound and UpstreamFailed. */
+/** Starts a batch over a file that an upstream stores. Throws InvalidInput, Forbidden, NotFound and UpstreamFailed. */
 export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
-  async run(scope, { bytes, body, without, ...facts }: BatchDraft): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { bytes, body, without, ...facts }: BatchDraft): Promise<ShownCall> {
     const [fileId] = NEEDED.map((member) => needed(body, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
@@ -68,10 +69,10 @@ function needed(body: BatchDraft['body'], member: (typeof NEEDED)[number]): stri
 }
 
 /**
- * The models that a file's lines name were checked when it was uploaded, for the key that did, and only in a file for
- * batches. A key that may not call every model brings its own lines.
+ * The models that the lines of a file name are checked when the file is uploaded, for the key that uploads it, and only
+ * in a file with purpose `batch`. A key that may not call every model must have uploaded the file itself.
  */
-function assertLinesChecked(scope: Scope, { purpose, owner }: UpstreamObject): void {
+function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
   if (purpose !== 'batch') {
     const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
     throw new InvalidInput(message, [{ path: ['body', 'input_file_id'], rule: 'purpose', message }]);
@@ -79,13 +80,13 @@ function assertLinesChecked(scope: Scope, { purpose, owner }: UpstreamObject): v
   const { key, keyHash } = callerOf(scope);
   if (key === null || key.models.length === 0 || owner.keyHash === keyHash) return;
   throw new Forbidden(
-    'This key may not call every model: it can only begin batches from files that it uploaded itself.',
+    'This key may not call every model: it can only start batches from files that it uploaded itself.',
     'model',
   );
 }
 
 async function seen(
-  scope: Scope,
+  scope: Scope<ObjectPlatform>,
   object: UpstreamObject,
   call: ShownCall['call'],
   shown: ShownObject,
@@ -94,12 +95,16 @@ async function seen(
   return { call, shown: own };
 }
 
-/** Which batch, and the call that asks for it. */
+/** Id of a batch, and the facts of the call about it. */
 interface Named extends CallFacts {
   readonly id: string;
 }
 
-async function about(scope: Scope, action: typeof GET_BATCH, { id, ...facts }: Named): Promise<ShownCall> {
+async function about(
+  scope: Scope<ObjectPlatform>,
+  action: typeof GET_BATCH,
+  { id, ...facts }: Named,
+): Promise<ShownCall> {
   const object = await getObject(scope, 'batch', id);
   const end = action === CANCEL_BATCH ? '/cancel' : '';
   const asked = { action, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}${end}` };
@@ -108,49 +113,54 @@ async function about(scope: Scope, action: typeof GET_BATCH, { id, ...facts }: N
   return await seen(scope, object, call, read.shown);
 }
 
-/** How far a batch is. Throws NotFound and UpstreamFailed. */
+/** Reads the state of a batch. Throws NotFound and UpstreamFailed. */
 export const getBatch = operation({
   name: 'getBatch',
   access: objectReader,
-  run: (scope, named: Named): Promise<ShownCall> => about(scope, GET_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: Named): Promise<ShownCall> => about(scope, GET_BATCH, named),
 });
 
-/** Has an upstream give a batch up. Throws NotFound and UpstreamFailed. */
+/** Cancels a batch at its upstream. Throws NotFound and UpstreamFailed. */
 export const cancelBatch = operation({
   name: 'cancelBatch',
   access: objectWriter,
-  run: (scope, named: Named): Promise<ShownCall> => about(scope, CANCEL_BATCH, named),
+  run: (scope: Scope<ObjectPlatform>, named: Named): Promise<ShownCall> => about(scope, CANCEL_BATCH, named),
 });
 
 /** The caller's batches. */
 export const listBatches = operation({
   name: 'listBatches',
   access: objectReader,
-  run: (scope, page: Omit<ObjectPage, 'kind' | 'purpose'>): Promise<ShownPage> =>
+  run: (scope: Scope<ObjectPlatform>, page: Omit<ObjectPage, 'kind' | 'purpose'>): Promise<ShownPage> =>
     listObjects(scope, { ...page, kind: 'batch', purpose: null }, GET_BATCH),
 });
 
-/** Longest a batch is worked on at an upstream, with room for one that is cancelled late. */
+/** Longest time that an upstream works on a batch, in ms, with room for a late cancellation. */
 const OPEN_MS = 3 * 86_400_000;
+/** Batches of one read. */
 const PAGE = 100;
 
 /**
- * Asks for every batch that may have ended since it was last seen, so that its end is booked though nobody asks for it. Each
- * is asked for in the name of its owner.
+ * Reads the state of every batch that may have ended since it was last read, so that its end is accounted for without a
+ * request. Each call to an upstream runs as the owner of its batch.
  */
-export async function followBatches(platform: Platform, signal: AbortSignal): Promise<void> {
-  const { stores, clock } = platform;
-  const oldest = clock.now().getTime() - OPEN_MS;
-  const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
-  for (let after: string | null = null; ;) {
-    const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
-    for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
-      if (object.createdAt.getTime() < oldest) return;
-      const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId: null };
-      await latest({ platform, caller: owner, signal }, object, GET_BATCH);
+export const followBatches = operation({
+  name: 'followBatches',
+  access: system,
+  async run({ platform, signal }: Scope<ObjectPlatform>, _input: undefined): Promise<void> {
+    const { stores, clock } = platform;
+    const oldest = clock.now().getTime() - OPEN_MS;
+    const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
+    for (let after: string | null = null; ;) {
+      const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
+      for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
+        if (object.createdAt.getTime() < oldest) return;
+        const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId: null };
+        await latest({ platform, caller: owner, signal }, object, GET_BATCH);
+      }
+      const last = found.at(-1);
+      if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return;
+      after = last.id;
     }
-    const last = found.at(-1);
-    if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return;
-    after = last.id;
-  }
-}
+  },
+});

@@ -7,21 +7,22 @@ import {
   type ListedChange,
   passesFilters,
 } from '../src/domain/catalog/history.ts';
-import { pricesAt, type PricesThen, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
+import { pricesAt, type PricesAtInstant, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { eachOf, type PromptStream } from '../src/domain/pollable-stream.ts';
+import { mapStream, type PollableStream } from '../src/domain/pollable-stream.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
+import type { CatalogPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Changes of one page. */
+/** Most changes of one page. */
 export const CHANGE_PAGE_SIZE = 500;
-/** Changes of a page whose size was not asked for. */
+/** Changes of a page when the request gives no size. */
 const DEFAULT_CHANGES = 50;
 
 export interface ChangeListQuery {
   readonly filters: ChangeFilters;
-  /** Where the page before ended. */
+  /** Cursor of the last change of the previous page; null for the first page. */
   readonly cursor: string | null;
   /** 0 to 500; null for 50. */
   readonly limit: number | null;
@@ -33,16 +34,16 @@ export interface ChangePage {
   readonly hasMore: boolean;
 }
 
-/** Changes as they are recorded, and what was missed before them. */
+/** Changes that were recorded together. */
 export interface CatalogChangeUpdate {
   readonly at: Date;
   readonly snapshotId: string;
   readonly changes: readonly CatalogChange[];
-  /** How many updates this subscriber missed since its last, because it read too slowly. */
+  /** Updates dropped since the previous one because this subscriber read too slowly. */
   readonly missed: number;
 }
 
-/** A stretch of time; null bounds reach as far as history does. */
+/** A time range; null bounds are those of the history. */
 export interface Period {
   readonly from: Date | null;
   readonly to: Date | null;
@@ -50,7 +51,7 @@ export interface Period {
 
 function assertPeriod({ from, to }: Period): void {
   if (from !== null && to !== null && from >= to)
-    throw new InvalidInput('The time is empty: `from` must be before `to`.');
+    throw new InvalidInput('The period is empty: `from` must be before `to`.');
 }
 
 /** Changes of the catalog that pass the filters, newest first. Throws InvalidInput. */
@@ -58,40 +59,41 @@ export const listCatalogChanges = operation({
   name: 'listCatalogChanges',
   access: anyone,
   allowance: 'catalog',
-  async run({ platform }, { filters, cursor, limit }: ChangeListQuery): Promise<ChangePage> {
+  async run({ platform }: Scope<CatalogPlatform>, { filters, cursor, limit }: ChangeListQuery): Promise<ChangePage> {
     const most = limit ?? DEFAULT_CHANGES;
     if (most < 0 || most > CHANGE_PAGE_SIZE)
       throw new InvalidInput(`\`first\` must be between 0 and ${CHANGE_PAGE_SIZE}.`);
     assertPeriod(filters);
     const after = cursor === null ? null : readChangeCursor(cursor);
-    // One more than wanted tells whether there are others.
+    // One more than the page shows whether another page follows.
     const rows = await platform.stores.catalogHistory.list(filters, after, most + 1);
     return { items: rows.slice(0, most), hasMore: rows.length > most };
   },
 });
 
-/** The times that history covers, by their beginning. */
+/** The periods that the history covers, by start. */
 export const listHistorySpans = operation({
   name: 'listHistorySpans',
   access: anyone,
   allowance: 'catalog',
-  run: ({ platform }): Promise<readonly HistorySpan[]> => platform.stores.catalogHistory.spans(),
+  run: ({ platform }: Scope<CatalogPlatform>): Promise<readonly HistorySpan[]> =>
+    platform.stores.catalogHistory.spans(),
 });
 
-/** An entry's history; null for an id that neither the catalog nor its history knows. */
-async function historyOf({ platform, loaders }: Scope, entryId: string): Promise<EntryHistory | null> {
+/** History of an entry; null for an id that neither the catalog nor its history contains. */
+async function historyOf({ platform, loaders }: Scope<CatalogPlatform>, entryId: string): Promise<EntryHistory | null> {
   const history = await loaders.historyByEntry.load(entryId);
   if (history.changes.length > 0 || history.fields !== null) return history;
   return platform.catalog.current().find(entryId) === null ? null : history;
 }
 
-/** How the prices of an entry went, by price and time; null for an id nobody ever saw. Throws InvalidInput. */
+/** Price changes of an entry, by price and time; null for an unknown id. Throws InvalidInput. */
 export const listPriceSteps = operation({
   name: 'listPriceSteps',
   access: anyone,
   allowance: 'catalog',
   async run(
-    scope: Scope,
+    scope: Scope<CatalogPlatform>,
     { entryId, from, to }: Period & { readonly entryId: string },
   ): Promise<readonly PriceStep[] | null> {
     assertPeriod({ from, to });
@@ -100,31 +102,31 @@ export const listPriceSteps = operation({
   },
 });
 
-/** The prices of an entry as they stood at an instant; null for an id nobody ever saw. */
+/** Prices of an entry at an instant; null for an unknown id. */
 export const findPricesAt = operation({
   name: 'findPricesAt',
   access: anyone,
   allowance: 'catalog',
   async run(
-    scope: Scope,
+    scope: Scope<CatalogPlatform>,
     { entryId, at }: { readonly entryId: string; readonly at: Date },
-  ): Promise<PricesThen | null> {
+  ): Promise<PricesAtInstant | null> {
     const history = await historyOf(scope, entryId);
     return history === null ? null : pricesAt(history, at, scope.platform.clock.now());
   },
 });
 
-/** Changes as they are recorded. Ends when the caller leaves. */
+/** Streams changes as they are recorded. Ends when the caller leaves. */
 export const watchCatalogChanges = operation({
   name: 'watchCatalogChanges',
   access: anyone,
   allowance: 'catalog',
-  run(scope: Scope, filters: Omit<ChangeFilters, 'from' | 'to'>): PromptStream<CatalogChangeUpdate> {
+  run(scope: Scope<CatalogPlatform>, filters: Omit<ChangeFilters, 'from' | 'to'>): PollableStream<CatalogChangeUpdate> {
     const passes = (change: CatalogChange): boolean => passesFilters(change, filters);
     const deliveries = scope.platform.bus.subscribe('catalogChange', {
       wanted: ({ changes }) => changes.some(passes),
       signal: scope.signal,
     });
-    return eachOf(deliveries, ({ event, missed }) => ({ ...event, changes: event.changes.filter(passes), missed }));
+    return mapStream(deliveries, ({ event, missed }) => ({ ...event, changes: event.changes.filter(passes), missed }));
   },
 });

@@ -3,30 +3,37 @@ import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { admin, anyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { CatalogPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Prices that are kept out of the catalog, in the order of its entries. */
+/** Quarantined prices, in the order of the catalog's entries. */
 export const listQuarantined = operation({
   name: 'listQuarantined',
   access: anyAdmin,
-  run: ({ platform }, _input: undefined): readonly HeldPrice[] => platform.catalog.held(),
+  run: ({ platform }: Scope<CatalogPlatform>, _input: undefined): readonly HeldPrice[] => platform.catalog.held(),
 });
 
-/** A price that is served from now on. */
+/** A price that was released from quarantine. */
 export interface ReleasedPrice {
-  /** What was held. */
+  /** The quarantined price. */
   readonly price: HeldPrice;
-  /** The entry as it is served now; null when it left the catalog meanwhile. */
+  /** The entry with the price; null when the catalog no longer has the entry. */
   readonly entry: CatalogEntry | null;
 }
 
-/** Serves a held price until upstream changes it again. Throws NotFound when no such value is held any more. */
+/** Serves a quarantined price until upstream changes it again. Throws NotFound when it is no longer quarantined. */
 export const releaseQuarantined = operation({
   name: 'releaseQuarantined',
   access: admin,
-  async run(scope, holdId: string): Promise<ReleasedPrice> {
+  async run(scope: Scope<CatalogPlatform>, holdId: string): Promise<ReleasedPrice> {
     const { catalog } = scope.platform;
     const price = await catalog.release(holdId, callerOf(scope).keyHash);
-    if (price === null) throw new NotFound('quarantined price', holdId, 'No such price is held (any more).');
+    if (price === null)
+      throw new NotFound(
+        'quarantined price',
+        holdId,
+        'No held price has this id. It may have been released or replaced.',
+      );
     return { price, entry: catalog.current().find(price.entryId) };
   },
 });

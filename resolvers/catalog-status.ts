@@ -1,27 +1,28 @@
 import type { CatalogStatus } from '../src/domain/catalog/catalog.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { Platform } from './operation/scope.ts';
+import type { CatalogPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** How fresh the catalog is, now. */
+/** Age and state of the catalog. */
 export interface CatalogHealth extends CatalogStatus {
-  /** Whole seconds since the data was first fetched, or made; a look that finds no news does not renew it. */
+  /** Whole seconds since the data was first fetched, or built; a refresh without changes does not reset it. */
   readonly ageSeconds: number;
-  /** Id of the state that is served. */
+  /** Id of the current snapshot. */
   readonly snapshotId: string;
 }
 
-export function catalogHealth({ catalog, clock }: Pick<Platform, 'catalog' | 'clock'>): CatalogHealth {
+export function catalogHealth({ catalog, clock }: Pick<CatalogPlatform, 'catalog' | 'clock'>): CatalogHealth {
   const status = catalog.status();
-  // A clock that was set back makes no data younger than new.
+  // Never negative, also after the clock was set back.
   const ageMs = Math.max(0, clock.now().getTime() - status.takenAt.getTime());
   return { ...status, ageSeconds: Math.floor(ageMs / 1000), snapshotId: catalog.current().id };
 }
 
-/** How fresh the catalog is and how well it follows its source. */
+/** Reads the age of the catalog and the state of its refresh. */
 export const getCatalogStatus = operation({
   name: 'getCatalogStatus',
   access: anyone,
   allowance: 'catalog',
-  run: ({ platform }, _input: undefined): CatalogHealth => catalogHealth(platform),
+  run: ({ platform }: Scope<CatalogPlatform>, _input: undefined): CatalogHealth => catalogHealth(platform),
 });

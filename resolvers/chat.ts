@@ -1,14 +1,15 @@
 import type { ChatDelta, ModelRequest, Usage } from '../src/domain/chat/chat.ts';
 import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
-import { assertAskable } from '../src/domain/inference/askable.ts';
+import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import type { Usd } from '../src/domain/money.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { InferencePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A tool the model wants called. */
+/** A call of a tool that the model requests. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -16,14 +17,14 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** A chat with its whole answer. */
+/** A chat with its complete answer. */
 export interface CompletedChat {
-  /** The upstream's id of the answer. */
+  /** Id of the answer at the upstream. */
   readonly id: string | null;
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** The model that answered, as the upstream names it. */
+  /** Name of the model at the upstream. */
   readonly model: string | null;
   readonly content: string;
   readonly reasoning: string;
@@ -33,16 +34,16 @@ export interface CompletedChat {
   readonly cost: Usd | null;
 }
 
-/** Asks and waits for the whole answer. Throws UpstreamFailed, LimitExceeded, NotFound and Forbidden. */
+/** Sends a chat and waits for the complete answer. Throws UpstreamFailed, LimitExceeded, NotFound and Forbidden. */
 export const completeChat = operation({
   name: 'completeChat',
   access: anyKey,
-  async run(scope, draft: ChatDraft): Promise<CompletedChat> {
+  async run(scope: Scope<InferencePlatform>, draft: ChatDraft): Promise<CompletedChat> {
     const call = await send(scope, draft, 'whole');
     const deltas: ChatDelta[] = [];
     for await (const delta of call.deltas()) deltas.push(delta);
     const { responseId, responseModel, finishReason, usage } = call.exchange.outcome();
-    const said = (kind: 'text' | 'reasoning'): string =>
+    const textOf = (kind: 'text' | 'reasoning'): string =>
       deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
     return {
       id: responseId,
@@ -50,8 +51,8 @@ export const completeChat = operation({
       traceId: call.traceId,
       spanId: call.spanId,
       model: responseModel,
-      content: said('text'),
-      reasoning: said('reasoning'),
+      content: textOf('text'),
+      reasoning: textOf('reasoning'),
       toolCalls: deltas.flatMap((delta) =>
         delta.kind === 'toolCall' ? [{ id: delta.id ?? '', name: delta.name ?? '', arguments: delta.arguments }] : [],
       ),
@@ -67,20 +68,23 @@ export interface ChatStep {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
+  /** Text of the answer up to this step, which is included. */
+  readonly textSoFar: string;
   readonly delta: ChatDelta;
 }
 
 /**
- * Asks and hands the answer on as it comes. Resolves when it has begun and throws what failed before;
- * after that a failure is the last step. Leaving the iterator gives the upstream up at once.
+ * Sends a chat and streams the answer. Resolves when the answer starts, and throws what failed before that; a later
+ * failure is the last step. Leaving the iterator cancels the upstream call.
  */
 export const streamChat = operation({
   name: 'streamChat',
   access: anyKey,
-  async run(scope, draft: ChatDraft): Promise<AsyncIterableIterator<ChatStep>> {
+  async run(scope: Scope<InferencePlatform>, draft: ChatDraft): Promise<AsyncIterableIterator<ChatStep>> {
     const call = await send(scope, draft, 'streamed');
     const { callId, traceId, spanId } = call;
     const deltas = call.deltas();
+    let textSoFar = '';
     const steps: AsyncIterableIterator<ChatStep> = {
       [Symbol.asyncIterator]() {
         return this;
@@ -88,7 +92,8 @@ export const streamChat = operation({
       async next() {
         const step = await deltas.next();
         if (step.done) return { done: true, value: undefined };
-        return { done: false, value: { callId, traceId, spanId, delta: step.value } };
+        if (step.value.kind === 'text') textSoFar += step.value.text;
+        return { done: false, value: { callId, traceId, spanId, textSoFar, delta: step.value } };
       },
       async return() {
         await deltas.return?.();
@@ -99,12 +104,12 @@ export const streamChat = operation({
   },
 });
 
-function send(scope: Scope, draft: ChatDraft, answer: 'whole' | 'streamed'): Promise<GatewayCall> {
+function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole' | 'streamed'): Promise<GatewayCall> {
   const { model, messages, parameters, callId, parent } = draft;
   const stream = answer === 'streamed';
   const options = stream ? { stream, stream_options: { include_usage: true } } : { stream };
   const body = { ...parameters, model, messages, ...options };
-  assertAskable(body, CHAT_COMPLETIONS);
+  assertValidRequest(body, CHAT_COMPLETIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const endpoint = CHAT_COMPLETIONS;
   const request: ModelRequest = { endpoint, model, stream, includeUsage: stream, bytes, body, callId, parent };

@@ -3,34 +3,35 @@ import {
   type CatalogKey,
   catalogKeyName,
   type Checkout,
-  type CheckoutPlace,
+  type CheckoutPosition,
   isEntitled,
   isReplaceable,
 } from '../src/domain/checkout/checkout.ts';
 import type { PaymentEvent } from '../src/domain/checkout/payment-event.ts';
 import { Conflict, DomainError, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import { admin, anyone } from './operation/access.ts';
+import { admin, anyone, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { Platform } from './operation/scope.ts';
+import type { CheckoutPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** Most checkouts on a page. */
 export const CHECKOUT_PAGE_SIZE = 50;
-/** Ids are ours: anything longer, or with other characters, names no checkout. */
+/** Form of the ids that this process creates; no other text is looked up. */
 const CHECKOUT_ID = /^[\w-]{1,64}$/;
 
-/** Who comes back from paying: the checkout, and the secret only the buyer's way back carries. */
+/** A checkout and the secret that only the return address of its buyer contains. */
 export interface Buyer {
   readonly checkoutId: string;
   readonly secret: string;
 }
 
-/** What a buyer who comes back is to see. */
+/** State of a purchase for its buyer. */
 export interface Purchase {
   readonly checkout: Checkout;
-  /** The key itself, this once; null before it is paid, when it is not, and when it has been shown. */
+  /** The key, shown once; null before payment and when it was shown before. */
   readonly clearKey: string | null;
-  /** Whether a key that was lost may still be made anew. */
+  /** Whether a lost key may still be replaced. */
   readonly replaceable: boolean;
 }
 
@@ -40,21 +41,21 @@ export interface IssuedCatalogKey {
   readonly checkout: Checkout;
 }
 
-/** Where the buyer comes back to; only here does the secret stand. */
+/** Return address of the buyer, the only text that contains the secret. */
 function successUrl(base: string, { checkoutId, secret }: Buyer): string {
   return `${base}/billing/success?checkout=${checkoutId}&secret=${secret}`;
 }
 
 /**
- * Opens a purchase and gives the page to pay on. Throws UpstreamFailed, LimitExceeded, and Unavailable where nothing
- * is for sale.
+ * Starts a purchase and returns the address of the payment page. Throws UpstreamFailed, LimitExceeded, and Unavailable
+ * when nothing is for sale.
  */
 export const createCheckout = operation({
   name: 'createCheckout',
   access: anyone,
-  async run({ platform, client }, _input: undefined): Promise<{ readonly url: string }> {
-    const { stores, payments, keySmith, clock, ids } = platform;
-    const buyer: Buyer = { checkoutId: ids.uuid(), secret: keySmith.token() };
+  async run({ platform, client }: Scope<CheckoutPlatform>, _input: undefined): Promise<{ readonly url: string }> {
+    const { stores, payments, keyGenerator, clock, ids } = platform;
+    const buyer: Buyer = { checkoutId: ids.uuid(), secret: keyGenerator.token() };
     const base = platform.publicUrl();
     const open = () =>
       payments.openSession({
@@ -62,13 +63,13 @@ export const createCheckout = operation({
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Says what to set, and leaves no row behind.
+    // Throws what to configure, before a row is written.
     if (!payments.configured) return open();
     platform.checkoutPace.count(client.network);
     await stores.checkouts.add({
       id: buyer.checkoutId,
       mode: payments.mode,
-      secretHash: keySmith.hash(buyer.secret),
+      secretHash: keyGenerator.hash(buyer.secret),
       sessionId: null,
       state: 'open',
       createdAt: clock.now(),
@@ -77,130 +78,147 @@ export const createCheckout = operation({
       revokedAt: null,
     });
     const session = await open();
-    // Should this process end here: the session carries our id, and brings it back with its first event.
+    // If the process ends here, the first event of the session contains the id of the checkout.
     await stores.checkouts.setSession(buyer.checkoutId, session.id);
     return { url: session.url };
   },
 });
 
-/** Takes in what was told about a purchase, and has its key hold, or hold no longer, from this moment on. */
-async function takeEvent({ stores, catalogKeys }: Platform, event: PaymentEvent): Promise<Checkout | null> {
+/** Applies a payment event. The change of the key's validity holds at once. */
+async function takeEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.take(event);
   if (checkout?.key) catalogKeys.forget(checkout.key.hash);
   return checkout;
 }
 
-/** Takes a message that claims to be the payment provider's. Throws InvalidInput when it is not. */
+/** Applies a signed message of the payment provider. Throws InvalidInput for an invalid signature. */
 export const takePaymentMessage = operation({
   name: 'takePaymentMessage',
   access: anyone,
-  async run({ platform }, message: { readonly bytes: Uint8Array; readonly signature: string | null }): Promise<void> {
+  async run(
+    { platform }: Scope<CheckoutPlatform>,
+    message: { readonly bytes: Uint8Array; readonly signature: string | null },
+  ): Promise<void> {
     const event = await platform.payments.readMessage(message.bytes, message.signature);
     if (event !== null) await takeEvent(platform, event);
   },
 });
 
-/** The checkout a buyer holds the secret of. Throws NotFound, the same for a wrong id and a wrong secret. */
-async function checkoutOf({ stores, keySmith }: Platform, { checkoutId, secret }: Buyer): Promise<Checkout> {
+/** The checkout of a buyer. Throws NotFound, the same for a wrong id and a wrong secret. */
+async function checkoutOf(
+  { stores, keyGenerator }: CheckoutPlatform,
+  { checkoutId, secret }: Buyer,
+): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(checkoutId) ? await stores.checkouts.find(checkoutId) : null;
-  // Hashes are compared, so how long that takes says nothing about the secret.
-  if (checkout === null || checkout.secretHash !== keySmith.hash(secret))
+  // Compares hashes, so that the time does not depend on the secret.
+  if (checkout === null || checkout.secretHash !== keyGenerator.hash(secret))
     throw new NotFound('checkout', checkoutId, 'There is no purchase at this address.');
   return checkout;
 }
 
-/** The checkout that is there. Throws NotFound; text that can be no id is not looked up. */
+/** Looks up a checkout. Throws NotFound; text of another form is not looked up. */
 async function found(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(id) ? await lookUp() : null;
   if (checkout === null) throw new NotFound('checkout', id);
   return checkout;
 }
 
-/** Asks the provider how a purchase stands: a lost message must not lose a paid key. */
-async function askProvider(platform: Platform, checkout: Checkout): Promise<Checkout> {
+/** Reads the state of a purchase from the provider, because a message may be lost. */
+async function askProvider(platform: CheckoutPlatform, checkout: Checkout): Promise<Checkout> {
   const waiting = checkout.state === 'open' || checkout.state === 'processing';
   if (!waiting || checkout.sessionId === null || !platform.payments.configured) return checkout;
   try {
     const event = await platform.payments.readSession(checkout.sessionId);
     return (event && (await takeEvent(platform, event))) ?? checkout;
   } catch (error) {
-    // The buyer waits on, and is asked to come again: the message may still come.
+    // The page reloads, and the message may still arrive.
     if (error instanceof DomainError) return checkout;
     throw error;
   }
 }
 
-/** Makes a key in place of another; null when somebody else was faster, or there is nothing to make one for. */
+/** Issues a key in place of the current one; null when another request issued it first, or nothing is paid. */
 async function issueKey(
-  { stores, keySmith, catalogKeys, clock }: Platform,
+  { stores, keyGenerator, catalogKeys, clock }: CheckoutPlatform,
   checkout: Checkout,
 ): Promise<string | null> {
-  const clearKey = `${CATALOG_KEY_PREFIX}${keySmith.token()}`;
-  const hash = keySmith.hash(clearKey);
+  const clearKey = `${CATALOG_KEY_PREFIX}${keyGenerator.token()}`;
+  const hash = keyGenerator.hash(clearKey);
   const key: CatalogKey = { hash, name: catalogKeyName(clearKey), issuedAt: clock.now() };
   const issued = await stores.checkouts.issueKey(checkout.id, key, checkout.key?.hash ?? null);
   if (issued && checkout.key) catalogKeys.forget(checkout.key.hash);
   return issued ? clearKey : null;
 }
 
-async function purchaseOf(platform: Platform, id: string, clearKey: string | null): Promise<Purchase> {
+async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: string | null): Promise<Purchase> {
   const checkout = await found(id, () => platform.stores.checkouts.find(id));
   return { checkout, clearKey, replaceable: isReplaceable(checkout, platform.clock.now()) };
 }
 
 /**
- * What the buyer sees on the way back. The first to come once it is paid gets the key, made at that moment: nothing
- * that could show it again is kept. Throws NotFound.
+ * Reads a purchase for its buyer. The first read after payment issues the key and returns it; only its hash is stored.
+ * Throws NotFound.
  */
 export const openPurchase = operation({
   name: 'openPurchase',
   access: anyone,
-  async run({ platform }, { mayShow, ...buyer }: Buyer & { readonly mayShow: boolean }): Promise<Purchase> {
+  async run(
+    { platform }: Scope<CheckoutPlatform>,
+    { mayShow, ...buyer }: Buyer & { readonly mayShow: boolean },
+  ): Promise<Purchase> {
     const checkout = await askProvider(platform, await checkoutOf(platform, buyer));
     const due = mayShow && isEntitled(checkout) && checkout.key === null;
     return purchaseOf(platform, checkout.id, due ? await issueKey(platform, checkout) : null);
   },
 });
 
-/** Makes the buyer's key anew, for a day after the last: the old one ends. Throws NotFound and Conflict. */
+/** Replaces the buyer's key within a day after it was issued; the old key ends. Throws NotFound and Conflict. */
 export const replaceLostKey = operation({
   name: 'replaceLostKey',
   access: anyone,
-  async run({ platform }, buyer: Buyer): Promise<Purchase> {
+  async run({ platform }: Scope<CheckoutPlatform>, buyer: Buyer): Promise<Purchase> {
     const checkout = await checkoutOf(platform, buyer);
     const replaceable = isReplaceable(checkout, platform.clock.now());
     const clearKey = replaceable ? await issueKey(platform, checkout) : null;
-    if (clearKey === null) throw new Conflict('This key cannot be replaced here. Ask whoever sold it.');
+    if (clearKey === null) throw new Conflict('This key cannot be replaced here. Ask the seller.');
     return purchaseOf(platform, checkout.id, clearKey);
   },
 });
 
-/** Makes a buyer's key anew, whenever; the old one ends. Throws NotFound, and Conflict when nothing is paid. */
+/** One purchase by its id, or null. */
+export const findCheckout = operation({
+  name: 'findCheckout',
+  access: admin,
+  run: async ({ platform }: Scope<CheckoutPlatform>, id: string): Promise<Checkout | null> =>
+    CHECKOUT_ID.test(id) ? await platform.stores.checkouts.find(id) : null,
+});
+
+/** Replaces a buyer's key at any time; the old key ends. Throws NotFound, and Conflict when nothing is paid. */
 export const replaceCatalogKey = operation({
   name: 'replaceCatalogKey',
   access: admin,
-  async run({ platform }, id: string): Promise<IssuedCatalogKey> {
+  async run({ platform }: Scope<CheckoutPlatform>, id: string): Promise<IssuedCatalogKey> {
     const clearKey = await issueKey(platform, (await purchaseOf(platform, id, null)).checkout);
     if (clearKey === null) throw new Conflict('This checkout entitles to no key.');
     return { clearKey, checkout: (await purchaseOf(platform, id, null)).checkout };
   },
 });
 
-/** Takes a catalog key away for good; the checkout gets no other. Throws NotFound. */
+/** Revokes a catalog key; its checkout gets no other. Throws NotFound. */
 export const revokeCatalogKey = operation({
   name: 'revokeCatalogKey',
   access: admin,
-  async run({ platform: { stores, catalogKeys, clock } }, id: string): Promise<Checkout> {
+  async run({ platform: { stores, catalogKeys, clock } }: Scope<CheckoutPlatform>, id: string): Promise<Checkout> {
     const checkout = await found(id, () => stores.checkouts.revoke(id, clock.now()));
     if (checkout.key) catalogKeys.forget(checkout.key.hash);
     return checkout;
   },
 });
 
-/** Opaque: where a page of checkouts goes on. */
-export const checkoutCursor = ({ createdAt, id }: CheckoutPlace): string => `${createdAt.getTime()}.${id}`;
+/** Opaque cursor of a checkout. */
+export const checkoutCursor = ({ createdAt, id }: CheckoutPosition): string => `${createdAt.getTime()}.${id}`;
 
-function placeOf(cursor: string): CheckoutPlace {
+function placeOf(cursor: string): CheckoutPosition {
   const [ms = '', id = ''] = cursor.split('.');
   if (!/^\d{1,15}$/.test(ms) || !CHECKOUT_ID.test(id)) throw new InvalidInput('Invalid cursor.');
   return { createdAt: new Date(Number(ms)), id };
@@ -210,7 +228,10 @@ function placeOf(cursor: string): CheckoutPlace {
 export const listCheckouts = operation({
   name: 'listCheckouts',
   access: admin,
-  async run({ platform }, input: { readonly cursor: string | null; readonly limit: number }): Promise<Page<Checkout>> {
+  async run(
+    { platform }: Scope<CheckoutPlatform>,
+    input: { readonly cursor: string | null; readonly limit: number },
+  ): Promise<Page<Checkout>> {
     const { cursor, limit } = input;
     if (limit < 1 || limit > CHECKOUT_PAGE_SIZE)
       throw new InvalidInput(`A page holds 1 to ${CHECKOUT_PAGE_SIZE} checkouts.`);
@@ -221,17 +242,21 @@ export const listCheckouts = operation({
   },
 });
 
-/** How long what nobody paid for, and what was told about no purchase of ours, is kept. */
+/** How long unpaid checkouts, and payment events without a checkout, are stored, in ms. */
 const KEPT_MS = 30 * 86_400_000;
 
 /**
- * Takes in what the provider told since an instant, messages that never came among it, and drops what is too old to
- * matter. For the platform itself, not a caller. Throws UpstreamFailed and Unavailable.
+ * Applies the events of the payment provider since an instant, so that a lost message loses no purchase, and removes
+ * expired checkouts. Throws UpstreamFailed and Unavailable.
  */
-export async function reconcilePayments(platform: Platform, since: Date, signal: AbortSignal): Promise<void> {
-  for await (const event of platform.payments.listEvents(since)) {
-    signal.throwIfAborted();
-    await takeEvent(platform, event);
-  }
-  await platform.stores.checkouts.prune(new Date(platform.clock.now().getTime() - KEPT_MS));
-}
+export const reconcilePayments = operation({
+  name: 'reconcilePayments',
+  access: system,
+  async run({ platform, signal }: Scope<CheckoutPlatform>, since: Date): Promise<void> {
+    for await (const event of platform.payments.listEvents(since)) {
+      signal.throwIfAborted();
+      await takeEvent(platform, event);
+    }
+    await platform.stores.checkouts.prune(new Date(platform.clock.now().getTime() - KEPT_MS));
+  },
+});

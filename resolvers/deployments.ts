@@ -8,6 +8,7 @@ import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { DeploymentPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */
@@ -15,14 +16,14 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
   readonly health: Health;
-  /** How it answered when it was last asked for nothing else; null where it was not. */
+  /** Result of the last health probe; null when it was never probed. */
   readonly lastProbe: Probe | null;
 }
 
-/** The deployments a caller may see, in the order of the configuration: administrators all, others those they may call. */
-export function seenBy(scope: Scope): readonly SeenDeployment[] {
+/** Deployments that a caller may see, in configured order: administrators all, others those they may call. */
+export function seenBy(scope: Scope<DeploymentPlatform>): readonly SeenDeployment[] {
   const caller = callerOf(scope);
-  const { gateway, prober, catalog } = scope.platform;
+  const { gateway, catalog } = scope.platform;
   const isAdmin = visibilityOf(caller).kind === 'all';
   const snapshot = catalog.current();
   return gateway
@@ -36,23 +37,23 @@ export function seenBy(scope: Scope): readonly SeenDeployment[] {
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
       entry: entryFor(deployment, snapshot),
       health: gateway.healthOf(deployment.id),
-      lastProbe: prober.lastProbe(deployment.id),
+      lastProbe: gateway.lastProbe(deployment.id),
     }));
 }
 
-/** Whether answers to this caller name the base address of the upstream. */
-export const seesApiBase = ({ platform, caller }: Pick<Scope, 'platform' | 'caller'>): boolean =>
+/** Whether answers to this caller contain the base address of the upstream. */
+export const seesApiBase = ({ platform, caller }: Pick<Scope<DeploymentPlatform>, 'platform' | 'caller'>): boolean =>
   platform.exposesApiBase || (caller !== null && visibilityOf(caller).kind === 'all');
 
-/** The deployments a caller may see, of one model group where one is named. */
+/** Deployments that a caller may see, of one model group when it is named. */
 export const listDeployments = operation({
   name: 'listDeployments',
   access: anyKey,
-  run: (scope, { model }: { readonly model: string | null }): readonly SeenDeployment[] =>
+  run: (scope: Scope<DeploymentPlatform>, { model }: { readonly model: string | null }): readonly SeenDeployment[] =>
     seenBy(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
 });
 
-/** Deployments that have something in common, under its name. */
+/** Deployments of one provider or of one model group. */
 export interface DeploymentGroup {
   readonly name: string;
   readonly deployments: readonly SeenDeployment[];
@@ -64,18 +65,19 @@ const grouped = (
 ): readonly DeploymentGroup[] =>
   [...Map.groupBy(deployments, by)].map(([name, members]) => ({ name, deployments: members }));
 
-/** The providers of the deployments a caller may see. */
+/** Providers of the deployments that a caller may see. */
 export const listProviders = operation({
   name: 'listProviders',
   access: anyKey,
-  run: (scope, _input: undefined): readonly DeploymentGroup[] => grouped(seenBy(scope), ({ provider }) => provider),
+  run: (scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] =>
+    grouped(seenBy(scope), ({ provider }) => provider),
 });
 
-/** The model groups a caller may call. */
+/** Model groups that a caller may call. */
 export const listCallableModels = operation({
   name: 'listCallableModels',
   access: anyKey,
-  run(scope, _input: undefined): readonly DeploymentGroup[] {
+  run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
     return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },

@@ -1,4 +1,4 @@
-import { InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
@@ -6,7 +6,6 @@ import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { Scope } from './operation/scope.ts';
 import {
   asSeen,
   type CallFacts,
@@ -19,79 +18,84 @@ import {
   type ShownCall,
   type ShownPage,
 } from './upstream-objects.ts';
+import type { ObjectPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** A file to be kept. */
+/** A file to upload. */
 export interface FileDraft extends CallFacts {
   readonly form: Form;
-  /** Its fields as texts, its files by their names. */
+  /** Text fields by name; files by their names. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Fields that say where it goes and are not sent on. */
+  /** Fields for the gateway only, which are not sent. */
   readonly without: readonly string[];
-  /** Whose upstream keeps it; null where the caller does not say. */
+  /** Model or provider whose upstream stores it; null when the request names none. */
   readonly model: string | null;
   readonly provider: string | null;
 }
 
-/** Has an upstream keep a file. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed. */
+/** Uploads a file to an upstream. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed. */
 export const createFile = operation({
   name: 'createFile',
   access: objectWriter,
-  async run(scope, draft: FileDraft): Promise<ShownCall> {
-    const { objects, fileLimits } = scope.platform;
+  async run(scope: Scope<ObjectPlatform>, draft: FileDraft): Promise<ShownCall> {
+    const { gateway, fileLimits } = scope.platform;
     const caller = callerOf(scope);
     const { form, fields, without, model, provider, callId, parent } = draft;
     const purpose = fields['purpose'];
-    if (typeof purpose !== 'string' || purpose === '') throw missing('purpose');
+    if (typeof purpose !== 'string' || purpose === '') throw new MissingFormField('purpose');
     const isBatch = purpose === 'batch';
     const { bodyStart, bodyEnd } = fileOf(form);
     assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
-    const place = objects.placeFor(caller, { kind: 'file', model, provider });
-    const rename = (name: string): string => objects.upstreamModelAt(caller, place.deployment, name);
+    const place = gateway.placeFor(caller, { kind: 'file', model, provider });
+    const rename = (name: string): string => gateway.upstreamModelAt(caller, place.deployment, name);
     const body = { kind: 'form', form, without, ...(isBatch ? { rename } : {}) } as const;
     const asked = { action: CREATE_FILE, place, tail: '', body };
     const { call, read } = await passForObject(scope, asked, { callId, parent });
-    // What it is for is what was asked: by that its lines were checked.
+    // The purpose of the request holds, because its lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await keep(scope, asked, made, (id) => giveBack(scope, asked.place, id));
+    const object = await keep(scope, asked, made, (id) => deleteAtUpstream(scope, asked.place, id));
     return await seen(scope, object, { call, shown: read.shown });
   },
 });
 
 function fileOf({ parts }: Form): FormPart {
   const [file, another] = parts.filter(({ name, filename }) => name === 'file' && filename !== null);
-  if (file === undefined) throw missing('file');
+  if (file === undefined) throw new MissingFormField('file');
   if (another === undefined) return file;
   const message = '/files: One file can be sent at a time.';
   throw new InvalidInput(message, [{ path: ['body', 'file'], rule: 'too_many', message }]);
 }
 
-function missing(field: string): InvalidInput {
-  const message = `/files: Missing required parameter: '${field}'.`;
-  return new InvalidInput(message, [{ path: ['body', field], rule: 'missing', message }]);
-}
-
-async function giveBack(scope: Scope, place: ReturnType<typeof placeOf>, upstreamId: string): Promise<void> {
+async function deleteAtUpstream(
+  scope: Scope<ObjectPlatform>,
+  place: ReturnType<typeof placeOf>,
+  upstreamId: string,
+): Promise<void> {
   const asked = { action: DELETE_FILE, place, tail: tailOf({ upstreamId }) };
   await passForObject(scope, asked, { callId: null, parent: null });
 }
 
 const tailOf = ({ upstreamId }: Pick<UpstreamObject, 'upstreamId'>): string => `/${encodeURIComponent(upstreamId)}`;
 
-async function seen(scope: Scope, object: UpstreamObject, { call, shown }: ShownCall): Promise<ShownCall> {
+async function seen(
+  scope: Scope<ObjectPlatform>,
+  object: UpstreamObject,
+  { call, shown }: ShownCall,
+): Promise<ShownCall> {
   const [own = shown] = await asSeen(scope, [{ object, shown }]);
   return { call, shown: own };
 }
 
-/** Which file, and the call that asks for it. */
+/** Id of a file, and the facts of the call about it. */
 interface Named extends CallFacts {
   readonly id: string;
 }
 
-/** What an upstream says of a file. Throws NotFound and UpstreamFailed. */
+/** Reads the state of a file at its upstream. Throws NotFound and UpstreamFailed. */
 export const getFile = operation({
   name: 'getFile',
   access: objectReader,
-  async run(scope, { id, ...facts }: Named): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<ShownCall> {
     const object = await getObject(scope, 'file', id);
     const asked = { action: GET_FILE, place: placeOf(scope, object), tail: tailOf(object) };
     const { call, read } = await passForObject(scope, asked, facts);
@@ -100,11 +104,11 @@ export const getFile = operation({
   },
 });
 
-/** What is in a file, as it comes; whoever asked relays it and settles the call. Throws NotFound and UpstreamFailed. */
+/** The content of a file, to be forwarded. Throws NotFound and UpstreamFailed. */
 export const readFile = operation({
   name: 'readFile',
   access: objectReader,
-  async run(scope, { id, ...facts }: Named): Promise<GatewayCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<GatewayCall> {
     const object = await getObject(scope, 'file', id);
     const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `${tailOf(object)}/content` };
     return await pass(scope, asked, facts);
@@ -115,17 +119,17 @@ export const readFile = operation({
 export const deleteFile = operation({
   name: 'deleteFile',
   access: objectWriter,
-  async run(scope, { id, ...facts }: Named): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { id, ...facts }: Named): Promise<ShownCall> {
     const object = await getObject(scope, 'file', id);
-    const forget = (): Promise<void> => scope.platform.stores.upstreamObjects.remove(id, scope.platform.clock.now());
+    const removeRow = (): Promise<void> => scope.platform.stores.upstreamObjects.remove(id, scope.platform.clock.now());
     const asked = { action: DELETE_FILE, place: placeOf(scope, object), tail: tailOf(object) };
     try {
       const { call, read } = await passForObject(scope, asked, facts);
-      await forget();
+      await removeRow();
       return await seen(scope, object, { call, shown: read.shown });
     } catch (failure) {
-      // It is gone already: by itself, or deleted by others of the same account.
-      if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await forget();
+      // Already deleted or expired at the upstream.
+      if (failure instanceof UpstreamFailed && failure.upstreamStatus === 404) await removeRow();
       throw failure;
     }
   },
@@ -135,6 +139,6 @@ export const deleteFile = operation({
 export const listFiles = operation({
   name: 'listFiles',
   access: objectReader,
-  run: (scope, page: Omit<ObjectPage, 'kind'>): Promise<ShownPage> =>
+  run: (scope: Scope<ObjectPlatform>, page: Omit<ObjectPage, 'kind'>): Promise<ShownPage> =>
     listObjects(scope, { ...page, kind: 'file' }, GET_FILE),
 });

@@ -1,10 +1,13 @@
 import type { FreeTierUsage } from '../src/domain/free-tier/free-tier.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
+import type { FreeTierPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** What the caller's address has used of today's free calls; asking costs none. Throws Unavailable. */
+/** Free calls that the caller's address has used today; not counted itself. Throws Unavailable. */
 export const getFreeTierUsage = operation({
   name: 'getFreeTierUsage',
   access: anyone,
-  run: ({ platform, client }, _input: undefined): Promise<FreeTierUsage> => platform.freeTier.usageOf(client),
+  run: ({ platform, client }: Scope<FreeTierPlatform>, _input: undefined): Promise<FreeTierUsage> =>
+    platform.freeTier.usageOf(client),
 });

@@ -2,6 +2,8 @@ import { Unavailable } from '../src/domain/errors.ts';
 import { anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
+import type { HealthPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
 /** State of the process for load balancers and operators. */
 export interface Readiness {
@@ -20,7 +22,7 @@ const PING_MS = 2_000;
 export const checkReadiness = operation({
   name: 'checkReadiness',
   access: anyone,
-  async run({ platform }, _input: undefined): Promise<Readiness> {
+  async run({ platform }: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> {
     const { stores } = platform;
     if (platform.draining()) throw new Unavailable('The process is shutting down.');
     await within(PING_MS, stores.ping()).catch((cause: unknown) => {
@@ -29,7 +31,7 @@ export const checkReadiness = operation({
     await stores.writable().catch((cause: unknown) => {
       throw new Unavailable('The database takes no writes.', 2, { cause });
     });
-    return { catalog: catalogHealth(platform), recordsWaiting: platform.recordsWaiting() };
+    return { catalog: catalogHealth(platform), recordsWaiting: platform.records.waiting() };
   },
 });
 

@@ -6,23 +6,25 @@ import { anyKey } from './operation/access.ts';
 import { callModel } from './inference.ts';
 import { operation } from './operation/operation.ts';
 import { askForResponse } from './responses.ts';
+import type { InferencePlatform, ResponsePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** What an IDE asks; the request follows from the model that its name turns out to mean. */
+/** A request of an IDE. The model is resolved from its name first. */
 export interface IdeDraft {
-  /** The name as the IDE wrote it, settings and all. */
+  /** Model name of the IDE, including settings in the name. */
   readonly name: string;
-  readonly requestFor: (meant: IdeModel) => ModelRequest;
+  readonly requestFor: (model: IdeModel) => ModelRequest;
 }
 
-/** Asks the model that an IDE means. Rights, allowance and price are those of that model; whoever asked relays the answer. */
+/** Sends a request of an IDE. Access, budget and price are those of the resolved model. */
 export const askForIde = operation({
   name: 'askForIde',
   access: anyKey,
-  run: (scope, { name, requestFor }: IdeDraft): Promise<GatewayCall> => {
+  run: (scope: Scope<InferencePlatform & ResponsePlatform>, { name, requestFor }: IdeDraft): Promise<GatewayCall> => {
     const names = new Set(scope.platform.gateway.deployments().map(({ modelGroup }) => modelGroup));
     const request = requestFor(ideModelOf(name, (model) => names.has(model)));
     if (request.endpoint !== RESPONSES) return callModel(scope, request);
-    // Who reads a chat cannot come back to a response, unless it was asked for by name.
+    // A chat client cannot refer to a stored response, unless it requests storage.
     return askForResponse(scope, request, { keep: request.body['store'] === true });
   },
 });

@@ -3,12 +3,14 @@ import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import type { GatewayCall, TokenCount } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { InferencePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Sends a request that is already in the dialect; whoever asked relays the answer and settles the call. */
+/** Sends a request that is already in the dialect of its model. */
 export const callModel = operation({
   name: 'callModel',
   access: anyKey,
-  run(scope, request: ModelRequest): Promise<GatewayCall> {
+  run(scope: Scope<InferencePlatform>, request: ModelRequest): Promise<GatewayCall> {
     const { gateway, fileLimits } = scope.platform;
     for (const { filename, bodyStart, bodyEnd } of request.form?.parts ?? [])
       if (filename !== null) assertFits(bodyEnd - bodyStart, fileLimits.file);
@@ -16,10 +18,10 @@ export const callModel = operation({
   },
 });
 
-/** Counts the input tokens a request would have. */
+/** Counts the input tokens of a request without sending it. */
 export const countTokens = operation({
   name: 'countTokens',
   access: anyKey,
-  run: (scope, request: ModelRequest): Promise<TokenCount> =>
-    scope.platform.tokens.countTokens(callerOf(scope), request, scope.signal),
+  run: (scope: Scope<InferencePlatform>, request: ModelRequest): Promise<TokenCount> =>
+    scope.platform.gateway.countTokens(callerOf(scope), request, scope.signal),
 });

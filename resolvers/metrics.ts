@@ -1,10 +1,12 @@
 import type { MetricsText } from '../src/domain/metrics.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
+import type { MetricsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** What the process measures of itself. Open, as health is: it holds counts and times, never what a caller sent. */
+/** Reads the metrics of the process. They contain counts and times only, so no credential is required. */
 export const readMetrics = operation({
   name: 'readMetrics',
   access: anyone,
-  run: ({ platform }, _input: undefined): Promise<MetricsText> => platform.metrics.read(),
+  run: ({ platform }: Scope<MetricsPlatform>, _input: undefined): Promise<MetricsText> => platform.metrics.read(),
 });

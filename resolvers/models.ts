@@ -4,21 +4,26 @@ import { type NamedModel, namedModel, namedModels } from '../src/domain/deployme
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { DeploymentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Which of the models there are. */
+/** Filter of models. */
 interface ModelListDraft {
   readonly withWildcards: boolean;
-  /** A team whose models are meant; null for those of the caller's key. */
+  /** Team whose models to list; null for those of the caller's key. */
   readonly teamId?: string | null;
-  /** Names of groups of models, of which there are none, instead of names of models. */
+  /** Lists access groups instead of models; there are none. */
   readonly onlyGroups?: boolean;
 }
 
-/** The models the caller's key may call, by their public names, in the order of the configuration. */
+/** Models that the caller's key may call, by public name, in configured order. */
 export const listModels = operation({
   name: 'listModels',
   access: anyKey,
-  run(scope, { withWildcards, teamId = null, onlyGroups = false }: ModelListDraft): readonly NamedModel[] {
+  run(
+    scope: Scope<DeploymentPlatform>,
+    { withWildcards, teamId = null, onlyGroups = false }: ModelListDraft,
+  ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     if (teamId !== null && teamId !== callerOf(scope).teamId) {
       const message = "/models: The parameter 'team_id' cannot be honoured: no team has models of its own.";
@@ -33,7 +38,7 @@ export const listModels = operation({
 export const getModel = operation({
   name: 'getModel',
   access: anyKey,
-  run(scope, { id }: { readonly id: string }): NamedModel {
+  run(scope: Scope<DeploymentPlatform>, { id }: { readonly id: string }): NamedModel {
     const { gateway, catalog } = scope.platform;
     const found = namedModel(gateway.deployments(), catalog.current(), { key: callerOf(scope).key, name: id });
     if (found !== null) return found;
@@ -41,28 +46,27 @@ export const getModel = operation({
   },
 });
 
-/** What is known of a deployment under one of its names. */
+/** Facts of a deployment under one of its names. */
 export interface KnownModel extends ModelInfo {
-  /** Its address is for administrators only. */
+  /** Whether the caller sees its address; administrators only. */
   readonly seesAddress: boolean;
 }
 
-/** Which of what the caller's key may call: null and false for no such choice. */
+/** Filter of the deployments that the caller's key may call; null and false match all. */
 export interface ModelInfoDraft {
   readonly deploymentId: string | null;
   readonly group: string | null;
-  /** Leaves out deployments that fail. */
+  /** Excludes failing deployments. */
   readonly onlyHealthy: boolean;
 }
 
 /**
- * What is known of the deployments that the caller's key may call. Throws InvalidInput for the id of one that is not among
- * them.
+ * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',
   access: anyKey,
-  run(scope, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
+  run(scope: Scope<DeploymentPlatform>, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
     const { gateway, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';

@@ -2,12 +2,14 @@ import type { RealtimeRequest } from '../src/domain/realtime/realtime.ts';
 import type { RealtimeSession } from '../src/gateway/realtime.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { RealtimePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Opens a session with the model's upstream; whoever asked joins the caller to it, or gives it up. */
+/** Opens a session with the model's upstream. The transport joins the caller to it, or abandons it. */
 export const openRealtime = operation({
   name: 'openRealtime',
   access: anyKey,
-  run: (scope, request: RealtimeRequest): Promise<RealtimeSession> => {
+  run: (scope: Scope<RealtimePlatform>, request: RealtimeRequest): Promise<RealtimeSession> => {
     const { gateway, keyRing } = scope.platform;
     const caller = callerOf(scope);
     const identify = () => keyRing.current(caller);

@@ -1,6 +1,6 @@
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import type { FollowUp, ModelRequest } from '../src/domain/chat/chat.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
 import type { Item, KeptResponse } from '../src/domain/responses/kept-response.ts';
@@ -13,43 +13,45 @@ import {
   type ObjectAction,
 } from '../src/domain/upstream-objects/object-action.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { anyKey, objectReader, objectWriter } from './operation/access.ts';
+import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { findKept, inItsPlace, noPrevious } from './response-context.ts';
-import type { Scope } from './operation/scope.ts';
+import { findKept, resolveReferences, noPrevious } from './response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './upstream-objects.ts';
+import type { ResponsePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
 /**
- * Asks for a response. What it goes on from and what it refers to is looked up first, and found by its owner only. Whoever
- * asked relays the answer and settles the call; a translated answer is kept when it is whole, unless the request says not to.
+ * Requests a response. Its references are resolved first, for their owner only. A translated answer is stored when it is
+ * complete, unless the request disables that.
  */
 export const createResponse = operation({
   name: 'createResponse',
   access: anyKey,
-  run: (scope, request: ModelRequest): Promise<GatewayCall> => askForResponse(scope, request, { keep: true }),
+  run: (scope: Scope<ResponsePlatform>, request: ModelRequest): Promise<GatewayCall> =>
+    askForResponse(scope, request, { keep: true }),
 });
 
-/** The same, without the rule of who may; `keep` is false for answers that nobody can come back to. */
+/** As `createResponse`, without its access rule. `keep` is false for answers that are never referred to. */
 export const askForResponse = async (
-  scope: Scope,
+  scope: Scope<ResponsePlatform>,
   request: ModelRequest,
   how: { readonly keep: boolean },
 ): Promise<GatewayCall> => (await askWithItems(scope, request, how)).call;
 
-/** The call that asks for a response, and the items it asks with: its own, everything they refer to in its place. */
+/** The call for a response, and its own items with references resolved. */
 export async function askWithItems(
-  scope: Scope,
+  scope: Scope<ResponsePlatform>,
   request: ModelRequest,
   {
     keep,
     from = null,
   }: {
     readonly keep: boolean;
-    /** The id of the response whose items stand in the request already; none when absent. */
+    /** Id of a previous response whose items are in the request already; none when absent. */
     readonly from?: string | null;
   },
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly Item[] }> {
-  const { request: sent, items, previousId } = await inItsPlace(scope, goingOnUpstream(scope, request));
+  const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
   const named = followUpOf(scope, from ?? previousId);
   const isKept =
     keep &&
@@ -62,8 +64,8 @@ export async function askWithItems(
   return { call, items };
 }
 
-/** How the answer to this caller is named. */
-function followUpOf(scope: Scope, previousId: string | null): FollowUp {
+/** Ids of the answer for this caller. */
+function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): FollowUp {
   const { responses, ids } = scope.platform;
   const owner = ownerOf(callerOf(scope));
   const shown = new Map<string, string>();
@@ -79,9 +81,9 @@ function followUpOf(scope: Scope, previousId: string | null): FollowUp {
   };
 }
 
-/** How the answer to what was asked with these items is kept. `previousId` is of what is kept, too. */
+/** Stores the answer to these items. `previousId` is a stored response, too. */
 function keepingOf(
-  scope: Scope,
+  scope: Scope<ResponsePlatform>,
   { id, previousId, items }: Pick<KeptResponse, 'id' | 'previousId'> & { readonly items: readonly Item[] },
 ): FollowUp['keep'] & {} {
   const owner = ownerOf(callerOf(scope));
@@ -96,8 +98,8 @@ function keepingOf(
     });
 }
 
-/** The request with what it goes on from in words its upstream knows, where an upstream keeps that. */
-export function goingOnUpstream(scope: Scope, request: ModelRequest): ModelRequest {
+/** The request with the upstream's id of its previous response, when an upstream stores that. */
+export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
   if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
   const kept = keptUpstream(scope, previous);
@@ -106,43 +108,43 @@ export function goingOnUpstream(scope: Scope, request: ModelRequest): ModelReque
     const replaced = { ...request.replaced, ...named };
     return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: kept.deploymentId };
   }
-  // An id of the upstream's own, where nobody minds who uses it.
+  // An id of the upstream; allowed when id security is off.
   if (!scope.platform.responses.idSecurity) return request;
   throw noPrevious(previous);
 }
 
-/** What a sealed id stands for; null when it is none, or the caller may not know. */
-function keptUpstream(scope: Scope, id: string): KeptUpstream | null {
+/** The upstream response of a sealed id; null for another id, and when the caller may not see it. */
+function keptUpstream(scope: Scope<ResponsePlatform>, id: string): KeptUpstream | null {
   const { ids, idSecurity } = scope.platform.responses;
   const kept = ids.open(id);
   return kept !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), kept.owner) ? null : kept;
 }
 
-/** Which response, and the call about it. */
+/** Id of a response, and the facts of the call about it. */
 export interface NamedResponse extends CallFacts {
   readonly id: string;
-  /** Query text of the caller, with its question mark; empty when there was none. */
+  /** Query of the request, including the question mark; empty for none. */
   readonly query: string;
 }
 
-/** What is known of a response: here, or by a call of its upstream; whoever asked relays that and settles it. */
+/** A response that is stored here, or the call of its upstream about it. */
 export type ResponseAnswer = { readonly kind: 'kept'; readonly value: Item } | ResponseCall;
 
 interface ResponseCall {
   readonly kind: 'upstream';
   readonly call: GatewayCall;
-  /** How ids of the upstream's are shown: that of the response as it was asked for. */
+  /** Maps an id of the upstream to the id that the caller knows. */
   readonly idOf: (upstreamId: string) => string;
 }
 
-/** Throws NotFound for a response that nobody keeps, or that is another's. */
+/** Throws Forbidden for an id that the gateway did not issue, and NotFound for a response that is not stored or belongs to another owner. */
 async function about(
-  scope: Scope,
+  scope: Scope<ResponsePlatform>,
   named: NamedResponse,
   ask: {
     readonly action: ObjectAction;
     readonly tail: string;
-    /** The answer for one that is kept here. */
+    /** The answer when the response is stored here. */
     readonly here: (response: KeptResponse) => Item | Promise<Item>;
   },
 ): Promise<ResponseAnswer> {
@@ -150,7 +152,7 @@ async function about(
   const here = isOwnResponseId(id) ? await findKept(scope, id) : null;
   if (here !== null) return { kind: 'kept', value: await ask.here(here) };
   const kept = keptUpstream(scope, id);
-  if (kept === null) throw noObject('response', id);
+  if (kept === null) throw isIssued(scope, id) ? noObject('response', id) : notIssued();
   const { deploymentId, upstreamId, owner } = kept;
   const place = placeOf(scope, { kind: 'response', id, deploymentId });
   const path = `/${encodeURIComponent(upstreamId)}${ask.tail}${query}`;
@@ -161,19 +163,28 @@ async function about(
   return { kind: 'upstream', call, idOf };
 }
 
-/** The response as it is kept. Throws NotFound, UpstreamFailed and Unavailable. */
+const isIssued = ({ platform }: Scope<ResponsePlatform>, id: string): boolean =>
+  isOwnResponseId(id) || platform.responses.ids.open(id) !== null;
+
+const notIssued = (): Forbidden =>
+  new Forbidden('This response id was not issued by this gateway, so its owner is unknown.', 'response_id');
+
+/** Reads a stored response. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
 export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
-  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+  run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
     about(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
 });
 
-/** A page of what a response was asked with. Throws NotFound, UpstreamFailed and Unavailable. */
+/** A page of the input items of a response. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
 export const listResponseItems = operation({
   name: 'listResponseItems',
   access: objectReader,
-  run: (scope, { page, ...named }: NamedResponse & { readonly page: ItemPage }): Promise<ResponseAnswer> =>
+  run: (
+    scope: Scope<ResponsePlatform>,
+    { page, ...named }: NamedResponse & { readonly page: ItemPage },
+  ): Promise<ResponseAnswer> =>
     about(scope, named, {
       action: LIST_RESPONSE_ITEMS,
       tail: '/input_items',
@@ -185,11 +196,11 @@ export const listResponseItems = operation({
     }),
 });
 
-/** Deletes a response for good. Throws NotFound, UpstreamFailed and Unavailable. */
+/** Deletes a response for good. Throws Forbidden, NotFound, UpstreamFailed and Unavailable. */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
-  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+  run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
     about(scope, named, {
       action: DELETE_RESPONSE,
       tail: '',
@@ -200,11 +211,11 @@ export const deleteResponse = operation({
     }),
 });
 
-/** Stops a response that is made in the background, which none is that is kept here. Throws InvalidInput besides. */
+/** Cancels a background response. Throws InvalidInput for a response that is stored here: none runs in the background. */
 export const cancelResponse = operation({
   name: 'cancelResponse',
   access: objectWriter,
-  run: (scope, named: NamedResponse): Promise<ResponseAnswer> =>
+  run: (scope: Scope<ResponsePlatform>, named: NamedResponse): Promise<ResponseAnswer> =>
     about(scope, named, {
       action: CANCEL_RESPONSE,
       tail: '/cancel',
@@ -212,4 +223,14 @@ export const cancelResponse = operation({
         throw new InvalidInput('Cannot cancel a synchronous response.');
       },
     }),
+});
+
+/** Removes stored responses that are older than their retention, a step at a time. Returns how many. */
+export const removeExpiredResponses = operation({
+  name: 'removeExpiredResponses',
+  access: system,
+  run: (
+    { platform }: Scope<ResponsePlatform>,
+    { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<number> => platform.stores.responses.forget(beforeMs, limit),
 });

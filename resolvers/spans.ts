@@ -1,6 +1,5 @@
 import { visibilityOf } from '../src/domain/caller.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { spansOfParts } from '../src/domain/traces/assemble-trace.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
 import { isBehind, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
 import type { SpanHead } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
@@ -8,68 +7,123 @@ import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { getSpan, type TraceAddress, type TraceUpdate, visibleSummaries, watchTraces } from './traces.ts';
+import type { OwnedSpan, SpanTree } from './operation/span-tree.ts';
+import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
 
-/** Spans of one update; more come in several. */
+/** Most spans of one update. */
 const UPDATE_SPANS = 500;
 /** Most spans of a page. */
 export const MOST_PAGE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 
-/** A page of the spans of a trace, and what its cursors need. */
+/** Larger traces are read page by page. Smaller ones are read whole, in one statement for all traces of a list. */
+const MAX_WHOLE_SPANS = 500;
+
+/** One page of spans. */
 export interface SpanListPage {
-  readonly items: readonly SpanHead[];
+  readonly items: readonly OwnedSpan[];
   readonly hasMore: boolean;
-  /** Spans of the whole trace. */
+  /** Number of spans on all pages. */
+  readonly totalCount: number;
+  /** Number of spans of the trace. Cursors contain it. */
   readonly spanCount: number;
-  /** What the trace is put together from. */
-  readonly within: readonly TraceIdentity[];
 }
 
-export interface SpanListQuery extends TraceAddress {
-  /** Of the span before the page; null for the start. */
+/** A trace that the caller may read, as an operation returned it. */
+interface ReadableTrace {
+  readonly parts: readonly TraceIdentity[];
+  readonly spanCount: number;
+}
+
+export interface SpanListQuery {
+  readonly trace: ReadableTrace;
+  /** Position of the last span before the page; null for the start. */
   readonly cursor: string | null;
   /** 1 to 500. */
   readonly limit: number;
 }
 
-/**
- * Spans of a trace by start, some at a time: no more are read than are told. Throws NotFound, InvalidInput, and Conflict
- * for a cursor from before the trace changed.
- */
+/** Spans of a trace by start. Throws InvalidInput, and Conflict for a cursor from before the trace changed. */
 export const listSpans = operation({
   name: 'listSpans',
   access: traceReader,
-  async run(scope: Scope, { cursor, limit, ...address }: SpanListQuery): Promise<SpanListPage> {
-    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_PAGE_SPANS)
-      throw new InvalidInput(`A page holds 1 to ${MOST_PAGE_SPANS} spans.`);
-    const { traces } = scope.platform.stores;
-    const within = await visibleSummaries(scope, address);
-    const [summary, ...others] = within;
-    if (summary === undefined) throw new NotFound('Trace', address.traceId);
-    // Several traces under one id are one, which only shows when all of their spans are there.
-    const merged = others.length === 0 ? null : spansOfParts(within, await traces.listSpans(within));
-    const spanCount = merged?.length ?? summary.spanCount;
-    const behind = cursor === null ? null : readSpanCursor(cursor, spanCount);
-    const rest =
-      merged === null
-        ? await traces.listSpanPage(summary, behind, limit + 1)
-        : merged.filter((span) => behind === null || isBehind(span, behind));
-    return { items: rest.slice(0, limit), hasMore: rest.length > limit, spanCount, within };
+  async run(scope: Scope<TracePlatform>, { trace, cursor, limit }: SpanListQuery): Promise<SpanListPage> {
+    assertPageSize(limit);
+    const [part, ...others] = trace.parts;
+    if (part === undefined || others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS) {
+      const tree = await scope.loaders.spanTreeByTrace.load(trace.parts);
+      return pageOfTree(tree, tree.spans, { cursor, limit });
+    }
+    const { spanCount } = trace;
+    const after = cursor === null ? null : readSpanCursor(cursor, spanCount);
+    const rest = await scope.platform.stores.traces.listSpanPage(part, after, limit + 1);
+    const items = rest.slice(0, limit).map((span) => ({ ...span, traceRef: part.traceRef }));
+    return { items, hasMore: rest.length > limit, totalCount: spanCount, spanCount };
   },
 });
 
+/** A span of a trace that the caller may read. */
+interface ReadableSpan {
+  readonly within: readonly TraceIdentity[];
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+}
+
+/** The parent of a span; null for a root, and while the parent is not stored. */
+export const findParent = operation({
+  name: 'findParent',
+  access: traceReader,
+  async run(scope: Scope<TracePlatform>, { within, spanId, parentSpanId }: ReadableSpan): Promise<OwnedSpan | null> {
+    if (parentSpanId === null || parentSpanId === spanId) return null;
+    const tree = await scope.loaders.spanTreeByTrace.load(within);
+    const parent = tree.byId.get(parentSpanId);
+    return parent === undefined ? null : { ...parent, traceRef: tree.refOf(parent) };
+  },
+});
+
+/** The children of a span by start. Throws InvalidInput, and Conflict for a cursor from before the trace changed. */
+export const listChildren = operation({
+  name: 'listChildren',
+  access: traceReader,
+  async run(
+    scope: Scope<TracePlatform>,
+    { span, cursor, limit }: Pick<SpanListQuery, 'cursor' | 'limit'> & { readonly span: ReadableSpan },
+  ): Promise<SpanListPage> {
+    assertPageSize(limit);
+    const tree = await scope.loaders.spanTreeByTrace.load(span.within);
+    return pageOfTree(tree, tree.children.get(span.spanId) ?? [], { cursor, limit });
+  },
+});
+
+function assertPageSize(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_PAGE_SPANS)
+    throw new InvalidInput(`A page holds 1 to ${MOST_PAGE_SPANS} spans.`);
+}
+
+function pageOfTree(
+  tree: SpanTree,
+  spans: readonly SpanHead[],
+  { cursor, limit }: Pick<SpanListQuery, 'cursor' | 'limit'>,
+): SpanListPage {
+  const spanCount = tree.spans.length;
+  const after = cursor === null ? null : readSpanCursor(cursor, spanCount);
+  const rest = after === null ? spans : spans.filter((span) => isBehind(span, after));
+  const items = rest.slice(0, limit).map((span) => ({ ...span, traceRef: tree.refOf(span) }));
+  return { items, hasMore: rest.length > limit, totalCount: spans.length, spanCount };
+}
+
 /**
- * What a span says went wrong, as far as it is kept, in parts of bearable length; empty for one that says nothing. Throws
- * NotFound, InvalidInput for a cursor that is none, and Conflict for one of another text.
+ * A page of the stored error text of a span; empty for a span without one. Throws NotFound, InvalidInput for an invalid
+ * cursor, and Conflict for a cursor of another text.
  */
 export const getSpanError = operation({
   name: 'getSpanError',
   access: traceReader,
   async run(
-    scope: Scope,
+    scope: Scope<TracePlatform>,
     { cursor, ...address }: TraceAddress & { readonly spanId: string; readonly cursor: string | null },
   ): Promise<SpanErrorPage & { readonly spanId: string }> {
     const { spanId, error } = await getSpan(scope, address);
@@ -77,23 +131,26 @@ export const getSpanError = operation({
   },
 });
 
-/** Spans of a trace that its reader was not told of before, by start. */
+/** New spans of a trace for one subscriber, by start. */
 export interface SpanUpdate {
-  /** Names the update: how many spans its reader knows with it. Who comes back behind it misses nothing. */
+  /** Number of spans that were delivered including this update. A subscriber resumes after it without loss. */
   readonly id: string;
-  readonly spans: readonly SpanHead[];
+  readonly spans: readonly FedSpan[];
 }
 
+/** A span and its stored trace. */
+type FedSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
+
 /**
- * Spans of one trace as they are stored, of every owner the caller may read; none of those it has already. With `after`
- * the reader comes back: if the trace has not the spans it had with that update, all of them come first. Ends when the
- * caller leaves, or may not look any more. Throws InvalidInput.
+ * Streams the spans of one trace as they are stored, of every owner the caller may read. With `after` the subscriber
+ * resumes: when the trace has changed since that update, all of its spans are delivered first. Ends when the caller
+ * leaves or loses access. Throws InvalidInput.
  */
 export const watchSpans = operation({
   name: 'watchSpans',
   access: traceReader,
   async run(
-    scope: Scope,
+    scope: Scope<TracePlatform>,
     { traceId, after }: { readonly traceId: string; readonly after: string | null },
   ): Promise<AsyncIterableIterator<SpanUpdate>> {
     const wanted = traceId.toLowerCase();
@@ -101,10 +158,10 @@ export const watchSpans = operation({
     if (after !== null && !UPDATE_ID.test(after)) throw new InvalidInput('No update of spans is named so.');
     const { traces } = scope.platform.stores;
     const read = async (keys: readonly TraceKey[]) => (keys.length === 0 ? new Map() : traces.listSpans(keys));
-    // Before what is there is read, so that nothing falls in between.
+    // Subscribes before the read, so that no update is missed.
     const updates = watchTraces(scope, { traceId: wanted });
     try {
-      await scope.platform.recordsReadable();
+      await scope.platform.records.readable();
       const summaries = await traces.findSummaries(visibilityOf(callerOf(scope)), wanted, null);
       const feed = new SpanFeed(updates, read);
       feed.take(summaries, await read(summaries), after);
@@ -118,14 +175,14 @@ export const watchSpans = operation({
 
 type SpansByRef = ReadonlyMap<string, readonly SpanHead[]>;
 
-/** Not a generator: one would hold `return()` back behind a `next()` that may never come. */
+/** Not a generator: `return()` of a generator waits for a pending `next()`. */
 class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
   readonly #updates: AsyncIterableIterator<TraceUpdate>;
   readonly #read: (keys: readonly TraceKey[]) => Promise<SpansByRef>;
-  /** What the reader was told of, by ref; and how many spans each trace had when it was read. */
-  readonly #told = new Map<string, Set<string>>();
+  /** Delivered span ids by ref, and the number of spans of each trace when it was read. */
+  readonly #delivered = new Map<string, Set<string>>();
   readonly #counts = new Map<string, number>();
-  #waiting: readonly SpanHead[] = [];
+  #waiting: readonly FedSpan[] = [];
   #known = 0;
 
   constructor(updates: AsyncIterableIterator<TraceUpdate>, read: (keys: readonly TraceKey[]) => Promise<SpansByRef>) {
@@ -137,7 +194,7 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     return this;
   }
 
-  /** Takes what is there at the beginning; it is told to readers who knew another number of spans. */
+  /** Adds the stored spans. They are delivered to subscribers that resume with another number of spans. */
   take(summaries: readonly TraceSummary[], spans: SpansByRef, after: string | null): void {
     for (const summary of summaries) this.#add(summary, spans);
     const total = this.#waiting.length;
@@ -151,7 +208,7 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
       const step = await this.#updates.next();
       if (step.done === true) return { done: true, value: undefined };
       const { summary } = step.value.event;
-      // What an update that came meanwhile told of is read already.
+      // An update from before the read has no new spans.
       if (this.#counts.get(summary.traceRef) !== summary.spanCount) this.#add(summary, await this.#read([summary]));
     }
     const spans = this.#waiting.slice(0, UPDATE_SPANS);
@@ -165,13 +222,14 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     return { done: true, value: undefined };
   }
 
-  #add({ traceRef }: TraceSummary, spans: SpansByRef): void {
+  #add({ traceId, traceRef, owner }: TraceSummary, spans: SpansByRef): void {
     const all = spans.get(traceRef) ?? [];
-    const told = this.#told.get(traceRef) ?? new Set();
-    this.#told.set(traceRef, told);
+    const delivered = this.#delivered.get(traceRef) ?? new Set();
+    this.#delivered.set(traceRef, delivered);
     this.#counts.set(traceRef, all.length);
-    const fresh = all.filter(({ spanId }) => !told.has(spanId));
-    for (const { spanId } of fresh) told.add(spanId);
-    this.#waiting = [...this.#waiting, ...fresh];
+    const fresh = all.filter(({ spanId }) => !delivered.has(spanId));
+    for (const { spanId } of fresh) delivered.add(spanId);
+    const within = [{ traceId, traceRef, owner }];
+    this.#waiting = [...this.#waiting, ...fresh.map((span) => ({ ...span, traceRef, within }))];
   }
 }

@@ -1,17 +1,19 @@
 import type { Caller, Owner } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
+import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
-import { traceEraser } from './operation/access.ts';
+import { system, traceEraser } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import { type TraceAddress, visibleSummaries } from './traces.ts';
+import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { tellChanges, type TraceAddress, visibleSummaries } from './traces.ts';
 
-/** Whether a trace is the caller's to take texts out of: who may do so to all is an administrator. */
+/** Whether a caller may remove or redact the traces of an owner: administrators those of all. */
 const mayErase = ({ role, keyHash }: Caller, owner: Owner): boolean =>
   role === 'proxy_admin' || owner.keyHash === keyHash;
 
-/** The traces that are meant. Throws NotFound where the caller sees none, and Forbidden for those of another key. */
-async function erasable(scope: Scope, address: TraceAddress): Promise<readonly TraceSummary[]> {
+/** Traces of an address. Throws NotFound when the caller sees none, and Forbidden for those of another key. */
+async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
   const summaries = await visibleSummaries(scope, address);
   if (summaries.length === 0) throw new NotFound('Trace', address.traceId);
   const caller = callerOf(scope);
@@ -20,42 +22,58 @@ async function erasable(scope: Scope, address: TraceAddress): Promise<readonly T
   return summaries;
 }
 
-/** Nothing that was told of these traces is told again, and the books say no more why their calls failed. */
-async function silence({ platform }: Scope, traces: readonly TraceSummary[]): Promise<void> {
+/** Removes events of these traces that were published before, and error texts of their calls. */
+async function withdraw({ platform }: Scope<TracePlatform>, traces: readonly TraceSummary[]): Promise<void> {
   const refs = new Set(traces.map(({ traceRef }) => traceRef));
   platform.bus.withdraw('trace', ({ summary }) => refs.has(summary.traceRef));
   await platform.stores.spend.forgetErrors(traces.map(({ traceId, owner }) => ({ traceId, keyHash: owner.keyHash })));
 }
 
-/** What was removed. */
+/** Result of a removal. */
 export interface RemovedTraces {
   readonly traceId: string;
-  /** How many traces of the id: several keys may have sent one. */
+  /** Number of traces with the id: several keys may have sent one. */
   readonly traces: number;
 }
 
-/** Removes a trace for good; what the gateway's books say of its calls stays, but for error texts. */
+/** Removes a trace for good. Spend rows of its calls stay, without error texts. */
 export const deleteTrace = operation({
   name: 'deleteTrace',
   access: traceEraser,
-  async run(scope: Scope, address: TraceAddress): Promise<RemovedTraces> {
+  async run(scope: Scope<TracePlatform>, address: TraceAddress): Promise<RemovedTraces> {
     const traces = await erasable(scope, address);
     const removed = await scope.platform.stores.traces.remove(traces);
-    await silence(scope, traces);
+    await withdraw(scope, traces);
     return { traceId: address.traceId.toLowerCase(), traces: removed };
   },
 });
 
-/** Takes out of a trace all that was said in it; gives the traces of the id as they are then. */
+/** Removes all texts from a trace. Returns the traces of the id afterwards. */
 export const redactTrace = operation({
   name: 'redactTrace',
   access: traceEraser,
-  async run(scope: Scope, address: TraceAddress): Promise<readonly TraceSummary[]> {
+  async run(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
     const { stores, bus, clock } = scope.platform;
     const traces = await erasable(scope, address);
     const redacted = await stores.traces.redact(traces, clock.now());
-    await silence(scope, traces);
+    await withdraw(scope, traces);
     if (redacted.length === 0) throw new NotFound('Trace', address.traceId);
-    return tellChanges(bus, redacted);
+    return publishChanges(bus, redacted);
   },
+});
+
+/** Traces or responses to remove because of their age. */
+export interface ExpiredRows {
+  /** Start of the oldest that stays, in Unix milliseconds. */
+  readonly beforeMs: number;
+  /** Most of one step. */
+  readonly limit: number;
+}
+
+/** Removes traces that are older than their retention, a step at a time. Returns how many. */
+export const removeExpiredTraces = operation({
+  name: 'removeExpiredTraces',
+  access: system,
+  run: ({ platform }: Scope<TracePlatform>, { beforeMs, limit }: ExpiredRows): Promise<number> =>
+    platform.stores.traces.forget(beforeMs, limit),
 });

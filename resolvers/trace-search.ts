@@ -16,6 +16,7 @@ import {
 } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
+import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,23 +27,23 @@ export interface TraceSearchQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  /** Null for those of the cursor, and for none. */
+  /** Null for those of the cursor, and for no filter on the first page. */
   readonly filters: TraceFilters | null;
-  /** Null for that of the cursor, and for the newest first. */
+  /** Null for that of the cursor, and for the newest first on the first page. */
   readonly order: TraceOrder | null;
-  /** Where the page before ended; its own window holds. */
+  /** Cursor of the previous page, which contains its window; null for the first page. */
   readonly cursor: string | null;
   /** 1 to 50. */
   readonly limit: number;
 }
 
-/** A page of summaries and the search it is of, which a cursor for any of its rows needs. */
+/** A page of summaries, and the search that cursors of its rows contain. */
 export interface TraceSearchPage extends Page<TraceSummary> {
   readonly search: TraceSearch;
 }
 
 function windowOf(
-  scope: Scope,
+  scope: Scope<TracePlatform>,
   { startMs, endMs }: Pick<TraceSearchQuery, 'startMs' | 'endMs'>,
 ): { readonly startMs: number; readonly endMs: number } {
   const end = endMs ?? scope.platform.clock.now().getTime();
@@ -51,11 +52,11 @@ function windowOf(
   return { startMs: start, endMs: end };
 }
 
-/** Traces that began inside a window and are what is asked, the greatest of an order first. Throws InvalidInput. */
+/** Traces that started in a window and match the filters, in descending order. Throws InvalidInput. */
 export const searchTraces = operation({
   name: 'searchTraces',
   access: traceReader,
-  async run(scope: Scope, query: TraceSearchQuery): Promise<TraceSearchPage> {
+  async run(scope: Scope<TracePlatform>, query: TraceSearchQuery): Promise<TraceSearchPage> {
     const { cursor, filters, order, limit } = query;
     if (!Number.isInteger(limit) || limit < 1 || limit > TRACE_PAGE_SIZE)
       throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
@@ -66,10 +67,29 @@ export const searchTraces = operation({
     const { startMs, endMs } = query;
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
       throw new InvalidInput('The cursor belongs to another window.');
-    await scope.platform.recordsReadable();
+    await scope.platform.records.readable();
     const items = await scope.platform.stores.traces.searchSummaries(visibilityOf(callerOf(scope)), search, limit);
     const last = items.length === limit ? items.at(-1) : undefined;
     return { items, nextCursor: last === undefined ? null : searchCursorAfter(search, last), search };
+  },
+});
+
+/** The traces of a window that match filters. */
+export interface TraceCountQuery {
+  /** Unix milliseconds, inclusive; the other exclusive. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly filters: TraceFilters;
+}
+
+/** Number of traces that began inside a window and match the filters. */
+export const countTraces = operation({
+  name: 'countTraces',
+  access: traceReader,
+  async run(scope: Scope, { startMs, endMs, filters }: TraceCountQuery): Promise<number> {
+    const whole = { startMs, endMs, bucketMs: endMs - startMs, filters };
+    const buckets = await scope.platform.stores.traces.series(visibilityOf(callerOf(scope)), whole);
+    return buckets.reduce((sum, { traces }) => sum + traces, 0);
   },
 });
 
@@ -79,15 +99,15 @@ export interface AgentQuery extends Pick<TraceSearchQuery, 'startMs' | 'endMs'> 
   readonly limit: number;
 }
 
-/** The agents that the traces of a window name, whoever took part in the latest first. Throws InvalidInput. */
+/** Agents of the traces of a window, the most recently active first. Throws InvalidInput. */
 export const listTraceAgents = operation({
   name: 'listTraceAgents',
   access: traceReader,
-  async run(scope: Scope, query: AgentQuery): Promise<readonly AgentActivity[]> {
+  async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
     if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MOST_AGENTS)
       throw new InvalidInput(`An answer has 1 to ${MOST_AGENTS} agents.`);
     const search = { ...windowOf(scope, query), filters: query.filters };
-    await scope.platform.recordsReadable();
+    await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);
   },
 });
@@ -99,19 +119,19 @@ export interface TraceSeriesQuery extends Pick<TraceSearchQuery, 'startMs' | 'en
 }
 
 /**
- * What the traces of a window come to, in stretches of one length, whole milliseconds and none left out: the last ends
- * at the end of the window or behind it. Throws InvalidInput.
+ * Sums of the traces of a window in buckets of equal length, in whole milliseconds and without gaps. The last bucket ends
+ * at the end of the window or after it. Throws InvalidInput.
  */
 export const listTraceSeries = operation({
   name: 'listTraceSeries',
   access: traceReader,
-  async run(scope: Scope, query: TraceSeriesQuery): Promise<readonly TraceBucket[]> {
+  async run(scope: Scope<TracePlatform>, query: TraceSeriesQuery): Promise<readonly TraceBucket[]> {
     const wanted = query.buckets ?? DEFAULT_BUCKETS;
     if (!Number.isInteger(wanted) || wanted < 1 || wanted > MOST_BUCKETS)
       throw new InvalidInput(`A series has 1 to ${MOST_BUCKETS} buckets.`);
     const { startMs, endMs } = windowOf(scope, query);
     const bucketMs = Math.ceil((endMs - startMs) / wanted);
-    await scope.platform.recordsReadable();
+    await scope.platform.records.readable();
     const filled = await scope.platform.stores.traces.series(visibilityOf(callerOf(scope)), {
       startMs,
       endMs,

@@ -1,12 +1,13 @@
-import type { Bus, Delivery } from '../src/domain/bus.ts';
+import type { Delivery } from '../src/domain/bus.ts';
 import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
-import type { PromptStream } from '../src/domain/pollable-stream.ts';
+import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { soughtCall, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
 import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
+import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { PackedExport, SentExport } from '../src/domain/traces/packed.ts';
 import type { TraceOutline } from '../src/domain/traces/outline.ts';
 import { isBehind, readSpanCursor, spanCursorAt } from '../src/domain/traces/span-cursor.ts';
@@ -23,17 +24,18 @@ import { NO_FILTERS, passesFilters, type TraceFilters } from '../src/domain/trac
 import { traceReader, traceWriter } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { Scope } from './operation/scope.ts';
 import { isOfOwner } from './trace-books.ts';
+import type { TracePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
 
-/** Most calls of an export that are looked for in the books; more are estimated unseen. */
+/** Most calls of an export that are looked up in the spend rows; the others are estimated without a lookup. */
 const MOST_SOUGHT = 4_096;
 const DAY_MS = 86_400_000;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
 const TRACE_REF = /^[\x21-\x7e]{1,512}$/;
 
-/** Which trace is meant. */
+/** Address of a trace. */
 export interface TraceAddress {
   readonly traceId: string;
   /** The ref of a summary, for just its owner's trace; null or empty for every visible one of the id. */
@@ -45,42 +47,36 @@ export interface TraceListQuery {
   readonly startMs: number | null;
   /** Unix milliseconds, exclusive; null for now. */
   readonly endMs: number | null;
-  /** `nextCursor` of the page before; its own window holds. */
+  /** `nextCursor` of the previous page, which contains its window. */
   readonly cursor: string | null;
   /** Summaries a page, 1 to 50. */
   readonly limit?: number;
 }
 
-/** A page of summaries and the window it was cut from, which a cursor for any of its rows needs. */
+/** A page of summaries, and the window that cursors of its rows contain. */
 export interface TracePage extends Page<TraceSummary> {
   readonly window: Pick<TraceWindow, 'startMs' | 'endMs'>;
 }
 
-/** A trace as it stands after spans of it were stored, handed on as it was delivered: one object for many. */
+/** A trace after spans of it were stored. Subscribers share the object. */
 export type TraceUpdate = Delivery<TraceChange>;
 
-/** Tells subscribers of traces that changed. */
-export function tellChanges(bus: Pick<Bus, 'publish'>, summaries: readonly TraceSummary[]): readonly TraceSummary[] {
-  for (const summary of summaries) bus.publish('trace', { summary });
-  return summaries;
-}
-
 /**
- * Takes in an export. Rows belong to the key that sent them, whatever they say of themselves. Throws InvalidInput,
- * TooLarge, and Unavailable when too much is waiting.
+ * Stores an export of spans. Rows belong to the key that sent them, never to an owner named in the payload. Throws
+ * InvalidInput, TooLarge, and Unavailable when the queue is full.
  */
 export const ingestTraces = operation({
   name: 'ingestTraces',
   access: traceWriter,
-  async run(scope: Scope, sent: SentExport): Promise<readonly TraceSummary[]> {
+  async run(scope: Scope<TracePlatform>, sent: SentExport): Promise<readonly TraceSummary[]> {
     const { bus, stores } = scope.platform;
     const owner = ownerOf(callerOf(scope));
-    return tellChanges(bus, await stores.traces.ingestExport(owner, readExport(scope, owner, sent)));
+    return publishChanges(bus, await stores.traces.ingestExport(owner, readExport(scope, owner, sent)));
   },
 });
 
-/** An export with what its calls are estimated to cost. */
-async function readExport(scope: Scope, owner: Owner, sent: SentExport): Promise<PackedExport> {
+/** An export with cost estimates of its calls. */
+async function readExport(scope: Scope<TracePlatform>, owner: Owner, sent: SentExport): Promise<PackedExport> {
   const { exports, estimates } = scope.platform;
   const packed = await exports.pack(sent);
   const calls = estimatedCalls(packed, estimates.estimatorOf);
@@ -92,17 +88,17 @@ async function readExport(scope: Scope, owner: Owner, sent: SentExport): Promise
 }
 
 /**
- * Tells which of these calls the gateway has made and has in traces of its own: these are not estimated beside. What
- * has ended is committed first, so that it does not matter whether a client or the gateway is faster.
+ * Finds which of these calls the gateway itself recorded in other traces; these get no estimate. Ended calls are
+ * committed first, so that the order of the client's export and the gateway's record does not matter.
  */
 async function recordedElsewhere(
-  scope: Scope,
+  scope: Scope<TracePlatform>,
   owner: Owner,
   calls: readonly EstimatedCall[],
 ): Promise<(call: EstimatedCall) => boolean> {
   const sought = calls.flatMap((call) => soughtCall(call) ?? []).slice(0, MOST_SOUGHT);
   if (sought.length === 0) return () => false;
-  await scope.platform.recordsReadable();
+  await scope.platform.records.readable();
   const rows = await scope.platform.stores.spend.findElsewhere(sought);
   const own = rows.filter((row) => isOfOwner(row, [{ owner }]));
   const answers = new Set(own.map(({ responseId }) => responseId));
@@ -115,13 +111,13 @@ async function recordedElsewhere(
 export const listTraces = operation({
   name: 'listTraces',
   access: traceReader,
-  async run(scope: Scope, query: TraceListQuery): Promise<TracePage> {
+  async run(scope: Scope<TracePlatform>, query: TraceListQuery): Promise<TracePage> {
     const { stores, clock } = scope.platform;
     const limit = query.limit ?? TRACE_PAGE_SIZE;
     if (!Number.isInteger(limit) || limit < 1 || limit > TRACE_PAGE_SIZE)
       throw new InvalidInput(`A page holds 1 to ${TRACE_PAGE_SIZE} traces.`);
     const window = windowOf(query, clock.now().getTime());
-    await scope.platform.recordsReadable();
+    await scope.platform.records.readable();
     const items = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit);
     const last = items.length === limit ? items.at(-1) : undefined;
     return { items, nextCursor: last === undefined ? null : cursorAfter(window, last), window };
@@ -141,39 +137,35 @@ function windowOf({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): Tr
   return { startMs: start, endMs: end, after: null };
 }
 
-/** One trace with its agents and spans, or null when there is none that the caller may see. */
-export const findTrace = operation({
-  name: 'findTrace',
-  access: traceReader,
-  run: (scope: Scope, address: TraceAddress): Promise<Trace | null> => lookUpTrace(scope, address),
-});
-
-/** Some of the spans of a trace: those behind a cursor, at most so many; null for the start, and for all. */
+/** A page of the spans of a trace. Null cursor: from the start. Null size: all spans. */
 export interface SpanPage {
   readonly cursor: string | null;
   readonly pageSize: number | null;
 }
 
-/** A trace with what the gateway's books say of it, and the page of its spans that was asked for. */
+/** A trace with its accounts, and a page of its spans. */
 export interface ReadTrace extends TraceOutline, Trace {
-  /** Whether calls that have ended may be missing in it: their records could not be committed in time. */
+  /** Whether ended calls may be missing, because their records were not committed in time. */
   readonly spendPending: boolean;
-  /** Where the page ended; null when it was the last. */
+  /** Cursor of the next page; null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** Most spans of a page whose size was not asked for. */
+/** Spans of a page when the request gives no size. */
 const MOST_PAGE_SPANS = 500;
 
 /**
- * One trace with its agents, a page of its spans and what its calls cost. Throws NotFound, InvalidInput for a cursor
- * that is none, and Conflict for one from before the trace changed. A page behind a cursor reads its own spans; what
- * is said of the trace is what was said with the first page.
+ * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an invalid
+ * cursor, and Conflict for a cursor from before the trace changed. A page after a cursor reads its own spans only; the
+ * facts of the trace are those of the first page.
  */
 export const getTrace = operation({
   name: 'getTrace',
   access: traceReader,
-  async run(scope: Scope, { cursor, pageSize, ...address }: TraceAddress & SpanPage): Promise<ReadTrace> {
+  async run(
+    scope: Scope<TracePlatform>,
+    { cursor, pageSize, ...address }: TraceAddress & SpanPage,
+  ): Promise<ReadTrace> {
     const { summaries, spendPending } = await visible(scope, address);
     const [summary, ...others] = summaries;
     if (summary === undefined) throw new NotFound('Trace', address.traceId);
@@ -198,13 +190,13 @@ export const getTrace = operation({
     if (others.length === 0) scope.platform.outlines.keep(outlineName(scope, summary), outline);
     const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
     const rest = behind === null ? spans : spans.filter((span) => isBehind(span, behind));
-    const told = { ...outline, summary: shown, parts: trace.parts, spendPending };
-    return pageOf(told, rest, { limit, spanCount: spans.length });
+    const shownTrace = { ...outline, summary: shown, parts: trace.parts, spendPending };
+    return pageOf(shownTrace, rest, { limit, spanCount: spans.length });
   },
 });
 
-/** An outline tells what the books say, and that not to everybody: who sees other rows has another one. */
-function outlineName(scope: Scope, { traceRef, spanCount }: TraceSummary): string {
+/** Key of a cached outline. It contains the visibility, because outlines contain spend that not all callers may see. */
+function outlineName(scope: Scope<TracePlatform>, { traceRef, spanCount }: TraceSummary): string {
   return JSON.stringify([traceRef, spanCount, visibilityOf(callerOf(scope))]);
 }
 
@@ -219,7 +211,7 @@ function pageOf(
 }
 
 async function readWhole(
-  scope: Scope,
+  scope: Scope<TracePlatform>,
   summaries: readonly TraceSummary[],
 ): Promise<{ readonly trace: Trace; readonly outline: TraceOutline }> {
   const trace = await assembled(scope, summaries);
@@ -230,8 +222,9 @@ async function readWhole(
   return { trace, outline: { agents, calls, agentSpend, spend, rootless: isRootless(spans) } };
 }
 
-/** A span, and what its trace is put together from. */
+/** A span, the stored trace that has it, and the parts of the trace that the caller sees. */
 export interface FoundSpan extends Span {
+  readonly traceRef: string;
   readonly within: readonly TraceIdentity[];
 }
 
@@ -239,30 +232,44 @@ export interface FoundSpan extends Span {
 export const getSpan = operation({
   name: 'getSpan',
   access: traceReader,
-  async run(scope: Scope, { spanId, ...address }: TraceAddress & { readonly spanId: string }): Promise<FoundSpan> {
+  async run(
+    scope: Scope<TracePlatform>,
+    { spanId, ...address }: TraceAddress & { readonly spanId: string },
+  ): Promise<FoundSpan> {
     const wanted = spanId.toLowerCase();
-    const summaries = SPAN_ID.test(wanted) ? await visibleSummaries(scope, address) : [];
-    const span = summaries.length === 0 ? null : await scope.platform.stores.traces.findSpan(summaries, wanted);
-    if (span === null) throw new NotFound('Span', spanId);
-    return { ...span, within: summaries };
+    const within = SPAN_ID.test(wanted) ? await visibleSummaries(scope, address) : [];
+    const found = await scope.loaders.contentBySpan.loadMany(
+      within.map(({ traceId, traceRef }) => ({ traceId, traceRef, spanId: wanted })),
+    );
+    const spans = within.flatMap(({ traceRef }, at): readonly FoundSpan[] => {
+      const span = found[at] ?? null;
+      if (span instanceof Error) throw span;
+      return span === null ? [] : [{ ...span, traceRef, within }];
+    });
+    // Several keys may have sent one span id. The earliest span is shown, as in the merged trace.
+    const [first] = spans.toSorted(({ startNs: left }, { startNs: right }) =>
+      left < right ? -1 : left > right ? 1 : 0,
+    );
+    if (first === undefined) throw new NotFound('Span', spanId);
+    return first;
   },
 });
 
 /**
- * Traces as they land, or just one of them; with `after`, first those that landed behind that update. Ends when the
- * caller leaves, or may not look any more. Throws Conflict when what came after is no longer kept.
+ * Streams traces as they are stored, or one of them; with `after`, first the updates since that one. Ends when the
+ * caller leaves or loses access. Throws Conflict when updates since then were evicted.
  */
 export const watchTraces = operation({
   name: 'watchTraces',
   access: traceReader,
   run(
-    scope: Scope,
+    scope: Scope<TracePlatform>,
     {
       traceId,
       after,
       filters = NO_FILTERS,
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
-  ): PromptStream<TraceUpdate> {
+  ): PollableStream<TraceUpdate> {
     const only = traceId?.toLowerCase() ?? null;
     const reader = callerOf(scope);
     const deliveries = scope.platform.bus.subscribe('trace', {
@@ -282,24 +289,24 @@ export const watchTraces = operation({
 });
 
 /**
- * Whether a reader may be shown a trace by what they are now, as far as that is known at once: what nobody here may see
- * should not fill their queue. Where it is not known, and where they may follow no longer, the feed finds out.
+ * Whether a caller may see a trace, as far as its key is cached: invisible events should not fill its queue. The feed
+ * itself checks again when the key is not cached or no longer valid.
  */
-function mayBeShown(scope: Scope, reader: Caller, owner: Owner): boolean {
+function mayBeShown(scope: Scope<TracePlatform>, reader: Caller, owner: Owner): boolean {
   try {
     const caller = scope.platform.keyRing.current(reader);
     if (!(caller instanceof Promise)) return mayRead(visibilityOf(caller), owner);
-    // Asked again by the feed, which says what came of it.
+    // The feed reads the caller again and reports the failure.
     caller.catch(() => {});
   } catch {}
   return true;
 }
 
-const lookUpTrace = async (scope: Scope, address: TraceAddress): Promise<Trace | null> =>
-  assembled(scope, await visibleSummaries(scope, address));
-
-/** Null when there is no summary. The spans are kept for what else is asked of the trace. */
-async function assembled(scope: Scope, summaries: readonly TraceSummary[]): Promise<Trace | null> {
+/** Null when there is no summary. The loader caches the spans for other fields of the trace. */
+export async function assembled(
+  scope: Scope<TracePlatform>,
+  summaries: readonly TraceSummary[],
+): Promise<Trace | null> {
   const spans = await scope.loaders.spansByTrace.loadMany(summaries);
   const byRef = summaries.map(({ traceRef }, at): readonly [string, readonly SpanHead[]] => {
     const own = spans[at];
@@ -309,18 +316,20 @@ async function assembled(scope: Scope, summaries: readonly TraceSummary[]): Prom
   return assembleTrace(summaries, new Map(byRef));
 }
 
-/** The summaries that are meant and that the caller may see. Ids that cannot exist are not looked up. */
-export const visibleSummaries = async (scope: Scope, address: TraceAddress): Promise<readonly TraceSummary[]> =>
-  (await visible(scope, address)).summaries;
+/** Visible summaries of an address. Ids of an invalid form are not looked up. */
+export const visibleSummaries = async (
+  scope: Scope<TracePlatform>,
+  address: TraceAddress,
+): Promise<readonly TraceSummary[]> => (await visible(scope, address)).summaries;
 
 async function visible(
-  scope: Scope,
+  scope: Scope<TracePlatform>,
   { traceId, traceRef }: TraceAddress,
 ): Promise<{ readonly summaries: readonly TraceSummary[]; readonly spendPending: boolean }> {
   const wanted = traceId.toLowerCase();
   const ref = traceRef === '' ? null : traceRef;
   if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return { summaries: [], spendPending: false };
-  const readable = await scope.platform.recordsReadable();
+  const readable = await scope.platform.records.readable();
   const summaries = await scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);
   return { summaries, spendPending: !readable };
 }

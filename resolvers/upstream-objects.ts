@@ -11,7 +11,7 @@ import {
   mayChange,
   type ReadObject,
   readObject,
-  underOurIds,
+  withOurIds,
 } from '../src/domain/upstream-objects/shown-object.ts';
 import {
   type ObjectKind,
@@ -22,21 +22,25 @@ import {
 } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall, Place } from '../src/gateway/gateway.ts';
 import { callerOf } from './operation/operation.ts';
+import type { ObjectPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** What calls about kept things need of a scope; they are made without a request as well. */
-type Within = Pick<Scope, 'platform' | 'caller' | 'signal'>;
+/** Scope of calls about stored objects; background work has one without a request. */
+type Within = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 
-/** What a request says of the call it makes. */
+/** Scope of a call that reads and writes no store. */
+type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
+
+/** Facts of a request for its call. */
 export type CallFacts = Pick<ModelRequest, 'callId' | 'parent'>;
 
-/** An object as its caller sees it, and the call that showed it. */
+/** An object as its caller sees it, and the call that read it. */
 export interface ShownCall {
   readonly call: GatewayCall;
   readonly shown: ShownObject;
 }
 
-/** Most bytes of an object of an upstream. */
+/** Largest object of an upstream, in bytes. */
 const OBJECT_LIMIT = 1024 * 1024;
 
 const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
@@ -45,76 +49,69 @@ const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
   response: (id) => `Response with id '${id}' not found.`,
 };
 
-/** That there is nothing of a kind with an id, or nothing the caller may know of. */
+/** Error for an object that does not exist or that the caller may not see. */
 export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, MISSING[kind](id));
 
-/** The object behind an id of ours. Throws NotFound when there is none that the caller may see. */
-export async function getObject(scope: Scope, kind: ObjectKind, id: string): Promise<UpstreamObject> {
+/** The object with an id of the gateway. Throws NotFound when the caller may see none. */
+export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
   const object = await scope.platform.stores.upstreamObjects.find(id);
   if (object?.kind === kind && mayRead(visibilityOf(callerOf(scope)), object.owner)) return object;
   throw noObject(kind, id);
 }
 
-/** Where an object is. Throws NotFound when its deployment is no longer configured. */
+/** Deployment that stores an object. Throws NotFound when it is no longer configured. */
 export function placeOf(
-  scope: Within,
+  scope: CallScope,
   { kind, id, deploymentId }: Pick<UpstreamObject, 'kind' | 'id' | 'deploymentId'>,
 ): Place {
-  const deployment = scope.platform.objects.deployment(deploymentId);
+  const deployment = scope.platform.gateway.deployment(deploymentId);
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
   const missing = MISSING[kind](id).replace(/\.$/, '');
   throw new NotFound(kind, id, `${missing}. The deployment it was kept at is no longer configured.`);
 }
 
-/** One call about something kept. */
-interface Asked {
+/** One call about a stored object. */
+interface ObjectCall {
   readonly action: ObjectAction;
   readonly place: Place;
-  /** Follows the path of its kind: empty, or `/{id}` and what comes after. */
+  /** Path after that of the kind: empty, or `/{id}` with an optional suffix. */
   readonly tail: string;
   readonly body?: PassBody;
 }
 
-/** Sends a call about something kept; whoever asked settles it. */
-export function pass(scope: Within, { action, place, tail, body }: Asked, facts: CallFacts): Promise<GatewayCall> {
+/** Sends a call about a stored object. */
+export function pass(
+  scope: CallScope,
+  { action, place, tail, body }: ObjectCall,
+  facts: CallFacts,
+): Promise<GatewayCall> {
   const { deployment, model } = place;
   const path = `${OBJECT_PATHS[action.kind]}${tail}` as const;
   const request = { action, model, path, body: body ?? ({ kind: 'none' } as const), ...facts };
-  return scope.platform.objects.pass(callerOf(scope), deployment, request, scope.signal);
+  return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);
 }
 
-/** As `pass`, for calls that are answered with one object. Throws UpstreamFailed for an answer that is none. */
+/** As `pass`, for answers that are one object. Throws UpstreamFailed for another answer. */
 export async function passForObject(
-  scope: Within,
-  asked: Asked,
+  scope: CallScope,
+  asked: ObjectCall,
   facts: CallFacts,
 ): Promise<{ readonly call: GatewayCall; readonly read: ReadObject }> {
   const call = await pass(scope, asked, facts);
-  const read = readObject(asked.action.kind, await bodyOf(call));
-  if (read === null) {
+  const read = await call.consume(async (stream) => {
+    const object = readObject(asked.action.kind, await collect(stream, OBJECT_LIMIT));
+    if (object !== null) return object;
     const { provider } = asked.place.deployment;
     const message = `The upstream's answer cannot be used: it is no ${asked.action.kind}.`;
-    const failure = new UpstreamFailed(message, { provider, upstreamStatus: null });
-    call.settle('failed', failure);
-    throw failure;
-  }
-  call.settle('completed');
+    throw new UpstreamFailed(message, { provider, upstreamStatus: null });
+  });
   return { call, read };
 }
 
-async function bodyOf(call: GatewayCall): Promise<Uint8Array | null> {
-  try {
-    return await collect(call.exchange.bytes, OBJECT_LIMIT);
-  } catch (failure) {
-    call.settle('failed', failure instanceof Error ? failure : undefined);
-    throw failure;
-  }
-}
-
-/** Remembers what an upstream has just made for the caller. When that fails, `undo` is told of it first. */
+/** Stores the row of an object that an upstream created for the caller. `undo` runs when that fails. */
 export async function keep(
-  scope: Scope,
-  { action, place }: Asked,
+  scope: Scope<ObjectPlatform>,
+  { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
   undo: (upstreamId: string) => Promise<unknown>,
 ): Promise<UpstreamObject> {
@@ -133,7 +130,7 @@ export async function keep(
   try {
     await stores.upstreamObjects.add(object);
   } catch (failure) {
-    // Nobody could ever ask for it again.
+    // Without a row no caller can refer to the object.
     await undo(upstreamId).catch(() => {});
     throw failure;
   }
@@ -143,11 +140,11 @@ export async function keep(
 const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose === 'string' ? purpose : null);
 
 /**
- * Objects of one deployment as their callers see them: under our ids, and so are the files they name. A file that a
- * batch has made belongs to the owner of the batch from the moment it is first named.
+ * Objects as their callers see them: with ids of the gateway, also for the files they name. An output file of a batch
+ * belongs to the owner of the batch and gets its row when it is first named.
  */
 export async function asSeen(
-  scope: Scope,
+  scope: Scope<ObjectPlatform>,
   objects: readonly { readonly object: UpstreamObject; readonly shown: ShownObject }[],
 ): Promise<readonly ShownObject[]> {
   const { upstreamObjects } = scope.platform.stores;
@@ -167,11 +164,15 @@ export async function asSeen(
     // Another process may have named them first.
     if (unknown.length > 0) await look();
   }
-  return objects.map(({ object, shown }) => underOurIds(shown, object.id, known));
+  return objects.map(({ object, shown }) => withOurIds(shown, object.id, known));
 }
 
-/** A file that a batch has made. What it is for is known once the upstream shows it. */
-function madeBy(scope: Scope, { deploymentId, owner }: UpstreamObject, upstreamId: string): UpstreamObject {
+/** Row of an output file of a batch. Its content is read from the upstream later. */
+function madeBy(
+  scope: Scope<ObjectPlatform>,
+  { deploymentId, owner }: UpstreamObject,
+  upstreamId: string,
+): UpstreamObject {
   const { ids, clock } = scope.platform;
   const id = objectId('file', ids.uuid());
   const createdAt = clock.now();
@@ -184,20 +185,24 @@ export interface ShownPage {
   readonly hasMore: boolean;
 }
 
-/** How many objects of one page are asked for at once. */
-const AT_ONCE = 8;
+/** Most concurrent reads of the objects of a page. */
+const CONCURRENCY = 8;
 
-/** The caller's objects of a kind. Those that may have changed are asked for; the others are shown as they were. */
-export async function listObjects(scope: Scope, page: ObjectPage, get: ObjectAction): Promise<ShownPage> {
+/** The caller's objects of a kind. Those that may have changed are read from their upstreams. */
+export async function listObjects(
+  scope: Scope<ObjectPlatform>,
+  page: ObjectPage,
+  get: ObjectAction,
+): Promise<ShownPage> {
   const visibility = visibilityOf(callerOf(scope));
   const found = await scope.platform.stores.upstreamObjects.list(visibility, { ...page, limit: page.limit + 1 });
   const objects = found.slice(0, page.limit);
   const shown: { readonly object: UpstreamObject; readonly shown: ShownObject }[] = [];
-  for (let from = 0; from < objects.length; from += AT_ONCE)
+  for (let from = 0; from < objects.length; from += CONCURRENCY)
     shown.push(
       ...(await Promise.all(
         objects
-          .slice(from, from + AT_ONCE)
+          .slice(from, from + CONCURRENCY)
           .map(async (object) => ({ object, shown: await latest(scope, object, get) })),
       )),
     );
@@ -205,23 +210,23 @@ export async function listObjects(scope: Scope, page: ObjectPage, get: ObjectAct
 }
 
 /**
- * Remembers how an upstream shows an object now. A batch that has ended since it was last seen is booked, where its
- * upstream says what it used, or its output does. While that cannot be read, it counts as not seen yet.
+ * Stores the current state of an object. A batch that has ended since the last read is accounted for, with the usage from
+ * its upstream or from its output file. While that file cannot be read, the state is not stored.
  */
 export async function showNow(scope: Within, object: UpstreamObject, shown: ShownObject): Promise<void> {
-  const { stores, objects, clock } = scope.platform;
+  const { stores, gateway, clock } = scope.platform;
   const { id, kind, owner, createdAt } = object;
-  const deployment = objects.deployment(object.deploymentId);
+  const deployment = gateway.deployment(object.deploymentId);
   if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
     if (uses.length > 0)
-      objects.bookBatch({ id, owner, createdAt, deployment, uses, endedAt: endOf(shown, clock.now()) });
+      gateway.recordBatch({ id, owner, createdAt, deployment, uses, endedAt: endOf(shown, clock.now()) });
   }
   await stores.upstreamObjects.show(id, shown);
 }
 
-/** What a batch that has ended used; nothing where nobody says. */
+/** Usage of an ended batch; empty when neither its state nor its output contains one. */
 async function usesOf(
   scope: Within,
   object: UpstreamObject,
@@ -234,22 +239,15 @@ async function usesOf(
   const asked = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
   try {
     const call = await pass(scope, asked, { callId: null, parent: null });
-    try {
-      const uses = await outputUseOf(call.exchange.bytes);
-      call.settle('completed');
-      return uses ?? [];
-    } catch (failure) {
-      call.settle('failed', failure instanceof Error ? failure : undefined);
-      throw failure;
-    }
+    return (await call.consume(outputUseOf)) ?? [];
   } catch (failure) {
     scope.signal.throwIfAborted();
-    // It is gone, and what was in it is not known any more.
+    // The output file was deleted, so the usage stays unknown.
     return failure instanceof UpstreamFailed && failure.upstreamStatus === 404 ? [] : 'unread';
   }
 }
 
-/** How an object is now; as it was last seen when the upstream does not say. */
+/** Current state of an object; the stored one when the upstream fails. */
 export async function latest(scope: Within, object: UpstreamObject, get: ObjectAction): Promise<ShownObject> {
   const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
   if (!mayChange(object.kind, object.shown)) return last;

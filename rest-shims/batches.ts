@@ -1,13 +1,13 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
-import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './upstream-objects.ts';
+import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './upstream-objects.ts';
 import { callFactsOf } from './model-call/model-call.ts';
 import type { HttpRequest, RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
 
 /** Batches of one page where the caller does not say. */
 const PAGE = 20;
-/** Some clients send an empty object where nothing is to be said. */
+/** Some clients send an empty object in place of null. */
 const NEXT_TO_NOTHING = 1_024;
 
 const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...callFactsOf(request) });
@@ -15,7 +15,7 @@ const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...ca
 /** Work that upstreams do for callers when they come to it. */
 export const batchRoutes: readonly RouteRow[] = [
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'batches.create',
     method: 'POST',
     paths: ['/v1/batches', '/batches'],
@@ -33,7 +33,7 @@ export const batchRoutes: readonly RouteRow[] = [
     },
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'batches.list',
     method: 'GET',
     paths: ['/v1/batches', '/batches'],
@@ -43,7 +43,7 @@ export const batchRoutes: readonly RouteRow[] = [
       listAnswer(await listBatches(scope, pageOf(request, '/batches', { usual: PAGE }))),
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'batches.get',
     method: 'GET',
     paths: ['/v1/batches/:id', '/batches/:id'],
@@ -52,7 +52,7 @@ export const batchRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => objectAnswer(await getBatch(scope, named(request)), scope),
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'batches.cancel',
     method: 'POST',
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],

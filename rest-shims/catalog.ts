@@ -1,7 +1,8 @@
-import { type CatalogPage, getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
+import { getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
+import type { CatalogPage } from '../src/domain/catalog/result-cache.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
-import { keepRecent } from '../src/domain/catalog/recent.ts';
+import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import { flag, integer, query, text } from './http/query.ts';
 import { type HttpAnswer, type RouteRow, route } from './http/route.ts';
 
@@ -29,7 +30,7 @@ const readPin = query({ snapshot: text });
 
 /** Characters of questions that were read before: a client that pages or polls sends the same text again. */
 const MOST_TEXT = 100_000;
-const questions = keepRecent<{ readonly search: string; readonly request: PageRequest }>(
+const questions = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
   MOST_TEXT,
   ({ search }) => search.length + 100,
 );
@@ -105,7 +106,7 @@ export const catalogRoutes: readonly RouteRow[] = [
   route({
     name: 'catalog.get',
     method: 'GET',
-    paths: [`${LIST_PATH}/*`],
+    paths: [`${LIST_PATH}/{*model}`],
     surface: 'catalog',
     category: null,
     credential: 'none',

@@ -10,7 +10,7 @@ code { font: 16px/1.5 ui-monospace, monospace; background: #f3f5f9; padding: .4r
 button { font: inherit; padding: .4rem .8rem; }
 `;
 
-/** Nothing from elsewhere, nothing kept, and the address, which carries the secret, is told to nobody. */
+/** No external content, no cache, no indexing, and no referrer: the page's URL contains the buyer's secret. */
 const HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': [
@@ -25,21 +25,21 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex',
 };
 
-/** The page asks again by itself this often, this many times. */
+/** Interval and number of automatic reloads. */
 const REFRESH_SECONDS = 3;
 const MOST_REFRESHES = 40;
 
-/** Why there is no key; null where one is on its way or due. */
+/** Reason for a missing key; null for states that still lead to a key. */
 const WITHOUT_KEY: Record<CheckoutState, string | null> = {
   open: null,
   processing: null,
   paid: null,
   payment_failed: 'The payment failed. Nothing was bought.',
   expired: 'The checkout expired before it was paid. Nothing was bought.',
-  refunded: 'The payment was refunded. The key no longer holds.',
-  disputed: 'The payment is disputed. The key does not hold while it is.',
-  suspended: 'The subscription is paused or unpaid. The key holds again once it is resumed.',
-  ended: 'The subscription has ended. The key no longer holds.',
+  refunded: 'The payment was refunded. The key is no longer valid.',
+  disputed: 'The payment is disputed. The key is not valid during the dispute.',
+  suspended: 'The subscription is paused or unpaid. The key is valid again when the subscription resumes.',
+  ended: 'The subscription has ended. The key is no longer valid.',
 };
 
 function pageOf(title: string, content: string, head = ''): HttpAnswer {
@@ -63,7 +63,7 @@ ${content}
   };
 }
 
-/** How the page is asked for again; relative, so that it holds behind a proxy's prefix. */
+/** Element that reloads the page. The URL is relative, so that it works behind a proxy's path prefix. */
 function refreshOf({ checkoutId, secret }: Buyer, again: number): string {
   const query = new URLSearchParams({ checkout: checkoutId, secret, again: String(again) });
   return `<meta http-equiv="refresh" content="${REFRESH_SECONDS};url=${escapeHtml(`?${query.toString()}`)}">\n`;
@@ -72,13 +72,13 @@ function refreshOf({ checkoutId, secret }: Buyer, again: number): string {
 function waitingPage(state: CheckoutState, buyer: Buyer, refreshes: number): HttpAnswer {
   const slow =
     state === 'processing'
-      ? 'Some ways of paying take days. Keep this address, it is the only way to your key, and come back later.'
+      ? 'Some payment methods take days. Save this address: it is the only way to your key. Come back later.'
       : 'This takes a few seconds.';
   if (refreshes < MOST_REFRESHES)
     return pageOf('Waiting for the payment', `<p>${slow}</p>`, refreshOf(buyer, refreshes + 1));
   return pageOf(
     'Waiting for the payment',
-    `<p>${slow}</p>\n<p>Nothing has come yet. Reload this page to ask again.</p>`,
+    `<p>${slow}</p>\n<p>The payment is not confirmed yet. Reload this page to check again.</p>`,
   );
 }
 
@@ -87,7 +87,7 @@ function keyPage(clearKey: string): HttpAnswer {
   return pageOf(
     'Your catalog key',
     `<p><code>${key}</code></p>
-<p>Keep it now: it is shown this once, and nobody can show it again.</p>
+<p>Save it now: it is shown only once and cannot be shown again.</p>
 <p>Send it with every request to the catalog, as <code>Authorization: Bearer …</code> or <code>x-api-key</code>.</p>`,
   );
 }
@@ -96,23 +96,23 @@ function shownPage(name: string, shownAt: Date, { checkoutId, secret }: Buyer, r
   const form = `<form method="post" action="success">
 <input type="hidden" name="checkout" value="${escapeHtml(checkoutId)}">
 <input type="hidden" name="secret" value="${escapeHtml(secret)}">
-<p>Did it get lost? A new one ends the old one. <button>Make a new key</button></p>
+<p>Is it lost? A new key replaces the old one. <button>Create a new key</button></p>
 </form>`;
   return pageOf(
     'Your key has been shown',
     `<p>The key ${escapeHtml(name)} was shown at ${shownAt.toISOString()}.</p>
-${replaceable ? form : '<p>If it is lost, ask whoever sold it for a new one.</p>'}`,
+${replaceable ? form : '<p>If it is lost, ask the seller for a new one.</p>'}`,
   );
 }
 
-/** What a buyer sees on the way back from paying. */
+/** Page for a buyer who returns after the payment. */
 export function purchasePage(
   { checkout, clearKey, replaceable }: Purchase,
   buyer: Buyer,
   refreshes: number,
 ): HttpAnswer {
   if (clearKey !== null) return keyPage(clearKey);
-  if (checkout.revokedAt !== null) return pageOf('No key', '<p>The key was taken back by whoever sold it.</p>');
+  if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');
   const why = WITHOUT_KEY[checkout.state];
   if (why !== null) return pageOf('No key', `<p>${why}</p>`);
   if (checkout.state === 'paid' && checkout.key !== null)
@@ -120,6 +120,6 @@ export function purchasePage(
   return waitingPage(checkout.state, buyer, refreshes);
 }
 
-/** What somebody sees who came back without paying. */
+/** Page for a buyer who returns without a payment. */
 export const cancelledPage = (): HttpAnswer =>
-  pageOf('Nothing was bought', '<p>The checkout was left. Nothing was charged.</p>');
+  pageOf('Nothing was bought', '<p>The checkout was cancelled. Nothing was charged.</p>');

@@ -12,19 +12,19 @@ function buyerOf(sent: string): Buyer {
   return { checkoutId: fields.get('checkout') ?? '', secret: fields.get('secret') ?? '' };
 }
 
-/** How often the page has asked by itself. */
+/** Number of automatic reloads so far. */
 function refreshesOf({ search }: HttpRequest): number {
-  const again = new URLSearchParams(search).get('again') ?? '';
-  return MOST_DIGITS.test(again) ? Number(again) : 0;
+  const count = new URLSearchParams(search).get('again') ?? '';
+  return MOST_DIGITS.test(count) ? Number(count) : 0;
 }
 
-/** A browser that fetches ahead must not use up the one showing of the key. */
-const isAhead = ({ headers }: HttpRequest): boolean =>
+/** Whether a browser prefetches the page. A prefetch must not reveal the key, which is shown once. */
+const isPrefetch = ({ headers }: HttpRequest): boolean =>
   /prefetch|prerender|preview/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
 
 const formText = (body: Uint8Array): string => Buffer.from(body).toString('utf8');
 
-/** Selling access: from the first click to the key. */
+/** Sale of catalog keys. */
 export const checkoutRoutes: readonly RouteRow[] = [
   route({
     name: 'checkout.create',
@@ -34,7 +34,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'none',
     answers: [200, 413, 429, 502, 503],
-    // Takes none; clients that send one all the same are not turned away.
+    // A body is accepted and ignored.
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,
     run: createCheckout,
@@ -62,7 +62,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     credential: 'none',
     answers: [200, 404],
     bodyLimit: 0,
-    parse: (request) => ({ ...buyerOf(request.search), mayShow: !isAhead(request) }),
+    parse: (request) => ({ ...buyerOf(request.search), mayShow: !isPrefetch(request) }),
     run: openPurchase,
     render: (purchase, request) => purchasePage(purchase, buyerOf(request.search), refreshesOf(request)),
   }),

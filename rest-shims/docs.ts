@@ -1,12 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DESCRIPTIONS, exampleOf } from './docs-examples.ts';
 import { escapeHtml } from './http/html.ts';
 import type { HttpAnswer, RouteRow } from './http/route.ts';
 
-/** The page people open first: every path this process serves, made from the rows themselves. */
+/** A page with every path of this process, from the rows. Examples have the address that the browser uses. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
-  const page: HttpAnswer = {
+  const page = (origin: string): HttpAnswer => ({
     headers: { 'cache-control': 'no-cache' },
-    body: { kind: 'bytes', bytes: Buffer.from(renderPage(documented)), contentType: 'text/html; charset=utf-8' },
-  };
+    body: {
+      kind: 'bytes',
+      bytes: Buffer.from(renderPage(documented, origin)),
+      contentType: 'text/html; charset=utf-8',
+    },
+  });
   return [
     {
       name: 'docs.page',
@@ -17,17 +23,26 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
       credential: 'none',
       answers: [200],
       bodyLimit: 0,
-      handle: () => page,
+      handle: ({ headers }) => page(originOf(headers)),
     },
   ];
 }
 
-function renderPage(rows: readonly RouteRow[]): string {
-  const lines = rows.map(
-    ({ method, paths, answers, credential }) =>
+/** Scheme and host of a request; the default address where the host is missing or has another form. */
+function originOf({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeaders): string {
+  if (!/^[\w.:[\]-]+$/.test(host)) return 'http://127.0.0.1:4000';
+  return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
+}
+
+function renderPage(rows: readonly RouteRow[], origin: string): string {
+  const lines = rows.map((row) => {
+    const { name, method, paths, answers, credential } = row;
+    return (
       `<tr><td>${method}</td><td>${paths.map((path) => `<code>${escapeHtml(path)}</code>`).join('<br>')}</td>` +
-      `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${answers.join(', ')}</td></tr>`,
-  );
+      `<td>${escapeHtml(DESCRIPTIONS[name] ?? '')}<br><code>${escapeHtml(exampleOf(row, origin))}</code></td>` +
+      `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${answers.join(', ')}</td></tr>`
+    );
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -47,10 +62,10 @@ pre { padding: .8rem; overflow-x: auto; }
 <p>One typed graph over the model catalog, the gateway calls and their traces:
 <a href="/graphql">open GraphiQL</a>. The HTTP paths below serve the same operations.
 Send a key as <code>Authorization: Bearer sk-...</code>.</p>
-<pre>curl http://127.0.0.1:4000/v1/chat/completions -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
+<pre>curl ${origin}/v1/chat/completions -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" \\
   -d '{"model":"demo","messages":[{"role":"user","content":"Hello"}]}'</pre>
 <table>
-<thead><tr><th>Method</th><th>Path</th><th>Credential</th><th>Answers</th></tr></thead>
+<thead><tr><th>Method</th><th>Path</th><th>Description and example</th><th>Credential</th><th>Answers</th></tr></thead>
 <tbody>
 ${lines.join('\n')}
 </tbody>

@@ -4,7 +4,7 @@ import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { formOf } from './http/form.ts';
-import { KEPT, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './upstream-objects.ts';
+import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './upstream-objects.ts';
 import { callFactsOf, unreadAnswer } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 
@@ -12,7 +12,7 @@ import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 const PAGE = 1_000;
 
 async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const form = formOf(request, '/files');
+  const form = formOf(request, '/files', 'file');
   const fields = fieldsOf(form);
   const { model, provider } = wantedOf(request, fields);
   const draft = {
@@ -37,7 +37,7 @@ const named = (request: HttpRequest) => ({ id: request.params['id'] ?? '', ...ca
 /** What callers have upstreams keep for them. */
 export const fileRoutes: readonly RouteRow[] = [
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'files.create',
     method: 'POST',
     paths: ['/v1/files', '/files'],
@@ -46,7 +46,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: upload,
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'files.list',
     method: 'GET',
     paths: ['/v1/files', '/files'],
@@ -55,7 +55,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => listAnswer(await listFiles(scope, pageOf(request, '/files', { usual: PAGE }))),
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'files.get',
     method: 'GET',
     paths: ['/v1/files/:id', '/files/:id'],
@@ -64,7 +64,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => objectAnswer(await getFile(scope, named(request)), scope),
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'files.content',
     method: 'GET',
     paths: ['/v1/files/:id/content', '/files/:id/content'],
@@ -73,7 +73,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => unreadAnswer(await readFile(scope, named(request)), scope),
   },
   {
-    ...KEPT,
+    ...STORED_OBJECTS,
     name: 'files.delete',
     method: 'DELETE',
     paths: ['/v1/files/:id', '/files/:id'],

@@ -4,15 +4,14 @@ import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Models of one page, where the caller does not say, and at most. */
+/** Default and maximum number of models on a page. */
 const USUAL = 50;
 const MOST = 1_000;
 
-/** Modes of the catalog in which a model makes no conversation. */
+/** Modes of the catalog without conversations. */
 const SILENT = new Set([
   'audio_speech',
   'audio_transcription',
-  'embedding',
   'image_edit',
   'image_generation',
   'moderation',
@@ -20,10 +19,10 @@ const SILENT = new Set([
   'video_generation',
 ]);
 
-/** A model as Google describes one; limits where the catalog knows them. */
-function modelObject({ name, entry }: NamedModel): object {
-  const limit = (member: string, said: string): object => {
-    const most = entry?.row[said];
+/** A model in Google's format. Limits are there if the catalog has them. */
+export function generateContentModel({ name, entry }: NamedModel): object {
+  const limit = (member: string, column: string): object => {
+    const most = entry?.row[column];
     return typeof most === 'number' ? { [member]: most } : {};
   };
   return {
@@ -32,8 +31,13 @@ function modelObject({ name, entry }: NamedModel): object {
     displayName: name,
     ...limit('inputTokenLimit', 'max_input_tokens'),
     ...limit('outputTokenLimit', 'max_output_tokens'),
-    supportedGenerationMethods: SILENT.has(entry?.mode ?? '') ? [] : ['generateContent', 'countTokens'],
+    supportedGenerationMethods: methodsOf(entry?.mode ?? ''),
   };
+}
+
+function methodsOf(mode: string): readonly string[] {
+  if (mode === 'embedding') return ['embedContent', 'batchEmbedContents'];
+  return SILENT.has(mode) ? [] : ['generateContent', 'countTokens'];
 }
 
 interface Page {
@@ -44,12 +48,12 @@ interface Page {
 
 function pageOf({ search }: HttpRequest): Page {
   const query = new URLSearchParams(search);
-  const said = query.get('pageSize') ?? query.get('page_size') ?? '';
-  // Zero is the usual there, and more than the most is the most.
-  if (!/^\d{0,9}$/.test(said)) throw invalid('pageSize', 'a whole number');
+  const sent = query.get('pageSize') ?? query.get('page_size') ?? '';
+  // Zero requests the default size.
+  if (!/^\d{0,9}$/.test(sent)) throw invalid('pageSize', 'a whole number');
   const token = query.get('pageToken') ?? query.get('page_token') ?? '';
   return {
-    size: Math.min(Number(said) || USUAL, MOST),
+    size: Math.min(Number(sent) || USUAL, MOST),
     after: token === '' ? null : Buffer.from(token, 'base64url').toString('utf8'),
   };
 }
@@ -59,20 +63,21 @@ function invalid(parameter: string, wanted: string): InvalidInput {
   return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
 }
 
-/** A page of models. Throws InvalidInput for one that follows no model of the list. */
-function listObject(models: readonly NamedModel[], { size, after }: Page): object {
+/** A page of models in Google's format. Throws InvalidInput for a page token that no list returned. */
+export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest): object {
+  const { size, after } = pageOf(request);
   const last = models.findIndex(({ name }) => name === after);
-  if (after !== null && last === -1) throw invalid('pageToken', 'one that a list gave');
+  if (after !== null && last === -1) throw invalid('pageToken', 'one that a list returned');
   const page = models.slice(last + 1, last + 1 + size);
   const end = page.at(-1);
   const more = end !== undefined && last + 1 + size < models.length;
   return {
-    models: page.map(modelObject),
+    models: page.map(generateContentModel),
     ...(more ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
   };
 }
 
-/** What the rows have in common. Not counted as activity: nothing is asked of a model. */
+/** Common facts of the rows. They call no model, so they are not counted as activity. */
 const ROW = {
   method: 'GET',
   surface: 'gemini',
@@ -82,22 +87,22 @@ const ROW = {
   bodyLimit: 0,
 } as const satisfies Partial<RouteRow>;
 
-/** The models that can be asked, for Google's clients. */
+/** Lists of callable models in Google's format. */
 export const generateContentModelRoutes: readonly RouteRow[] = [
   {
     ...ROW,
     name: 'content.models',
     paths: ['/v1beta/models', '/gemini/v1beta/models'],
     answers: [200, 400, 401],
-    handle: (request, scope) => json(listObject(listModels(scope, { withWildcards: false }), pageOf(request))),
+    handle: (request, scope) => json(generateContentModelList(listModels(scope, { withWildcards: false }), request)),
   },
   route({
     ...ROW,
     name: 'content.model',
-    paths: ['/v1beta/models/*', '/gemini/v1beta/models/*'],
+    paths: ['/v1beta/models/{*model}', '/gemini/v1beta/models/{*model}'],
     answers: [200, 401, 404],
-    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
-    render: (model) => json(modelObject(model)),
+    render: (model) => json(generateContentModel(model)),
   }),
 ];

@@ -4,7 +4,7 @@ import { bytesOf, collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { displayName } from '../src/domain/chat/provider.ts';
 import { UpstreamFailed } from '../src/domain/errors.ts';
-import type { RequestBody } from '../src/domain/inference/askable.ts';
+import type { RequestBody } from '../src/domain/inference/request-validation.ts';
 import { CHAT_COMPLETIONS, RESPONSES } from '../src/domain/inference/endpoint.ts';
 import type { AnswerContext } from '../src/wire/dialect.ts';
 import { createIdeWriter, ideCompletion, ideFaultOf } from '../src/wire/ide/answer.ts';
@@ -12,20 +12,20 @@ import { readIdeRequest, withModel } from '../src/wire/ide/request.ts';
 import { parseJson } from '../src/wire/json/fields.ts';
 import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
 import { translatedStream } from '../src/wire/translate.ts';
-import { callThrough, openAiDoor } from './model-call/model-call.ts';
+import { callThrough, openAiFormat } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
 
 type Fault = NonNullable<ReturnType<typeof ideFaultOf>>;
-/** Most bytes of an answer that is sent whole. */
+/** Most bytes of a complete answer. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
 type GatewayCall = Awaited<ReturnType<typeof askForIde>>;
 
-const CHAT = openAiDoor(CHAT_COMPLETIONS);
-const RESPONSE = openAiDoor(RESPONSES);
+const CHAT = openAiFormat(CHAT_COMPLETIONS);
+const RESPONSE = openAiFormat(RESPONSES);
 
-/** Answers an IDE in the words of a chat, whichever words it asked in. */
+/** Answers requests of an IDE as chat completions. The request may have the form of a chat or of a response. */
 function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const sent = parseBody(request.body);
   const asked = readIdeRequest(sent);
@@ -39,7 +39,7 @@ function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
         const call = await askForIde(within, { name: model, requestFor: (meant) => read(withModel(asked, meant)) });
         return asked.kind === 'chat' ? call : await inChatWords(call, includesUsage(sent));
       },
-      lastWords: CHAT.lastWords,
+      failureEvent: CHAT.failureEvent,
     },
     request,
     scope,
@@ -49,7 +49,7 @@ function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const includesUsage = ({ stream_options: options }: RequestBody): boolean =>
   typeof options === 'object' && options !== null && 'include_usage' in options && options.include_usage === true;
 
-/** A response as the chat completion an IDE reads. */
+/** Converts a response to a chat completion. */
 async function inChatWords(call: GatewayCall, includeUsage: boolean): Promise<GatewayCall> {
   const { exchange, callId, modelGroup } = call;
   const about: AnswerContext = {
@@ -60,23 +60,22 @@ async function inChatWords(call: GatewayCall, includeUsage: boolean): Promise<Ga
     body: {},
   };
   if (exchange.streaming) {
-    const stream = translatedStream(exchange.bytes, RESPONSES_OUT.reader(), createIdeWriter(about), {
-      failed: (failure) => failed(call, failure),
-    });
-    return { ...call, exchange: { ...exchange, bytes: stream } };
+    return call.translated((bytes) =>
+      translatedStream(bytes, RESPONSES_OUT.reader(), createIdeWriter(about), {
+        failed: (failure) => failed(call, failure),
+      }),
+    );
   }
-  const response = parseJson((await collect(exchange.bytes, ANSWER_LIMIT)) ?? new Uint8Array());
-  const fault = ideFaultOf(response);
-  if (fault !== null) {
-    const failure = failed(call, fault);
-    call.settle('failed', failure);
-    throw failure;
-  }
-  const bytes = bytesOf(Buffer.from(JSON.stringify(ideCompletion(response, about))));
-  return { ...call, exchange: { ...exchange, bytes } };
+  const completion = await call.consume(async (stream) => {
+    const response = parseJson((await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array());
+    const fault = ideFaultOf(response);
+    if (fault !== null) throw failed(call, fault);
+    return ideCompletion(response, about);
+  });
+  return call.translated(() => bytesOf(Buffer.from(JSON.stringify(completion))));
 }
 
-/** An answer that says of itself that it failed. */
+/** Failure that an answer reports. */
 function failed({ deployment: { provider } }: GatewayCall, { message, code }: Fault): UpstreamFailed {
   return new UpstreamFailed(`litellm.APIError: APIError: ${displayName(provider)}Exception - ${message}`, {
     provider,
@@ -85,7 +84,7 @@ function failed({ deployment: { provider } }: GatewayCall, { message, code }: Fa
   });
 }
 
-/** The address an IDE asks at: it appends `/chat/completions` to its base, whatever it sends there. */
+/** Route of IDEs. They append `/chat/completions` to their base URL, also for bodies of the Responses API. */
 export const ideRoutes: readonly RouteRow[] = [
   {
     name: 'ide.chat',

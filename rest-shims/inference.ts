@@ -12,10 +12,12 @@ import {
   TRANSCRIPTIONS,
   TRANSLATIONS,
 } from '../src/domain/inference/endpoint.ts';
-import { callThrough, openAiDoor } from './model-call/model-call.ts';
-import type { RouteRow } from './http/route.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { callThrough, openAiFormat } from './model-call/model-call.ts';
+import { isForMistral, withId } from './model-call/mistral-clients.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 
-/** Where OpenAI's and Azure's clients look for an endpoint. */
+/** Paths at which the clients of OpenAI and Azure call an endpoint. */
 const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [
   `/v1${path}`,
   path,
@@ -24,7 +26,7 @@ const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [
 ];
 
 function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): RouteRow {
-  const door = openAiDoor(endpoint);
+  const format = openAiFormat(endpoint);
   return {
     name,
     method: 'POST',
@@ -35,15 +37,21 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
-    handle: (request, scope) => callThrough(door, request, scope),
+    handle: (request, scope) => callThrough(format, request, scope),
   };
 }
 
-/** The endpoints whose calls go to a model, in the dialect they came in. */
+/** Embeddings, with the member that Mistral's SDKs need. */
+async function embeddings(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const answer = await callThrough(openAiFormat(EMBEDDINGS), request, scope);
+  return isForMistral(request) ? withId(answer, `embd-${crypto.randomUUID()}`) : answer;
+}
+
+/** Endpoints of OpenAI's API that call a model. */
 export const inferenceRoutes: readonly RouteRow[] = [
   rowOf('chat.completions', CHAT_COMPLETIONS),
   rowOf('completions.create', COMPLETIONS),
-  rowOf('embeddings.create', EMBEDDINGS),
+  { ...rowOf('embeddings.create', EMBEDDINGS), handle: embeddings },
   rowOf('moderations.create', MODERATIONS, ['/v1/moderations', '/moderations']),
   rowOf('speech.create', SPEECH, ['/v1/audio/speech', '/audio/speech']),
   rowOf('images.generate', IMAGE_GENERATIONS),

@@ -2,62 +2,43 @@ import {
   blockKey,
   deleteKeys,
   generateKey,
-  type GeneratedKey,
   getKeyInfo,
-  type KeyInfo,
   type KeyQuery,
   listKeys,
-  type NamedKey,
   regenerateKey,
   unblockKey,
   updateKey,
 } from '../resolvers/keys.ts';
-import type { Operation } from '../resolvers/operation/operation.ts';
-import { ROLES } from '../src/domain/role.ts';
+import {
+  type BulkOutcome,
+  checkKeyHealth,
+  generateServiceKey,
+  getKeyInfos,
+  listKeyAliases,
+  resetKeySpend,
+  updateKeys,
+} from '../resolvers/key-upkeep.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import type { KeyPatch } from '../src/domain/keys/key-change.ts';
-import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
-import { KEY_SORTS, KEY_STATUSES, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { type Usd, usdFrom, usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { KEY_SORTS, KEY_STATUSES, spendOf } from '../src/domain/keys/virtual-key.ts';
+import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { fields, flagOf, given, number, object, oneOf, requiredText, text, texts } from './http/body-fields.ts';
+import { fields, number, requiredText, texts } from './http/body-fields.ts';
 import { flag, integer, query, text as queryText } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { ignoredMembers, parseDraft, parseRotation, parseUpdate, parseUpdates } from './key-members.ts';
+import { renderGenerated, renderInfo, renderListed, renderStored } from './key-rows.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 const DEFAULT_SIZE = 10;
+const DEFAULT_ALIASES = 50;
 const MOST_SIZE = 100;
 const NO_HASH = '';
 const BAD_STATUS = "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'.";
 
-/** What a key can be told, when it is made and later. */
-const SETTINGS = {
-  key_alias: text,
-  duration: text,
-  models: texts,
-  max_budget: number,
-  user_id: text,
-  team_id: text,
-  user_role: oneOf(ROLES),
-  metadata: object,
-};
-const CHANGES = {
-  key_alias: given(text),
-  duration: given(text),
-  models: given(texts),
-  max_budget: given(number),
-  user_id: given(text),
-  team_id: given(text),
-  user_role: given(oneOf(ROLES)),
-  metadata: given(object),
-  blocked: given(flagOf),
-};
-
-const readDraft = fields({ key: text, ...SETTINGS });
 const readNamed = fields({ key: requiredText });
-const readUpdate = fields({ key: requiredText, ...CHANGES });
-const readRotation = fields({ key: text, new_key: text, grace_period: text, ...CHANGES });
 const readDeletion = fields({ keys: texts, key_aliases: texts });
+const readKeys = fields({ keys: texts });
+const readReset = fields({ reset_to: number });
 const readList = query({
   page: integer({ least: 1, otherwise: 1 }),
   size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_SIZE }),
@@ -65,61 +46,19 @@ const readList = query({
   team_id: queryText,
   organization_id: queryText,
   key_hash: queryText,
+  project_id: queryText,
+  access_group_id: queryText,
   key_alias: queryText,
+  substring_matching: flag,
+  include_team_keys: flag,
+  include_created_by_keys: flag,
   return_full_object: flag,
   sort_by: queryText,
   sort_order: queryText,
   status: queryText,
 });
 
-function parseDraft(body: Uint8Array): KeyDraft {
-  const sent = readDraft(body);
-  return {
-    key: sent.key,
-    alias: sent.key_alias,
-    role: sent.user_role,
-    teamId: sent.team_id,
-    userId: sent.user_id,
-    models: sent.models,
-    maxBudget: allowance(sent.max_budget),
-    duration: sent.duration,
-    metadata: sent.metadata,
-  };
-}
-
-/** An absent field is left out: a patch distinguishes it from null. */
-function patchOf(sent: Omit<ReturnType<typeof readUpdate>, 'key'>): KeyPatch {
-  const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = sent;
-  return {
-    ...(alias === undefined ? {} : { alias }),
-    ...(duration === undefined ? {} : { duration }),
-    ...(models === undefined ? {} : { models }),
-    ...(sent.max_budget === undefined ? {} : { maxBudget: allowance(sent.max_budget) }),
-    ...(userId === undefined ? {} : { userId }),
-    ...(teamId === undefined ? {} : { teamId }),
-    ...(sent.user_role === undefined || sent.user_role === null ? {} : { role: sent.user_role }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(blocked === undefined || blocked === null ? {} : { blocked }),
-  };
-}
-
-/** USD, not below zero: zero allows nothing, null everything. */
-function allowance(sent: number | null): Usd | null {
-  if (sent === null) return null;
-  const amount = sent < 0 ? null : usdFrom(sent);
-  if (amount !== null) return amount;
-  throw new InvalidInput('The budget is not valid.', [
-    {
-      path: ['body', 'max_budget'],
-      rule: 'greater_than_equal',
-      message: 'Input should be greater than or equal to 0',
-      input: sent,
-      context: { ge: 0 },
-    },
-  ]);
-}
-
-/** One of a few words of a query. Throws InvalidInput that names the field. */
+/** Parses a query value of a fixed set. Throws InvalidInput with the field. */
 function wordOf<Word extends string>(sent: string, known: readonly Word[], fault: { field: string; message: string }) {
   const word = known.find((one) => one === sent);
   if (word === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
@@ -145,11 +84,14 @@ function parseList(search: string): ListRequest {
   const status =
     sent.status === null ? null : wordOf(sent.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
   const [page, size] = [Number(sent.page), Number(sent.size)];
+  const isPart = sent.substring_matching === true;
+  const isElsewhere = [sent.organization_id, sent.project_id, sent.access_group_id].some((id) => idOrNull(id) !== null);
   return {
     filter: {
-      // No key belongs to an organization, so that none matches.
-      hash: idOrNull(sent.organization_id) === null ? idOrNull(sent.key_hash) : NO_HASH,
-      alias: idOrNull(sent.key_alias),
+      // No key has one of these ids: match none.
+      hash: isElsewhere ? NO_HASH : idOrNull(sent.key_hash),
+      alias: isPart ? null : idOrNull(sent.key_alias),
+      aliasPart: isPart ? idOrNull(sent.key_alias) : null,
       teamId: idOrNull(sent.team_id),
       userId: idOrNull(sent.user_id),
       blocked: null,
@@ -165,48 +107,10 @@ function parseList(search: string): ListRequest {
   };
 }
 
-/** The columns of a key's row that the documented forms share. */
-function columnsOf(row: VirtualKey): Record<string, unknown> {
-  return {
-    key_name: row.name,
-    key_alias: row.alias,
-    models: row.models,
-    max_budget: row.maxBudget === null ? null : usdNumber(row.maxBudget),
-    expires: row.expiresAt?.toISOString() ?? null,
-    user_id: row.userId,
-    team_id: row.teamId,
-    user_role: row.role,
-    metadata: row.metadata,
-    blocked: row.blocked,
-    rotation_count: row.rotations,
-    last_rotation_at: row.rotatedAt?.toISOString() ?? null,
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-    created_by: row.createdBy,
-    updated_by: row.updatedBy,
-  };
-}
-
-const renderGenerated = ({ clearKey, row }: GeneratedKey, spend: Usd = ZERO_USD): object => ({
-  key: clearKey,
-  token: row.hash,
-  token_id: row.hash,
-  spend: usdNumber(spend),
-  ...columnsOf(row),
-  budget_id: null,
-  litellm_budget_table: null,
-});
-
-const renderInfo = ({ row, spend, status }: KeyInfo): object => ({
-  key: row.hash,
-  info: { spend: usdNumber(spend), ...columnsOf(row), status },
-});
-
-const renderRow = ({ row, spend }: KeyInfo): object => ({
-  token: row.hash,
-  spend: usdNumber(spend),
-  ...columnsOf(row),
-  ...(row.deletedAt === null ? {} : { deleted_at: row.deletedAt.toISOString(), deleted_by: row.deletedBy }),
+const readAliases = query({
+  page: integer({ least: 1, otherwise: 1 }),
+  size: integer({ least: 1, most: MOST_SIZE, otherwise: DEFAULT_ALIASES }),
+  search: queryText,
 });
 
 /** Facts of a route that changes keys. */
@@ -219,70 +123,90 @@ const CHANGING = {
   bodyLimit: BODY_LIMIT,
 } as const;
 
-const rowOfKey = (name: string, path: string, run: Operation<NamedKey, Promise<KeyInfo>>): RouteRow =>
-  route({
-    ...CHANGING,
-    name,
-    paths: [path],
-    parse: ({ body }) => readNamed(body),
-    run,
-    render: (info) => json(renderRow(info)),
-  });
+/** Facts of a route that reads keys. */
+const READING = { ...CHANGING, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
 
-/** The key of the path, else of the body. Throws InvalidInput when neither names one. */
-function parseRotation(body: Uint8Array, inPath: string | undefined) {
-  const { key, new_key: newKey, grace_period: gracePeriod, ...changes } = readRotation(body);
-  const named = inPath ?? key;
-  if (named === null)
-    throw new InvalidInput('The body is not valid.', [
-      { path: ['body', 'key'], rule: 'missing', message: 'Field required' },
-    ]);
-  return { key: named, newKey, gracePeriod, patch: patchOf(changes) };
+/** Header with the members of a body that have no effect. */
+function ignoredHead(body: Uint8Array): Record<string, string> {
+  const names = body.length === 0 ? [] : ignoredMembers(body);
+  // Only names that are valid in a header.
+  const shown = names.filter((name) => /^[\w.-]{1,64}$/.test(name));
+  return names.length === 0 ? {} : { 'x-lensgate-ignored-members': shown.join(', ') };
 }
+
+const secretHead = (body: Uint8Array): Record<string, string> => ({
+  'cache-control': 'no-store',
+  ...ignoredHead(body),
+});
+
+function parseReset(body: Uint8Array): Usd {
+  const { reset_to: sent } = readReset(body);
+  const amount = sent === null ? null : usdFrom(sent);
+  if (amount !== null) return amount;
+  throw new InvalidInput('The body is not valid.', [
+    { path: ['body', 'reset_to'], rule: 'missing', message: 'Field required' },
+  ]);
+}
+
+const renderOutcomes = (outcomes: readonly BulkOutcome[]): object => ({
+  total_requested: outcomes.length,
+  successful_updates: outcomes.flatMap(({ key, info }) =>
+    info === null ? [] : [{ key, key_info: renderStored(info) }],
+  ),
+  failed_updates: outcomes.flatMap(({ key, failure }) =>
+    failure === null ? [] : [{ key, key_info: null, failed_reason: failure }],
+  ),
+});
 
 /** Virtual keys. */
 export const keyRoutes: readonly RouteRow[] = [
   route({
+    ...CHANGING,
     name: 'keys.generate',
-    method: 'POST',
     paths: ['/key/generate'],
-    surface: 'management',
-    category: null,
-    credential: 'required',
     answers: [200, 400, 401, 403, 422],
-    bodyLimit: BODY_LIMIT,
     parse: ({ body }) => parseDraft(body),
     run: generateKey,
-    render: (generated) => json(renderGenerated(generated), { 'cache-control': 'no-store' }),
+    render: (generated, { body }) => json(renderGenerated(generated), secretHead(body)),
   }),
   route({
+    ...CHANGING,
+    name: 'keys.generateServiceKey',
+    paths: ['/key/service-account/generate'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => parseDraft(body),
+    run: generateServiceKey,
+    render: (generated, { body }) => json(renderGenerated(generated), secretHead(body)),
+  }),
+  route({
+    ...READING,
     name: 'keys.info',
-    method: 'GET',
     paths: ['/key/info'],
-    surface: 'management',
-    category: null,
-    credential: 'required',
     answers: [200, 401, 403, 404],
-    bodyLimit: 0,
     parse: ({ search }) => ({ key: new URLSearchParams(search).get('key') }),
     run: getKeyInfo,
-    render: (info) => json(renderInfo(info)),
+    render: (info) => json({ key: info.row.hash, info: renderInfo(info) }),
   }),
   route({
+    ...CHANGING,
+    name: 'keys.infos',
+    paths: ['/v2/key/info'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => readKeys(body).keys,
+    run: getKeyInfos,
+    // The reference echoes the keys; here only the hashes of those that exist.
+    render: (infos) => json({ key: infos.map(({ row }) => row.hash), info: infos.map(renderInfo) }),
+  }),
+  route({
+    ...READING,
     name: 'keys.list',
-    method: 'GET',
     paths: ['/key/list'],
-    surface: 'management',
-    category: null,
-    credential: 'required',
-    answers: [200, 400, 401, 422],
-    bodyLimit: 0,
     parse: ({ search }) => parseList(search),
     run: listKeys,
     render: ({ keys, totalCount }, { search }) => {
       const { page, size, whole } = parseList(search);
       return json({
-        keys: whole ? keys.map(renderRow) : keys.map(({ row }) => row.hash),
+        keys: whole ? keys.map(renderListed) : keys.map(({ row }) => row.hash),
         total_count: totalCount,
         current_page: page,
         total_pages: Math.ceil(totalCount / size),
@@ -290,22 +214,64 @@ export const keyRoutes: readonly RouteRow[] = [
     },
   }),
   route({
+    ...READING,
+    name: 'keys.aliases',
+    paths: ['/key/aliases'],
+    answers: [200, 401, 422],
+    parse({ search }) {
+      const sent = readAliases(search);
+      const [page, limit] = [Number(sent.page), Number(sent.size)];
+      return { search: sent.search, limit, from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER), page };
+    },
+    run: listKeyAliases,
+    render({ aliases, totalCount }, { search }) {
+      const { page, size } = readAliases(search);
+      return json({
+        aliases,
+        total_count: totalCount,
+        current_page: Number(page),
+        total_pages: Math.ceil(totalCount / Number(size)),
+        size: Number(size),
+      });
+    },
+  }),
+  route({
     ...CHANGING,
     name: 'keys.update',
     paths: ['/key/update'],
-    parse({ body }) {
-      const { key, ...changes } = readUpdate(body);
-      return { key, patch: patchOf(changes) };
-    },
+    parse: ({ body }) => parseUpdate(body),
     run: updateKey,
-    render: (info) => json({ key: info.row.hash, ...renderRow(info) }),
+    render: (info, { body }) =>
+      json({ key: info.row.hash, token: info.row.hash, ...renderStored(info) }, ignoredHead(body)),
   }),
-  rowOfKey('keys.block', '/key/block', blockKey),
-  rowOfKey('keys.unblock', '/key/unblock', unblockKey),
+  route({
+    ...CHANGING,
+    name: 'keys.bulkUpdate',
+    paths: ['/key/bulk_update'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => parseUpdates(body),
+    run: updateKeys,
+    render: (outcomes) => json(renderOutcomes(outcomes)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'keys.block',
+    paths: ['/key/block'],
+    parse: ({ body }) => readNamed(body),
+    run: blockKey,
+    render: (info) => json(renderListed(info)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'keys.unblock',
+    paths: ['/key/unblock'],
+    parse: ({ body }) => readNamed(body),
+    run: unblockKey,
+    render: (info) => json({ token: info.row.hash, ...renderStored(info), blocked: false }),
+  }),
   route({
     ...CHANGING,
     name: 'keys.delete',
-    answers: [200, 401, 403, 404, 422],
     paths: ['/key/delete'],
     parse({ body }) {
       const { keys, key_aliases: aliases } = readDeletion(body);
@@ -314,7 +280,7 @@ export const keyRoutes: readonly RouteRow[] = [
     run: deleteKeys,
     render: (_deleted, { body }) => {
       const { keys, key_aliases: aliases } = readDeletion(body);
-      // The reference echoes what it was asked, also names of keys that do not exist.
+      // The reference echoes the request, including unknown keys.
       return json({ deleted_keys: [...keys, ...aliases] });
     },
   }),
@@ -324,6 +290,30 @@ export const keyRoutes: readonly RouteRow[] = [
     paths: ['/key/regenerate', '/key/:key/regenerate'],
     parse: ({ body, params }) => parseRotation(body, params['key']),
     run: regenerateKey,
-    render: (rotated) => json(renderGenerated(rotated, rotated.spend), { 'cache-control': 'no-store' }),
+    render: (rotated, { body }) => json(renderGenerated(rotated, rotated.spend), secretHead(body)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'keys.resetSpend',
+    paths: ['/key/:key/reset_spend'],
+    parse: ({ body, params }) => ({ key: params['key'] ?? '', resetTo: parseReset(body) }),
+    run: resetKeySpend,
+    render: ({ row, spend, before }) =>
+      json({
+        key_hash: row.hash,
+        spend: usdNumber(spendOf(row, spend)),
+        previous_spend: usdNumber(before),
+        max_budget: row.maxBudget === null ? null : usdNumber(row.maxBudget),
+        budget_reset_at: row.budgetResetAt?.toISOString() ?? null,
+      }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'keys.health',
+    paths: ['/key/health'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: checkKeyHealth,
+    render: () => json({ key: 'healthy', logging_callbacks: null }),
   }),
 ];

@@ -4,15 +4,15 @@ import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from '.
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** As for other clients: a time that means nothing, the same for every model. */
+/** Constant time, as in OpenAI's format. */
 const CREATED_AT = '2023-02-28T18:56:42Z';
-/** Most models of a page. */
+/** Most models on a page. */
 const MOST = 1_000;
 
-/** A model as Anthropic's clients read one. */
+/** A model in Anthropic's format. */
 export function messagesModel({ name, entry }: NamedModel): object {
-  const limit = (said: string): number | null => {
-    const most = entry?.row[said];
+  const limit = (column: string): number | null => {
+    const most = entry?.row[column];
     return typeof most === 'number' ? most : null;
   };
   return {
@@ -30,13 +30,13 @@ function invalid(parameter: string, wanted: string): InvalidInput {
   return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
 }
 
-/** A page of models as Anthropic's clients read it: all of them where nothing is said. Throws InvalidInput. */
+/** A page of models in Anthropic's format. All models when no limit is given. Throws InvalidInput. */
 export function messagesModelList(models: readonly NamedModel[], { search }: HttpRequest): HttpAnswer {
   const query = new URLSearchParams(search);
-  const said = query.get('limit') ?? String(MOST);
-  if (!/^\d{1,4}$/.test(said) || Number(said) < 1 || Number(said) > MOST)
+  const sent = query.get('limit') ?? String(MOST);
+  if (!/^\d{1,4}$/.test(sent) || Number(sent) < 1 || Number(sent) > MOST)
     throw invalid('limit', `a whole number from 1 to ${MOST}`);
-  const limit = Number(said);
+  const limit = Number(sent);
   const placeOf = (parameter: string): number | null => {
     const id = query.get(parameter);
     if (id === null) return null;
@@ -57,7 +57,7 @@ export function messagesModelList(models: readonly NamedModel[], { search }: Htt
   });
 }
 
-/** What the rows have in common. Not counted as activity: nothing is asked of a model. */
+/** Common facts of the rows. They call no model, so they are not counted as activity. */
 const ROW = {
   method: 'GET',
   surface: 'anthropic',
@@ -66,7 +66,7 @@ const ROW = {
   bodyLimit: 0,
 } as const satisfies Partial<RouteRow>;
 
-/** The models that can be asked, where only Anthropic's clients look. */
+/** Lists of callable models, at paths of Anthropic's clients only. */
 export const messagesModelRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
@@ -80,9 +80,9 @@ export const messagesModelRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'messages.model',
-    paths: ['/anthropic/v1/models/*'],
+    paths: ['/anthropic/v1/models/{*model}'],
     answers: [200, 401, 404],
-    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
     render: (model) => json(messagesModel(model)),
   }),

@@ -1,26 +1,30 @@
 import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { DomainError } from '../src/domain/errors.ts';
-import { assertAskable, mistyped } from '../src/domain/inference/askable.ts';
+import { DomainError, NotFound } from '../src/domain/errors.ts';
+import { assertValidRequest, mistyped } from '../src/domain/inference/request-validation.ts';
 import { COUNT_TOKENS, type Endpoint, MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { PING } from '../src/wire/messages/write-answer.ts';
 import { callTermsOf } from './model-call/terms.ts';
-import { anthropicError } from './errors.ts';
-import { callFactsOf, callThrough, type ModelDoor } from './model-call/model-call.ts';
+import { anthropicError } from './dialect-errors.ts';
+import { statusOf } from './errors.ts';
+import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { parseInPart } from './http/json-body.ts';
 
-/** Headers that say which words the body is in; an upstream of the same dialect has to know them. */
+/** Headers that select the version of the dialect. An upstream of the same dialect gets them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
 
-/** The door of Anthropic's messages. */
-const DOOR: ModelDoor = {
+/** Reader and error format of Anthropic's messages. */
+const FORMAT: CallFormat = {
   read: readMessage,
-  lastWords: (failure) => Buffer.from(`event: error\ndata: ${JSON.stringify(errorOf(failure))}\n\n`),
+  failureEvent: (failure) => Buffer.from(`event: error\ndata: ${JSON.stringify(errorOf(failure))}\n\n`),
   heartbeat: Buffer.from(PING),
 };
 
-const errorOf = (failure: Error): object => anthropicError(failure instanceof DomainError ? failure : null);
+function errorOf(failure: Error): object {
+  const error = failure instanceof DomainError ? failure : null;
+  return anthropicError(statusOf('anthropic', error), error);
+}
 
 function readMessage(request: HttpRequest): ModelRequest {
   return readAs(MESSAGES, request);
@@ -29,7 +33,7 @@ function readMessage(request: HttpRequest): ModelRequest {
 function readAs(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
   const { fields: body, unread } = parseInPart(bytes, {});
-  assertAskable(body, endpoint, unread);
+  assertValidRequest(body, endpoint, unread);
   const stream = (endpoint.streams ? body['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw mistyped('stream', 'a boolean', endpoint);
   const asked = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
@@ -45,7 +49,25 @@ function forwardedOf({ headers }: HttpRequest): Readonly<Record<string, string>>
   );
 }
 
-/** Anthropic's way to call a model, of whatever provider. */
+/** Message batches are not served. Their clients learn what to use instead. */
+function noBatches(): never {
+  const message = 'Message batches are not supported. Use POST /v1/batches with a file of requests in its place.';
+  throw new NotFound('endpoint', '/messages/batches', message);
+}
+
+const batchRow = (name: string, method: 'GET' | 'POST' | 'DELETE', tail: string): RouteRow => ({
+  name,
+  method,
+  paths: [`/v1/messages/batches${tail}`, `/anthropic/v1/messages/batches${tail}`],
+  surface: 'anthropic',
+  category: null,
+  credential: 'required',
+  answers: [401, 404],
+  bodyLimit: 'setting',
+  handle: noBatches,
+});
+
+/** Anthropic's Messages API, for models of every provider. */
 export const messagesRoutes: readonly RouteRow[] = [
   {
     name: 'messages.create',
@@ -57,7 +79,7 @@ export const messagesRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 413, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
-    handle: (request, scope) => callThrough(DOOR, request, scope),
+    handle: (request, scope) => callThrough(FORMAT, request, scope),
   },
   route({
     name: 'messages.countTokens',
@@ -73,4 +95,9 @@ export const messagesRoutes: readonly RouteRow[] = [
     run: countTokens,
     render: ({ tokens, by }) => json({ input_tokens: tokens }, { 'x-gateway-tokens-counted-by': by }),
   }),
+  batchRow('messages.createBatch', 'POST', ''),
+  batchRow('messages.listBatches', 'GET', ''),
+  batchRow('messages.getBatch', 'GET', '/{*batch}'),
+  batchRow('messages.cancelBatch', 'POST', '/{*batch}'),
+  batchRow('messages.deleteBatch', 'DELETE', '/{*batch}'),
 ];

@@ -3,10 +3,10 @@ import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
-/** What no deployment has a price for is unknown, not free. */
+/** Prices of a deployment without a price: unknown, not free. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
-/** A deployment as the reference shows one: the catalog fills in what the configuration does not say. */
+/** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
 function infoObject({ name, deployment, entry, seesAddress }: KnownModel): object {
   const { id, provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides, baseModel } = deployment;
   return {
@@ -32,7 +32,7 @@ function infoObject({ name, deployment, entry, seesAddress }: KnownModel): objec
   };
 }
 
-/** Members of a catalog's row that say of a group what it can do, where all of it can. */
+/** Capabilities of a group: true when every deployment has them. */
 const ABILITIES = [
   'supports_function_calling',
   'supports_parallel_function_calling',
@@ -61,7 +61,7 @@ function groupObject(name: string, members: readonly KnownModel[]): object {
   };
 }
 
-/** Query parameters that choose by teams, of which nothing is configured. */
+/** Query parameters for models of teams, which do not exist here. */
 const OF_TEAMS = ['teamId', 'include_team_models'];
 
 function onlyKnown(query: URLSearchParams): void {
@@ -71,7 +71,7 @@ function onlyKnown(query: URLSearchParams): void {
   throw new InvalidInput(message, [{ path: ['query', refused], rule: 'unsupported', message }]);
 }
 
-/** What is known of the models that can be asked: prices, limits, abilities. */
+/** Prices, limits and capabilities of the callable models. */
 export const modelInfoRoutes: readonly RouteRow[] = [
   route({
     name: 'models.info',

@@ -1,24 +1,52 @@
 import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { generateContentModel, generateContentModelList } from './generate-content-models.ts';
+import { isForMistral } from './model-call/mistral-clients.ts';
 import { messagesModel, messagesModelList } from './messages-models.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** The reference gives every model these; clients have come to expect them. */
-const modelObject = ({ name }: Pick<NamedModel, 'name'>): object => ({
-  id: name,
-  object: 'model',
-  created: 1677610602,
-  owned_by: 'openai',
-});
+/** Model in OpenAI's format, with its mode and limits if the catalog knows them. `created` and `owned_by` are constants. */
+function modelObject({ name, entry }: NamedModel): object {
+  const known = (member: string): object => {
+    const value = entry?.row[member];
+    return typeof value === 'number' || typeof value === 'string' ? { [member]: value } : {};
+  };
+  return {
+    id: name,
+    object: 'model',
+    created: 1677610602,
+    owned_by: 'openai',
+    ...known('mode'),
+    ...known('max_input_tokens'),
+    ...known('max_output_tokens'),
+  };
+}
 
-/** No model falls back to another here, in any of the ways there are. */
+/** Members that Mistral's SDKs need besides. A model that the catalog does not know is taken for a chat model. */
+function mistralMembers({ entry }: NamedModel): object {
+  const supports = (feature: string): boolean => entry?.row[`supports_${feature}`] === true;
+  return {
+    type: 'base',
+    capabilities: {
+      completion_chat: entry === null || entry.mode === 'chat',
+      function_calling: supports('function_calling'),
+      vision: supports('vision'),
+    },
+  };
+}
+
+/** Metadata of a model without fallbacks. */
 const WITHOUT_FALLBACKS = { metadata: { fallbacks: [] } };
 const FALLBACK_TYPES = new Set(['general', 'context_window', 'content_policy']);
 
-/** Anthropic's clients say so, and read a list of models in a form of their own. */
+/** Anthropic's clients send this header, and read models in Anthropic's format. */
 const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic-version'] !== undefined;
+
+/** Google's SDKs send one of these headers, and read models in Google's format. */
+const isForGoogle = ({ headers }: HttpRequest): boolean =>
+  headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
 
 function metadataOf({ search }: HttpRequest): object {
   const query = new URLSearchParams(search);
@@ -32,7 +60,7 @@ function metadataOf({ search }: HttpRequest): object {
 const withWildcards = ({ search }: HttpRequest): boolean =>
   new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
-/** The models that can be asked. */
+/** Lists of callable models. */
 export const modelRoutes: readonly RouteRow[] = [
   route({
     name: 'models.list',
@@ -51,21 +79,28 @@ export const modelRoutes: readonly RouteRow[] = [
     run: listModels,
     render(models, request) {
       if (isForAnthropic(request)) return messagesModelList(models, request);
+      if (isForGoogle(request)) return json(generateContentModelList(models, request));
       const metadata = metadataOf(request);
-      return json({ object: 'list', data: models.map((model) => ({ ...modelObject(model), ...metadata })) });
+      const membersOf = isForMistral(request) ? mistralMembers : () => ({});
+      const data = models.map((model) => ({ ...modelObject(model), ...membersOf(model), ...metadata }));
+      return json({ object: 'list', data });
     },
   }),
   route({
     name: 'models.get',
     method: 'GET',
-    paths: ['/v1/models/*', '/models/*'],
+    paths: ['/v1/models/{*model}', '/models/{*model}'],
     surface: 'proxy',
     category: null,
     credential: 'required',
     answers: [200, 401, 404],
     bodyLimit: 0,
-    parse: ({ params }) => ({ id: params['*'] ?? '' }),
+    parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
-    render: (model, request) => json(isForAnthropic(request) ? messagesModel(model) : modelObject(model)),
+    render(model, request) {
+      if (isForAnthropic(request)) return json(messagesModel(model));
+      if (isForGoogle(request)) return json(generateContentModel(model));
+      return json({ ...modelObject(model), ...(isForMistral(request) ? mistralMembers(model) : {}) });
+    },
   }),
 ];

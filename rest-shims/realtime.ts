@@ -9,7 +9,8 @@ import { Secret } from '../src/domain/secret.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { errorEvent } from '../src/wire/realtime/error-event.ts';
 import { readCredential, requireCredential } from './http/credential.ts';
-import { proxyError, statusOf } from './errors.ts';
+import { proxyError } from './dialect-errors.ts';
+import { statusOf } from './errors.ts';
 import { noUpgrade, offeredProtocols, type UpgradeRequest } from './http/handshake.ts';
 import { callFactsOf, headerText } from './model-call/model-call.ts';
 import type { RouteRow } from './http/route.ts';
@@ -17,12 +18,12 @@ import type { RouteRow } from './http/route.ts';
 type RealtimeSession = Awaited<ReturnType<typeof openRealtime>>;
 
 const MOST_MODEL_CHARACTERS = 512;
-/** The subprotocols by which browsers, that can set no headers, send a key and ask for a form of the events. */
+/** Subprotocols that carry the key and the event format of browsers, which cannot set headers. */
 const KEY_PROTOCOL = 'openai-insecure-api-key.';
 const BETA_PROTOCOL = 'openai-beta.realtime-v1';
 const REALTIME_PROTOCOL = 'realtime';
 
-/** The realtime API, for both forms of the path that OpenAI's and Azure's clients know. */
+/** The realtime API, at the paths of OpenAI's and Azure's clients. */
 export const realtimeRow: RouteRow = {
   name: 'realtime.connect',
   method: 'GET',
@@ -40,18 +41,17 @@ export const realtimeRow: RouteRow = {
 
 export const realtimeRoutes: readonly RouteRow[] = [realtimeRow];
 
-/** The key that came in a header, or as browsers send it. Throws Unauthenticated. */
+/** Key of a header or of a subprotocol. Throws Unauthenticated. */
 export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
   const inHeader = readCredential(headers);
   const asProtocol = offeredProtocols(headers).find((name) => name.startsWith(KEY_PROTOCOL));
   if (inHeader !== null || asProtocol === undefined) return new Secret(requireCredential(headers));
   const key = asProtocol.slice(KEY_PROTOCOL.length);
-  if (key === '')
-    throw new Unauthenticated('No api key passed in: the subprotocol that carries one is empty.', 'missing');
+  if (key === '') throw new Unauthenticated('No api key passed in: the key subprotocol is empty.', 'missing');
   return new Secret(key);
 }
 
-/** The subprotocol to choose; never one that carries a key. Browsers want one to be chosen of those they offer. */
+/** Selected subprotocol; never the one with the key. Browsers require one of the offered protocols. */
 export function chosenProtocol(headers: IncomingHttpHeaders): string | null {
   const names = offeredProtocols(headers);
   return [REALTIME_PROTOCOL, BETA_PROTOCOL].find((name) => names.includes(name)) ?? null;
@@ -59,8 +59,8 @@ export function chosenProtocol(headers: IncomingHttpHeaders): string | null {
 
 function parseRequest({ search, headers }: UpgradeRequest): RealtimeRequest {
   const query = new URLSearchParams(search);
-  if (query.has('call_id')) throw new Unsupported('/realtime: Joining a call (`call_id`) is not possible here.');
-  // Azure's older clients name a deployment.
+  if (query.has('call_id')) throw new Unsupported('/realtime: Joining a call (`call_id`) is not supported.');
+  // Older Azure clients send `deployment`.
   const model = query.get('model') || query.get('deployment') || '';
   if (model === '') throw fault('model', 'missing', "Missing required parameter: 'model'.");
   if (model.length > MOST_MODEL_CHARACTERS)
@@ -75,22 +75,22 @@ function fault(name: string, rule: string, message: string): InvalidInput {
   return new InvalidInput(`/realtime: ${message}`, [{ path: ['query', name], rule, message }]);
 }
 
-/** What goes on to the upstream: which form its events have, and whom OpenAI may hold a misuse against. */
+/** Headers for the upstream: event format, and OpenAI's identifier of the end user for abuse detection. */
 function headersFor(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const forwarded: Record<string, string> = {};
   const beta = headers['openai-beta'];
-  if (typeof beta === 'string') kept['openai-beta'] = beta;
-  else if (offeredProtocols(headers).includes(BETA_PROTOCOL)) kept['openai-beta'] = 'realtime=v1';
+  if (typeof beta === 'string') forwarded['openai-beta'] = beta;
+  else if (offeredProtocols(headers).includes(BETA_PROTOCOL)) forwarded['openai-beta'] = 'realtime=v1';
   const safety = headers['openai-safety-identifier'];
-  if (typeof safety === 'string') kept['openai-safety-identifier'] = safety;
-  return kept;
+  if (typeof safety === 'string') forwarded['openai-safety-identifier'] = safety;
+  return forwarded;
 }
 
 /** Opens the session that a request asks for. */
 export const openSession = (scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> =>
   openRealtime(scope, parseRequest(request));
 
-/** What the head of the answer tells of a session. */
+/** Response headers of a session. */
 export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession): Readonly<Record<string, string>> {
   return {
     'x-litellm-call-id': callId,
@@ -100,7 +100,7 @@ export function sessionHead({ callId, modelGroup, deployment }: RealtimeSession)
   };
 }
 
-/** A failure as the event that clients know; `about` is the event of theirs that it answers. */
+/** Error event of a failure; `about` is the client event that caused it. */
 export function failureEvent(ids: Ids, failure: unknown, about: SocketMessage | null): SocketMessage {
   const error = failure instanceof DomainError ? failure : null;
   return errorEvent(`event_${ids.uuid()}`, proxyError(statusOf('proxy', error), error), about);

@@ -1,21 +1,22 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
-import type { RequestBody } from '../src/domain/inference/askable.ts';
-import { proxyError, renderError, statusOf } from './errors.ts';
+import type { RequestBody } from '../src/domain/inference/request-validation.ts';
+import { proxyError } from './dialect-errors.ts';
+import { renderError, statusOf } from './errors.ts';
 import { failureHead } from './http/failure-headers.ts';
 import type { RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
 
-/** Names of lanes, as OpenAI has them. */
+/** OpenAI's format of a lane name. */
 const LANE = /^[\w.-]{1,256}$/;
 
-/** A fault in a member of a client's event. */
+/** Error for an invalid member of a client event. */
 export function faultIn(member: string, rule: string, text: string): InvalidInput {
   const message = `/responses: ${text}`;
   return new InvalidInput(message, [{ path: ['body', member], rule, message }]);
 }
 
-/** A client's event, parsed. Throws InvalidInput for what is none that we know. */
+/** Parses a client event. Throws InvalidInput for an unknown type. */
 export function readEvent(bytes: Uint8Array): RequestBody {
   const event = parseBody(bytes);
   const { type } = event;
@@ -23,7 +24,7 @@ export function readEvent(bytes: Uint8Array): RequestBody {
   throw faultIn('type', 'choice', "The parameter 'type' must be 'response.create'.");
 }
 
-/** The lane that an event is of; null for the one without a name. Throws InvalidInput. */
+/** Lane of an event; null for the unnamed lane. Throws InvalidInput. */
 export function laneOf({ stream_id: streamId }: RequestBody): string | null {
   if (streamId === undefined || streamId === null) return null;
   if (typeof streamId === 'string' && LANE.test(streamId)) return streamId;
@@ -32,7 +33,7 @@ export function laneOf({ stream_id: streamId }: RequestBody): string | null {
   throw faultIn('stream_id', 'invalid_stream_id', text);
 }
 
-/** The answer to input that is to reach a response under way: no upstream here takes any. */
+/** Answer to `response.steer`: no upstream supports input to a running response. */
 export const unsteered = ({ input, previous_response_id: previousId }: RequestBody): object => ({
   type: 'response.steer.failed',
   sequence_number: 0,
@@ -40,11 +41,11 @@ export const unsteered = ({ input, previous_response_id: previousId }: RequestBo
   error: {
     type: 'invalid_request_error',
     code: 'steering_not_supported',
-    message: 'A response that is under way takes no further input here. Send it when the response has ended.',
+    message: 'A running response does not accept input. Send the input when the response has ended.',
   },
 });
 
-/** Rules whose names are OpenAI's codes for what breaks them on a connection. */
+/** Rules with the name of OpenAI's error code. */
 const CODES = new Set([
   'invalid_stream_id',
   'websocket_stream_limit_reached',
@@ -52,7 +53,7 @@ const CODES = new Set([
   'previous_response_not_found',
 ]);
 
-/** A failure as the event that clients of a connection know, and the status it names. */
+/** Error event of a failure, and its status. */
 export function errorEventOf(
   row: RouteRow,
   failure: unknown,
@@ -61,10 +62,10 @@ export function errorEventOf(
     caller,
     number,
   }: {
-    /** The lane it is of; null for the one without a name, or where it is of none. */
+    /** Lane of the event; null for the unnamed lane, and for an error outside any lane. */
     readonly streamId: string | null;
     readonly caller: Caller | null;
-    /** Its place in the stream that it ends; absent where there was none. */
+    /** `sequence_number` of the event in its stream; absent without a stream. */
     readonly number?: number;
   },
 ): { readonly event: object; readonly status: number } {

@@ -2,11 +2,11 @@ import { prepareResponse, takeResponseTurn, type TurnRequest } from '../resolver
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { bytesOf } from '../src/domain/bytes.ts';
 import type { ModelRequest, Usage } from '../src/domain/chat/chat.ts';
-import { assertAskable, mistyped, type RequestBody } from '../src/domain/inference/askable.ts';
+import { assertValidRequest, mistyped, type RequestBody } from '../src/domain/inference/request-validation.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import type { SocketMessage } from '../src/domain/realtime/sockets.ts';
 import type { TurnMemory } from '../src/domain/responses/turn-memory.ts';
-import type { AskedTurn, ReadMessage, Turn } from '../src/domain/responses/turns.ts';
+import type { RequestedTurn, ReadMessage, Turn } from '../src/domain/responses/turns.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { socketMessages } from '../src/wire/responses/socket-messages.ts';
 import { ResponseWriter } from '../src/wire/responses/write-answer.ts';
@@ -17,7 +17,7 @@ import { errorEventOf, faultIn, laneOf, readEvent, unsteered } from './response-
 import { RESPONSE_PATHS } from './responses.ts';
 import type { RouteRow } from './http/route.ts';
 
-/** The Responses API over a WebSocket, where it is over HTTP. */
+/** The Responses API over a WebSocket, at the paths of the HTTP route. */
 export const responseSocketRow: RouteRow = {
   name: 'responses.connect',
   method: 'GET',
@@ -35,27 +35,27 @@ export const responseSocketRow: RouteRow = {
 
 export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 
-/** What the head of the answer tells of a connection: it is no call, and has no id. */
+/** Response headers of a connection. It is not a call, so it has no call id. */
 export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
-/** What the messages of one client are read with. */
+/** Context of one client's messages. */
 interface Reading {
   readonly request: UpgradeRequest;
   readonly memory: TurnMemory;
-  /** What a turn may see, with the caller's key as it stands then. Throws Unauthenticated. */
+  /** Scope of a turn, with the current state of the caller's key. Throws Unauthenticated. */
   readonly scopeFor: (signal: AbortSignal) => Promise<Scope>;
-  /** Told of every refusal, with the status it was told under. */
+  /** Called for every refused turn, with the status that was sent. */
   readonly failed: (failure: unknown, status: number) => void;
 }
 
 /** Reads and answers the messages of one client. */
 export interface ResponseReader {
   read(message: SocketMessage): ReadMessage;
-  /** A failure that is about no turn. */
-  words(failure: unknown): SocketMessage;
+  /** Renders a failure outside any turn. */
+  errorEvent(failure: unknown): SocketMessage;
 }
 
-/** Named lanes of one connection: OpenAI's number. */
+/** Most named lanes of one connection; OpenAI's limit. */
 const MOST_LANES = 32;
 
 export function createResponseReader(reading: Reading): ResponseReader {
@@ -66,21 +66,22 @@ export function createResponseReader(reading: Reading): ResponseReader {
       throw faultIn(
         'stream_id',
         'websocket_stream_limit_reached',
-        `This connection has named ${MOST_LANES} lanes, which is the most. Use one of those, or open another connection.`,
+        `This connection reached the limit of ${MOST_LANES} lanes. Use one of them, or open another connection.`,
       );
     names.add(streamId);
   }
 
   return {
-    words: (failure) => spoken(errorEventOf(responseSocketRow, failure, { streamId: null, caller: null }).event),
+    errorEvent: (failure) =>
+      messageOf(errorEventOf(responseSocketRow, failure, { streamId: null, caller: null }).event),
     read({ bytes }) {
       let streamId: string | null = null;
       try {
         const event = readEvent(bytes);
-        if (event['type'] === 'response.steer') return { kind: 'answer', message: spoken(unsteered(event)) };
+        if (event['type'] === 'response.steer') return { kind: 'answer', message: messageOf(unsteered(event)) };
         streamId = laneOf(event);
         if (streamId !== null) claim(streamId);
-        return askedTurn({ event, bytes, streamId }, reading);
+        return createdTurn({ event, bytes, streamId }, reading);
       } catch (failure) {
         return refusedTurn(failure, streamId, reading);
       }
@@ -88,10 +89,10 @@ export function createResponseReader(reading: Reading): ResponseReader {
   };
 }
 
-const spoken = (event: object): SocketMessage => ({ bytes: Buffer.from(JSON.stringify(event)), binary: false });
+const messageOf = (event: object): SocketMessage => ({ bytes: Buffer.from(JSON.stringify(event)), binary: false });
 
-/** A message that asks for nothing that can be begun. It is told of in its turn, so that nobody takes it for another's failure. */
-function refusedTurn(failure: unknown, streamId: string | null, { failed }: Reading): AskedTurn {
+/** An invalid message. It is refused in lane order, so that clients can assign the error to its request. */
+function refusedTurn(failure: unknown, streamId: string | null, { failed }: Reading): RequestedTurn {
   return {
     kind: 'turn',
     lane: streamId ?? '',
@@ -102,26 +103,26 @@ function refusedTurn(failure: unknown, streamId: string | null, { failed }: Read
     refused(why) {
       const { event, status } = errorEventOf(responseSocketRow, why, { streamId, caller: null });
       failed(why, status);
-      return spoken(event);
+      return messageOf(event);
     },
   };
 }
 
-/** An event that asks for a response, as it came. */
-interface AskedEvent {
+/** A parsed `response.create` event. */
+interface CreateEvent {
   readonly event: RequestBody;
   readonly bytes: Uint8Array;
-  /** Its lane; null for the one without a name. */
+  /** Name of its lane; null for the unnamed lane. */
   readonly streamId: string | null;
 }
 
-function askedTurn(asked: AskedEvent, { request, memory, scopeFor, failed }: Reading): AskedTurn {
+function createdTurn(asked: CreateEvent, { request, memory, scopeFor, failed }: Reading): RequestedTurn {
   const { event, streamId } = asked;
   const lane = streamId ?? '';
   const previous = event['previous_response_id'];
   let scope: Scope | null = null;
 
-  /** What could not be gone on from is not remembered any longer, as clients are told. */
+  /** Removes a response from memory after a failed follow-up, as OpenAI documents. */
   const forget = (): void => {
     if (typeof previous === 'string') memory.failed(lane, previous);
   };
@@ -132,18 +133,17 @@ function askedTurn(asked: AskedEvent, { request, memory, scopeFor, failed }: Rea
       ...(number === undefined ? {} : { number }),
     });
 
-  async function taken(within: Scope, turn: TurnRequest): Promise<Turn> {
-    const { call, said } = await takeResponseTurn(within, turn);
-    const messages = socketMessages(call.exchange.bytes, {
+  async function startTurn(within: Scope, turn: TurnRequest): Promise<Turn> {
+    const { call, remember } = await takeResponseTurn(within, turn);
+    const messages = socketMessages(call.bytes(), {
       streamId,
-      ended: (response, status) => (status === 'said' ? said(response) : forget()),
+      ended: (response, status) => (status === 'completed' ? remember(response) : forget()),
     });
     return {
       messages,
-      lastWords: (failure) => spoken(errorOf(failure, messages.nextNumber()).event),
-      ended(end, failure) {
+      failureEvent: (failure) => messageOf(errorOf(failure, messages.nextNumber()).event),
+      ended(end) {
         if (end === 'failed') forget();
-        call.settle(end, failure);
       },
     };
   }
@@ -156,33 +156,33 @@ function askedTurn(asked: AskedEvent, { request, memory, scopeFor, failed }: Rea
       try {
         scope = await scopeFor(signal);
         const turn = { request: requestOf(asked, request), memory, lane };
-        return event['generate'] === false ? await prepared(scope, turn, streamId) : await taken(scope, turn);
+        return event['generate'] === false ? await prepared(scope, turn, streamId) : await startTurn(scope, turn);
       } catch (failure) {
         forget();
         throw failure;
       }
     },
     refused(failure) {
-      const { event: said, status } = errorOf(failure);
+      const { event: refusal, status } = errorOf(failure);
       failed(failure, status);
-      return spoken(said);
+      return messageOf(refusal);
     },
   };
 }
 
-/** The call that an event asks for. Throws InvalidInput. */
-function requestOf({ event, bytes }: AskedEvent, { search, headers }: UpgradeRequest): ModelRequest {
+/** Parses an event to a model request. Throws InvalidInput. */
+function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRequest): ModelRequest {
   const { type: _type, stream_id: _streamId, generate = null, ...asked } = event;
   if (generate !== null && typeof generate !== 'boolean') throw mistyped('generate', 'a boolean', RESPONSES);
   if (asked['background'] === true)
-    throw faultIn('background', 'unsupported', "On a WebSocket there is no 'background'.");
+    throw faultIn('background', 'unsupported', "The parameter 'background' is not supported on a WebSocket.");
   const model = asked['model'] ?? new URLSearchParams(search).get('model');
   const body: RequestBody = { ...asked, model, stream: true };
-  assertAskable(body, RESPONSES);
+  assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
-  // What is of the connection is not of the response.
+  // Members of the connection are not sent upstream.
   const replaced = { type: undefined, stream_id: undefined, generate: undefined, stream: true };
-  // A call's id that came with the handshake cannot be that of every call here.
+  // A call id of the handshake cannot identify several calls.
   return { ...request, ...callTermsOf({ headers }, request), ...callFactsOf({ headers }), callId: null, replaced };
 }
 
@@ -194,7 +194,7 @@ const NOTHING_USED: Usage = {
   reasoningTokens: 0,
 };
 
-/** A turn that only makes the next one ready: it says that it has ended, and calls nobody. */
+/** A turn with `generate: false`: it stores input for the next turn and ends without a model call. */
 async function prepared(scope: Scope, turn: TurnRequest, streamId: string | null): Promise<Turn> {
   const { id, previousId } = await prepareResponse(scope, turn);
   const { model, body } = turn.request;
@@ -209,7 +209,8 @@ async function prepared(scope: Scope, turn: TurnRequest, streamId: string | null
   const text = writer.write({ kind: 'usage', usage: NOTHING_USED }) + writer.end();
   return {
     messages: socketMessages(bytesOf(Buffer.from(text)), { streamId, ended() {} }),
-    lastWords: (failure) => spoken(errorEventOf(responseSocketRow, failure, { streamId, caller: scope.caller }).event),
+    failureEvent: (failure) =>
+      messageOf(errorEventOf(responseSocketRow, failure, { streamId, caller: scope.caller }).event),
     ended() {},
   };
 }

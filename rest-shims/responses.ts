@@ -7,39 +7,48 @@ import {
   type NamedResponse,
   type ResponseAnswer,
 } from '../resolvers/responses.ts';
+import { countTokens } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { type ByteSink, type ByteStream, collect } from '../src/domain/bytes.ts';
 import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
-import { RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
+import { COUNT_RESPONSE_TOKENS, RESPONSES, RESPONSES_COMPACT } from '../src/domain/inference/endpoint.ts';
 import { isObject, parseJson } from '../src/wire/json/fields.ts';
 import { asBuffer } from '../src/wire/json/members.ts';
 import { renamedResponse } from '../src/wire/responses/rename.ts';
-import { proxyError, statusOf } from './errors.ts';
+import { proxyError } from './dialect-errors.ts';
+import { statusOf } from './errors.ts';
 import { pageOf } from './upstream-objects.ts';
-import { callFactsOf, callThrough, headOf, type ModelDoor, openAiDoor } from './model-call/model-call.ts';
+import { callFactsOf, callThrough, headOf, type CallFormat, openAiFormat } from './model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
 
-/** Most bytes of what is said of a response. */
+/** Most bytes of an answer about a stored response. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
-const compactDoor: ModelDoor = { ...openAiDoor(RESPONSES_COMPACT), call: createResponse };
-const door: ModelDoor = {
-  ...openAiDoor(RESPONSES),
+const compactFormat: CallFormat = { ...openAiFormat(RESPONSES_COMPACT), call: createResponse };
+const countFormat = openAiFormat(COUNT_RESPONSE_TOKENS);
+const format: CallFormat = {
+  ...openAiFormat(RESPONSES),
   call: createResponse,
-  lastWords: (failure) => errorEvent(failure, 0),
+  failureEvent: (failure) => errorEvent(failure, 0),
 };
 
 async function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const answered = await callThrough(door, request, scope);
+  const answered = await callThrough(format, request, scope);
   const { body } = answered;
   if (body.kind !== 'stream') return answered;
   const { stream, eventsSent } = numbered(body.stream);
-  return { ...answered, body: { ...body, stream, lastWords: (failure) => errorEvent(failure, eventsSent()) } };
+  return { ...answered, body: { ...body, stream, failureEvent: (failure) => errorEvent(failure, eventsSent()) } };
+}
+
+/** Counts the input tokens of a response that is not created. */
+async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const { tokens, by } = await countTokens(scope, countFormat.read(request));
+  return json({ object: 'response.input_tokens', input_tokens: tokens }, { 'x-gateway-tokens-counted-by': by });
 }
 
 const NUMBER = '"sequence_number":';
 
-/** The same stream, and how many events of it have gone out: the next one's number. */
+/** The same stream, and the number of its next event. */
 function numbered(source: ByteStream): { readonly stream: ByteStream; readonly eventsSent: () => number } {
   let last: Uint8Array = new Uint8Array();
   const stream: ByteStream = {
@@ -53,7 +62,7 @@ function numbered(source: ByteStream): { readonly stream: ByteStream; readonly e
         fail: (error) => sink.fail(error),
       }),
     resume: () => source.resume(),
-    cancel: () => source.cancel(),
+    cancel: (failure) => source.cancel(failure),
   };
   return {
     stream,
@@ -66,7 +75,7 @@ function numbered(source: ByteStream): { readonly stream: ByteStream; readonly e
   };
 }
 
-/** The last event of a stream that failed, as OpenAI writes it; its status went out long before. */
+/** Last event of a failed stream, in OpenAI's format. Its status is already sent. */
 function errorEvent(failure: Error, number: number): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
   const { message, param, code } = proxyError(statusOf('proxy', error), error);
@@ -85,17 +94,17 @@ const named = (request: HttpRequest): NamedResponse => {
   return { id: request.params['id'] ?? '', query: text === '' ? '' : `?${text}`, ...callFactsOf(request) };
 };
 
-/** Most items of a page, and how many there are where the caller does not say. */
+/** Maximum and default number of items on a page. */
 const MOST_ITEMS = 100;
 const USUAL_ITEMS = 20;
 
-/** Shows what is kept here, or relays what an upstream says of a response, with the names its caller knows. */
+/** Answers with a response that the gateway stores, or relays the upstream's answer under public names and ids. */
 async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<HttpAnswer> {
   const answered = await run();
   if (answered.kind === 'kept') return json(answered.value);
   const { call, idOf } = answered;
-  try {
-    const bytes = (await collect(call.exchange.bytes, ANSWER_LIMIT)) ?? new Uint8Array();
+  return call.consume(async (stream) => {
+    const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();
     const value = parseJson(bytes);
     const { provider } = call.deployment;
     if (!isObject(value))
@@ -103,18 +112,14 @@ async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<
         provider,
         upstreamStatus: null,
       });
-    // A group of many names does not say which one was asked.
+    // A wildcard group does not contain the model name of the call.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
     const body = renamedResponse(bytes, value, { model, idOf });
-    call.settle('completed');
     return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
-  } catch (failure) {
-    call.settle('failed', failure instanceof Error ? failure : undefined);
-    throw failure;
-  }
+  });
 }
 
-/** Where clients look for the Responses API. */
+/** Paths of the Responses API. */
 export const RESPONSE_PATHS = ['/v1/responses', '/responses', '/openai/v1/responses'] as const;
 const under = (tail: string): RouteRow['paths'] => [
   `${RESPONSE_PATHS[0]}${tail}`,
@@ -136,7 +141,7 @@ function keptRow(
   };
 }
 
-/** OpenAI's Responses API, for every model. */
+/** OpenAI's Responses API, for models of every provider. */
 export const responseRoutes: readonly RouteRow[] = [
   {
     name: 'responses.create',
@@ -159,10 +164,21 @@ export const responseRoutes: readonly RouteRow[] = [
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
-    handle: (request, scope) => callThrough(compactDoor, request, scope),
+    handle: (request, scope) => callThrough(compactFormat, request, scope),
+  },
+  {
+    name: 'responses.inputTokens',
+    method: 'POST',
+    paths: under('/input_tokens'),
+    surface: 'proxy',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 403],
+    bodyLimit: 'setting',
+    handle: inputTokens,
   },
   keptRow(
-    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 404, 500, 503] },
+    { name: 'responses.get', method: 'GET', paths: under('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
     (scope, request) => getResponse(scope, named(request)),
   ),
   keptRow(
@@ -174,7 +190,7 @@ export const responseRoutes: readonly RouteRow[] = [
       name: 'responses.inputItems',
       method: 'GET',
       paths: under('/:id/input_items'),
-      answers: [200, 400, 401, 404, 500, 503],
+      answers: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => {
       const page = pageOf(request, '/responses', { usual: USUAL_ITEMS, most: MOST_ITEMS });

@@ -5,7 +5,8 @@ import { integerFrom } from '../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { type Usd, usdNumber } from '../src/domain/money.ts';
 import { msBetween, sortedParts } from '../src/domain/traces/assemble-trace.ts';
-import type { AgentSpend, CallSpend } from '../src/domain/traces/call-spend.ts';
+import type { AgentSpend } from '../src/domain/traces/agents.ts';
+import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type ContentView, contentViewOf } from '../src/domain/traces/content-view.ts';
 import type { Span, SpanHead } from '../src/domain/traces/span.ts';
 import type { TraceAgent, TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
@@ -16,12 +17,12 @@ import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from '.
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
-/** The furthest instants a Date can hold; what lies beyond means the same. */
+/** Range of Date. Later instants are clamped. */
 const MAX_MS = 8_640_000_000_000_000n;
-/** Slower uploads would hold their memory for as long as they like. */
+/** Upload deadline in milliseconds. It bounds the memory of slow uploads. */
 const UPLOAD_MS = 30_000;
 
-/** Answered in the encoding of the request, and only once the spans are stored. */
+/** Answers in the encoding of the request, after the spans are stored. */
 async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { 'content-type': contentType, 'content-encoding': contentEncoding } = request.headers;
   await ingestTraces(scope, { bytes: request.body, contentType, contentEncoding });
@@ -54,7 +55,7 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
   return { startMs, endMs, cursor: sent.cursor === '' ? null : sent.cursor };
 }
 
-/** Unix milliseconds, null when not sent. A fault is added to the issues. */
+/** Unix milliseconds; null when absent. Adds an issue for an invalid value. */
 function instant(name: string, sent: string | null, issues: Issue[]): number | null {
   if (sent === null) return null;
   const read = integerFrom(sent);
@@ -123,18 +124,24 @@ const moneyJson = (amount: Usd | null): number | null => (amount === null ? null
 
 function sourceJson(source: TraceSummary['source']): unknown {
   if (source === null) return null;
-  const { user, ...told } = source;
-  return user === null ? told : { ...told, user };
+  const { user, ...rest } = source;
+  return user === null ? rest : { ...rest, user };
 }
 
 const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
+
+/** The HTTP API has one word for all estimates. */
+function costSourceOf({ cost }: SpanHead, call: CallSpend | undefined): 'gateway' | 'estimated' | null {
+  if (call === undefined) return cost === null ? null : 'gateway';
+  return call.source === 'estimated_upper' ? 'estimated' : call.source;
+}
 
 const agentJson = (agent: TraceAgent, { spend, pricedCalls, estimatedCalls }: AgentSpend = NO_SPEND) => ({
   name: agent.name,
   parent_agent: agent.parentAgent,
   invocations: agent.invocations,
   llm_calls: agent.llmCalls,
-  tool_calls: agent.toolCalls,
+  tool_calls: agent.namedToolCalls,
   duration_ms: agent.durationMs,
   spend: moneyJson(spend),
   priced_calls: pricedCalls,
@@ -158,14 +165,14 @@ const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefi
   input_tokens: span.inputTokens,
   output_tokens: span.outputTokens,
   litellm_request_id: span.requestId,
-  // What the gateway does that is no call of a model costs too.
+  // Gateway spans that are not model calls, such as batches, also have a cost.
   spend: moneyJson(call === undefined ? span.cost : call.cost),
-  cost_source: call === undefined ? (span.cost === null ? null : 'gateway') : call.source,
+  cost_source: costSourceOf(span, call),
   spend_match: call?.match ?? null,
   spend_log_request_id: call?.row?.id ?? null,
 });
 
-/** The form a page would show it in, beside the text itself. */
+/** Content for display, beside the raw text. */
 function contentJson(view: ContentView): unknown {
   if (view.kind !== 'messages') return view;
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
@@ -191,7 +198,7 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
   next_cursor: nextCursor,
 });
 
-/** Who sent the parts of a trace that is merged from several; left out of others, which the reference shows without it. */
+/** Owners of the parts of a merged trace. Omitted for other traces, as in the reference. */
 const ownersJson = (parts: readonly TraceIdentity[]): object =>
   parts.length < 2
     ? {}
@@ -203,7 +210,7 @@ const ownersJson = (parts: readonly TraceIdentity[]): object =>
         })),
       };
 
-/** The summary names the ref it was asked for by, none when it was not: the reference's own way. */
+/** `trace_ref` of the summary repeats the requested ref, and is empty without one, as in the reference. */
 const traceJson = (
   { summary, agents, spans, parts, calls, agentSpend, spendPending, nextCursor }: ReadTrace,
   askedRef: string,

@@ -5,41 +5,41 @@ import { headOf } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 
-/** Most objects of a page that are given, whatever is asked for. */
-const MOST_GIVEN = 1_000;
-/** How many may be asked for where nothing else is said. */
-const MOST_ASKED = 10_000;
+/** Most objects on a page. Higher limits are accepted and clamped. */
+const PAGE_LIMIT = 1_000;
+/** Highest accepted `limit`, unless a route sets another. */
+const HIGHEST_LIMIT = 10_000;
 
-/** What says where something is to be kept, and is the gateway's alone. */
+/** Fields that select the upstream of a new object. They are not forwarded. */
 export const PLACE_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
 
-/** Where the caller wants something kept: by a field, the query or a header, in this order. */
+/** Requested model and provider of a new object: from a field, the query or a header, in this order. */
 export function wantedOf(
   { search, headers }: HttpRequest,
   fields: Readonly<Record<string, unknown>>,
 ): { readonly model: string | null; readonly provider: string | null } {
   const query = new URLSearchParams(search);
-  const said = (field: string, header: string): string | null => {
+  const valueOf = (field: string, header: string): string | null => {
     const value = fields[field] ?? query.get(field) ?? headers[header] ?? null;
     return typeof value === 'string' && value !== '' ? value : null;
   };
-  const names = said('target_model_names', 'x-litellm-target-model-names')?.split(',') ?? [];
-  if (names.length > 1) throw invalid('/files', 'target_model_names', 'one name: a file is kept at one upstream');
-  const model = said('model', 'x-litellm-model') ?? names[0]?.trim() ?? null;
-  return { model, provider: said('custom_llm_provider', 'custom-llm-provider') };
+  const names = valueOf('target_model_names', 'x-litellm-target-model-names')?.split(',') ?? [];
+  if (names.length > 1) throw invalid('/files', 'target_model_names', 'one name: one upstream stores a file');
+  const model = valueOf('model', 'x-litellm-model') ?? names[0]?.trim() ?? null;
+  return { model, provider: valueOf('custom_llm_provider', 'custom-llm-provider') };
 }
 
-/** A value a parameter cannot have; `wanted` completes "must be". */
+/** Error for an invalid parameter; `wanted` completes "must be". */
 function invalid(path: string, parameter: string, wanted: string): InvalidInput {
   const message = `${path}: Invalid value for parameter '${parameter}': it must be ${wanted}.`;
   return new InvalidInput(message, [{ path: ['query', parameter], rule: 'value', message }]);
 }
 
-/** The page of a list that a query asks for. */
+/** Parses the page of a list. Throws InvalidInput. */
 export function pageOf(
   { search }: HttpRequest,
   path: string,
-  { usual, most = MOST_ASKED }: { readonly usual: number; readonly most?: number },
+  { usual, most = HIGHEST_LIMIT }: { readonly usual: number; readonly most?: number },
 ): Omit<ObjectPage, 'kind'> {
   const query = new URLSearchParams(search);
   const limit = query.get('limit') ?? String(usual);
@@ -50,25 +50,25 @@ export function pageOf(
   return {
     purpose: query.get('purpose'),
     after: query.get('after'),
-    limit: Math.min(Number(limit), MOST_GIVEN),
+    limit: Math.min(Number(limit), PAGE_LIMIT),
     oldestFirst: order === 'asc',
   };
 }
 
-/** A page as OpenAI's clients read it. */
+/** A page in OpenAI's format. */
 export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
   const idOf = (at: number): unknown => data.at(at)?.['id'] ?? null;
   const value = { object: 'list', data, first_id: idOf(0), last_id: idOf(-1), has_more: hasMore };
   return { body: { kind: 'json', value } };
 }
 
-/** An object, with what is known of the call that showed it. */
+/** An object, with the headers of the call that read it. */
 export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnswer {
   return { head: headOf(call, scope), body: { kind: 'json', value: shown } };
 }
 
-/** What every row about kept things has in common. Not counted as activity: the reference does not. */
-export const KEPT = {
+/** Common facts of the rows for stored objects. They are not counted as activity, as in the reference. */
+export const STORED_OBJECTS = {
   surface: 'proxy',
   category: null,
   credential: 'required',

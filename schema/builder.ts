@@ -2,19 +2,19 @@ import SchemaBuilder from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import ErrorsPlugin from '@pothos/plugin-errors';
 import RelayPlugin from '@pothos/plugin-relay';
-import { GraphQLError } from 'graphql';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
+import { BIG_INT, DECIMAL } from './scalars.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Work } from './work.ts';
 
-/** What every resolve body sees: the same scope the operations see. */
+/** Context of every resolver: the scope that operations take. */
 export interface GraphContext {
   readonly scope: Scope;
-  /** What this request, or this event, has done so far. Used by `schema/turns.ts` only. */
+  /** Work of this request, or of this event of a subscription. Used by `schema/turns.ts` only. */
   readonly work: Work;
 }
 
-/** A field that only frames others costs nothing itself and multiplies nothing. */
+/** Cost of a field that only groups other fields. */
 const FRAME = { field: 0, multiplier: 1 } as const;
 
 export const builder = new SchemaBuilder<{
@@ -25,6 +25,7 @@ export const builder = new SchemaBuilder<{
   Scalars: {
     ID: { Input: string; Output: string };
     DateTime: { Input: Date; Output: Date };
+    BigInt: { Input: never; Output: bigint | number };
     /** Exact decimal text, made by `usdText` or `rateText`. */
     Decimal: { Input: string; Output: string };
     JSON: { Input: unknown; Output: unknown };
@@ -32,50 +33,57 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  // Counted before anything runs, for subscriptions too: schema/limits.ts. The plugin's own check would
-  // come late, at the first event.
+  // `schema/limits.ts` checks the cost before execution. The plugin's own check would run at the first event of a
+  // subscription.
   complexity: { disabled: true },
   errors: { defaultTypes: [], directResult: true },
   relay: {
+    // `schema/node.ts` declares both fields: foreign ids are null, and the number of ids is limited.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
+    nodeTypeOptions: { description: 'An object with a global id. `node(id)` reads it again.' },
+    idFieldOptions: { description: 'Global id: opaque, unique across all types, and stable. `node(id)` takes it.' },
     cursorType: 'String',
-    edgesFieldOptions: { nullable: { list: false, items: false }, description: 'The page.', complexity: FRAME },
-    nodeFieldOptions: { nullable: false, description: 'What the edge leads to.' },
-    nodesOnConnection: { description: 'The page without its cursors.', complexity: FRAME },
-    cursorFieldOptions: { description: 'Where this item is: give it as `after` to continue behind it.' },
-    pageInfoFieldOptions: { description: 'Whether there is more, and where.', complexity: FRAME },
-    pageInfoTypeOptions: { description: 'Whether a list goes on, and where.' },
+    edgesFieldOptions: {
+      nullable: { list: false, items: false },
+      description: 'Items of the page with their cursors.',
+      complexity: FRAME,
+    },
+    nodeFieldOptions: { nullable: false, description: 'The item.' },
+    nodesOnConnection: { description: 'Items of the page.', complexity: FRAME },
+    cursorFieldOptions: { description: 'Position of the item. Pass it as `after` or `before`.' },
+    pageInfoFieldOptions: { description: 'Position of the page in the list.', complexity: FRAME },
+    pageInfoTypeOptions: { description: 'Position of a page in its list.' },
     hasNextPageFieldOptions: { description: 'Whether items follow this page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether items come before this page.' },
+    hasPreviousPageFieldOptions: {
+      description: 'Whether items precede this page. Always false where a list pages forwards only.',
+    },
     startCursorFieldOptions: { description: 'Cursor of the first item; null on an empty page.' },
     endCursorFieldOptions: { description: 'Cursor of the last item; null on an empty page.' },
-    firstArgOptions: { description: 'At most this many, from the start.' },
-    afterArgOptions: { description: 'Only what follows this cursor.' },
-    lastArgOptions: { description: 'At most this many, from the end.' },
-    beforeArgOptions: { description: 'Only what comes before this cursor.' },
+    firstArgOptions: { description: 'Page size, counted from the start.' },
+    afterArgOptions: { description: 'Returns items after this cursor.' },
+    lastArgOptions: { description: 'Page size, counted from the end.' },
+    beforeArgOptions: { description: 'Returns items before this cursor.' },
     defaultConnectionTypeOptions: { description: 'One page of a list.' },
-    defaultEdgeTypeOptions: { description: 'One item of a list and where it is.' },
+    defaultEdgeTypeOptions: { description: 'One item of a page and its cursor.' },
   },
 });
 
 builder.addScalarType('DateTime', GraphQLDateTime, {
-  description: 'An instant, as RFC 3339 text in UTC: `2026-11-21T10:15:30.000Z`.',
+  description: 'An instant as RFC 3339 text in UTC, to the millisecond: `2026-11-21T10:15:30.000Z`.',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
 });
 
-builder.addScalarType('JSON', GraphQLJSON, { description: 'Any JSON value.', specifiedByURL: null });
-
-builder.scalarType('Decimal', {
-  description:
-    'An exact decimal as text, without exponent or trailing zeros: `0.000125`. Money is never a float here; ' +
-    'read it with a decimal library, or as a number where the last digit does not matter.',
-  serialize: (text) => text,
-  parseValue(value) {
-    if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
-    throw new GraphQLError('A Decimal is text such as "0.25".', { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
-  },
+builder.addScalarType('JSON', GraphQLJSON, {
+  description: 'Any JSON value.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
 });
 
-builder.queryType({ description: 'What can be asked.' });
-builder.mutationType({ description: 'What can be done.' });
-builder.subscriptionType({ description: 'What can be followed live.' });
+builder.scalarType('BigInt', BIG_INT);
+builder.scalarType('Decimal', DECIMAL);
+
+builder.queryType({ description: 'Reads.' });
+builder.mutationType({
+  description: 'Changes and model calls. Failures that a caller can act on are members of the result union.',
+});
+builder.subscriptionType({ description: 'Live events, over server-sent events.' });

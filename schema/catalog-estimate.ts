@@ -1,4 +1,5 @@
-import { type RankedEntries, rankForWorkload } from '../resolvers/estimates.ts';
+import { rankForWorkload } from '../resolvers/estimates.ts';
+import type { RankedEntries } from '../src/domain/catalog/result-cache.ts';
 import {
   type Estimate,
   estimate,
@@ -9,13 +10,13 @@ import {
 import { shareFrom, type Workload } from '../src/domain/catalog/workload.ts';
 import { fixedText, rateText, usdText } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
-import { type DemandsInput, DemandsInputType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
-import { CatalogSnapshotType } from './catalog.ts';
+import { CatalogEntryFilterType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
+import { CatalogSnapshotType, pinOf } from './catalog.ts';
 import { RANKING_COST } from './limits.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
-/** Most lines of an estimate: six kinds in two lanes. */
+/** Maximum number of lines of an estimate: six kinds, each with and without batch price. */
 const MOST_LINES = 12;
 
 interface WorkloadInput {
@@ -27,31 +28,25 @@ interface WorkloadInput {
   readonly batchShare: string;
   readonly reasoningShare: string;
   readonly modes: readonly string[];
-  readonly provider?: string | null | undefined;
-  readonly model?: string | null | undefined;
-  readonly where?: DemandsInput | null | undefined;
 }
 
 const WorkloadInputType = builder.inputRef<WorkloadInput>('WorkloadInput').implement({
-  description: 'What is to be done. Shares are decimals from 0 to 1.',
+  description: 'A workload to estimate. Rates and shares are decimals from 0 to 1.',
   fields: (t) => {
     const share = (description: string) => t.field({ type: 'Decimal', required: true, defaultValue: '0', description });
     return {
-      requests: t.int({ required: true, defaultValue: 1, description: 'How many requests; at least 1.' }),
+      requests: t.int({ required: true, defaultValue: 1, description: 'Number of requests, at least 1.' }),
       inputTokens: t.int({ required: true, description: 'Input tokens of one request, cached ones included.' }),
       outputTokens: t.int({ required: true, description: 'Output tokens of one request, reasoning included.' }),
-      cacheHitRate: share('How much of the input is read from a cache.'),
-      cacheWriteRate: share('How much of the input is written to a cache; with `cacheHitRate` at most 1.'),
-      batchShare: share('How much of the work may be sent as batches.'),
-      reasoningShare: share('How much of the output is reasoning.'),
+      cacheHitRate: share('Share of the input that is read from a cache.'),
+      cacheWriteRate: share('Share of the input that is written to a cache. With `cacheHitRate` at most 1.'),
+      batchShare: share('Share of the requests that may be sent as batches.'),
+      reasoningShare: share('Share of the output that is reasoning.'),
       modes: t.stringList({
         required: true,
         defaultValue: ['chat', 'responses'],
-        description: 'Only entries with one of these modes, letter case ignored.',
+        description: 'Modes of the entries to rank, case-insensitive.',
       }),
-      provider: t.string({ description: 'Only entries of this provider, letter case ignored.' }),
-      model: t.string({ description: 'As `model` of `catalogEntries`.' }),
-      where: t.field({ type: DemandsInputType, description: 'What entries must offer.' }),
     };
   },
 });
@@ -70,9 +65,9 @@ function readWorkload(input: WorkloadInput): Workload {
 }
 
 const LineKindType = builder.enumType('EstimateLineKind', {
-  description: 'What a line of an estimate is for.',
+  description: 'What a line of an estimate charges for.',
   values: {
-    INPUT: { value: 'input', description: 'Input tokens that no cache has to do with.' },
+    INPUT: { value: 'input', description: 'Input tokens neither read from nor written to a cache.' },
     CACHE_READ: { value: 'cache_read', description: 'Input tokens read from a cache.' },
     CACHE_WRITE: { value: 'cache_write', description: 'Input tokens written to a cache.' },
     OUTPUT: { value: 'output', description: 'Output tokens without reasoning.' },
@@ -82,72 +77,76 @@ const LineKindType = builder.enumType('EstimateLineKind', {
 });
 
 const NOTES = {
-  PRICED_ZERO: 'All at zero: free, sold by subscription, or a price that nobody looked up. The map does not say which.',
-  CACHING_NOT_STATED: 'The map does not say that it caches: cached tokens are counted as plain input.',
-  CACHE_READ_PRICE_MISSING: 'It caches, but reading has no price of its own: counted as plain input.',
-  CACHE_WRITE_PRICE_MISSING: 'It caches, but writing has no price of its own: counted as plain input.',
-  BATCH_PRICE_MISSING: 'Some of the batch share has no batch price: counted at the usual one.',
-  BEYOND_PRICED_RANGE: 'A request is larger than the last tier that is priced: counted at that tier.',
-  CONTEXT_WINDOW_UNKNOWN: 'The map does not say how much input it takes: the request may not fit.',
-  OFF_PEAK_PRICES_IGNORED: 'It is cheaper at some hours; counted at the usual price.',
+  PRICED_ZERO: 'All prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them.',
+  CACHING_NOT_STATED: 'The price map does not state caching. Cached tokens are charged as plain input.',
+  CACHE_READ_PRICE_MISSING: 'No price for cache reads. They are charged as plain input.',
+  CACHE_WRITE_PRICE_MISSING: 'No price for cache writes. They are charged as plain input.',
+  BATCH_PRICE_MISSING: 'Part of the batch share has no batch price and is charged at the regular price.',
+  BEYOND_PRICED_RANGE: 'A request exceeds the last priced tier and is charged at that tier.',
+  CONTEXT_WINDOW_UNKNOWN: 'The context window is unknown. A request may not fit.',
+  OFF_PEAK_PRICES_IGNORED: 'The entry has off-peak prices. The regular price is used.',
 } as const satisfies Record<EstimateNote, string>;
 
 const NoteType = builder.enumType('EstimateNote', {
-  description: 'What about an estimate is not as asked for, or not known.',
+  description: 'An assumption or an unknown of an estimate.',
   values: Object.fromEntries(
     Object.entries(NOTES).map(([name, description]) => [name, { value: name as EstimateNote, description }]),
   ),
 });
 
 const LineType = builder.objectRef<EstimateLine>('EstimateLine').implement({
-  description: 'Part of an estimate: so much of something at a price.',
+  description: 'A quantity at a price: part of an estimate.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: LineKindType, description: 'What it is for.' }),
-    batch: t.exposeBoolean('batch', { description: 'Whether it is sent as batches.' }),
+    kind: t.expose('kind', { type: LineKindType, description: 'What is charged.' }),
+    batch: t.exposeBoolean('batch', { description: 'Whether the batch price applies.' }),
     quantity: t.field({
       type: 'Decimal',
-      description: 'How many tokens, or requests; shares make parts of one.',
+      description: 'Number of tokens or requests. Shares make fractions.',
       resolve: ({ quantity }) => fixedText(quantity, QUANTITY_DIGITS),
     }),
-    rate: t.field({ type: 'Decimal', description: 'USD for one.', resolve: ({ rate }) => rateText(rate) }),
-    cost: t.field({ type: 'Decimal', description: 'USD.', resolve: ({ cost }) => usdText(cost) }),
+    unitPriceUsd: t.field({
+      type: 'Decimal',
+      description: 'Price of one token or request in USD.',
+      resolve: ({ rate }) => rateText(rate),
+    }),
+    costUsd: t.field({ type: 'Decimal', description: 'Cost in USD.', resolve: ({ cost }) => usdText(cost) }),
   }),
 });
 
 const EstimateType = builder.objectRef<Estimate>('WorkloadEstimate').implement({
-  description: 'What a workload costs by one entry of the catalog.',
+  description: 'Cost of a workload at the prices of one catalog entry.',
   fields: (t) => ({
-    entry: t.expose('entry', { type: CatalogEntryType, description: 'The entry that would do it.' }),
-    total: t.field({
+    entry: t.expose('entry', { type: CatalogEntryType, description: 'Catalog entry whose prices are used.' }),
+    costUsd: t.field({
       type: 'Decimal',
-      description: 'USD for all requests: the sum of the lines.',
+      description: 'Cost of all requests in USD: the sum of the lines.',
       resolve: ({ total }) => usdText(total),
     }),
-    perRequest: t.field({
+    costPerRequestUsd: t.field({
       type: 'Decimal',
-      description: 'USD for one request, on average.',
+      description: 'Average cost of one request in USD.',
       resolve: ({ perRequest }) => usdText(perRequest),
     }),
     lines: t.field({
       type: [LineType],
-      description: 'What the total is made of.',
+      description: 'Breakdown of the cost.',
       complexity: { field: 1, multiplier: MOST_LINES },
       resolve: ({ lines }) => [...lines],
     }),
     notes: t.field({
       type: [NoteType],
-      description: 'What is not as asked for, or not known.',
+      description: 'Assumptions and unknowns.',
       resolve: ({ notes }) => [...notes],
     }),
     tierAboveTokens: t.int({
       nullable: true,
-      description: 'The price tier of one request: above so many input tokens. Null at the base prices.',
+      description: 'Lower bound, in input tokens, of the price tier of one request. Null at the base prices.',
       resolve: ({ tierAbove }) => tierAbove,
     }),
   }),
 });
 
-/** Only what a page shows is worked out line by line. */
+/** Computes the lines of the estimates on the page only. */
 function estimateConnection(ranked: RankedEntries, workload: Workload, args: PageArgs) {
   const page = pageOf(ranked.entries, args, ({ id }) => id);
   const edges = page.edges.flatMap((edge) => {
@@ -157,23 +156,23 @@ function estimateConnection(ranked: RankedEntries, workload: Workload, args: Pag
   return { edges, pageInfo: page.pageInfo, ranked };
 }
 
-builder.queryField('estimateWorkload', (t) =>
+builder.queryField('workloadEstimates', (t) =>
   t.connection(
     {
       type: EstimateType,
       description:
-        'What a workload costs by every entry that can do it, the cheapest first, equals in catalog order. Exact by ' +
-        'the prices of the map: tiers, cache and batch prices are honoured, and what is not known is noted. At most 500 a page.',
+        'Cost of a workload at every catalog entry that can run it, cheapest first; ties keep the order of the price ' +
+        'map. Exact: price tiers, cache prices and batch prices apply. At most 500 a page. Expensive: ranks the whole ' +
+        'catalog.',
       complexity: (page) => ({ ...pageCost(page), field: RANKING_COST }),
       args: {
-        input: t.arg({ type: WorkloadInputType, required: true, description: 'The workload.' }),
-        snapshot: t.arg.id({ description: SNAPSHOT_ARG }),
+        workload: t.arg({ type: WorkloadInputType, required: true, description: 'The workload.' }),
+        filter: t.arg({ type: CatalogEntryFilterType, description: 'Entries to rank; all when absent.' }),
+        snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      async resolve(_root, { input, snapshot, ...page }, { scope }) {
+      async resolve(_root, { workload: input, filter, snapshotId, ...page }, { scope }) {
         const workload = readWorkload(input);
-        const { provider, model, where } = input;
-        const search = readSearch({ provider, model, where });
-        const ranked = await rankForWorkload(scope, { workload, search, pin: snapshot ?? null });
+        const ranked = await rankForWorkload(scope, { workload, search: readSearch(filter), pin: pinOf(snapshotId) });
         return estimateConnection(ranked, workload, page);
       },
     },
@@ -182,20 +181,20 @@ builder.queryField('estimateWorkload', (t) =>
       description: 'One page of estimates.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'How many entries are ranked.',
+          description: 'Number of ranked entries, on all pages.',
           resolve: ({ ranked }) => ranked.entries.length,
         }),
         unpricedCount: connection.int({
-          description: 'How many more would do, but their prices are not known.',
+          description: 'Number of entries that match but have no known price.',
           resolve: ({ ranked }) => ranked.unpriced,
         }),
         tooSmallCount: connection.int({
-          description: 'How many more say that such a request does not fit: too much input or output.',
+          description: 'Number of entries that match but whose token limits are too small for a request.',
           resolve: ({ ranked }) => ranked.tooSmall,
         }),
         snapshot: connection.field({
           type: CatalogSnapshotType,
-          description: 'The state of the catalog this page is from.',
+          description: 'Snapshot that this page shows.',
           resolve: ({ ranked }) => ranked.snapshot,
         }),
       }),

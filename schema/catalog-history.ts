@@ -8,102 +8,102 @@ import {
 } from '../resolvers/catalog-history.ts';
 import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
 import { type CatalogChange, fieldKindOf, NEWS_SIZE } from '../src/domain/catalog/changes.ts';
-import type { HistorySpan } from '../src/domain/catalog/history.ts';
+import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
 import { builder } from './builder.ts';
 import { usdTextOf } from './catalog-price-history.ts';
+import { localId } from './global-id.ts';
 import { type Connection, pageCost } from './paging.ts';
 
-const ChangeOpType = builder.enumType('CatalogChangeOp', {
-  description: 'What happened to an entry of the catalog.',
+const OperationType = builder.enumType('CatalogChangeOperation', {
+  description: 'Kind of change of a catalog entry.',
   values: {
-    ADDED: { value: 'added', description: 'It came.' },
-    REMOVED: { value: 'removed', description: 'It went.' },
-    CHANGED: { value: 'changed', description: 'One of its fields took another value.' },
+    ADDED: { value: 'added', description: 'The entry was added.' },
+    REMOVED: { value: 'removed', description: 'The entry was removed.' },
+    CHANGED: { value: 'changed', description: 'One field of the entry changed.' },
   } as const,
 });
 
 const FieldKindType = builder.enumType('CatalogFieldKind', {
-  description: 'What a field that history keeps is about.',
+  description: 'Subject of a field of the price map.',
   values: {
-    PRICE: { value: 'price', description: 'What something costs.' },
-    LIMIT: { value: 'limit', description: 'How much is possible, e.g. tokens or requests a minute.' },
-    FLAG: { value: 'flag', description: 'What it can do.' },
-    DATE: { value: 'date', description: 'When something happens, e.g. its retirement.' },
-    PROVIDER: { value: 'provider', description: 'Who offers it.' },
-    MODE: { value: 'mode', description: 'What it does.' },
+    PRICE: { value: 'price', description: 'A price.' },
+    LIMIT: { value: 'limit', description: 'A limit, e.g. tokens or requests per minute.' },
+    FLAG: { value: 'flag', description: 'A capability.' },
+    DATE: { value: 'date', description: 'A date, e.g. of retirement.' },
+    PROVIDER: { value: 'provider', description: 'The provider.' },
+    MODE: { value: 'mode', description: 'The mode.' },
   } as const,
 });
 
 const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').implement({
-  description: 'One dated fact about the catalog.',
+  description: 'A change of one entry or one field of the catalog.',
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
-      description: 'When this installation saw it, or as imported.',
+      description: 'When this installation observed the change, or as imported.',
     }),
     notBefore: t.expose('notBefore', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last seen not to have happened: nobody looked in between. Null when it is dated well.',
+      description:
+        'Last observation without the change: the change happened between `notBefore` and `at`. Null when `at` is exact.',
     }),
-    entryId: t.exposeID('entryId', { description: 'Which entry; it need not be there any more.' }),
-    provider: t.exposeString('provider', { nullable: true, description: 'Who offers it, where that is known.' }),
-    op: t.expose('op', { type: ChangeOpType, description: 'What happened.' }),
+    entryId: t.exposeID('entryId', { description: 'Entry id. The current catalog may not have the entry.' }),
+    provider: t.exposeString('provider', { nullable: true, description: 'Provider of the entry; null when unknown.' }),
+    operation: t.expose('op', { type: OperationType, description: 'Kind of change.' }),
     field: t.exposeString('field', {
       nullable: true,
-      description: 'Which field, by its name in the price map; null when the entry came or went.',
+      description: 'Key of the changed field in the price map. Null when the entry was added or removed.',
     }),
-    kind: t.field({
+    fieldKind: t.field({
       type: FieldKindType,
       nullable: true,
-      description: 'What the field is about; null when the entry came or went.',
+      description: 'Subject of the field. Null when the entry was added or removed.',
       resolve: ({ field }) => (field === null ? null : fieldKindOf(field)),
     }),
-    old: t.expose('old', {
+    oldValue: t.expose('old', {
       type: 'JSON',
       nullable: true,
-      description:
-        'The value before. Of an entry that went its fields; null when nobody noted them. Numbers are floats.',
+      description: 'Value before the change; all fields of a removed entry. Null when unknown. Numbers are floats.',
     }),
-    new: t.expose('new', {
+    newValue: t.expose('new', {
       type: 'JSON',
       nullable: true,
-      description:
-        'The value since. Of an entry that came its fields; null when nobody noted them. Numbers are floats.',
+      description: 'Value after the change; all fields of an added entry. Null when unknown. Numbers are floats.',
     }),
-    oldUsd: t.field({
+    oldPriceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'The price before, in USD; null when the field is not one amount in USD.',
+      description: 'Price before the change in USD. Null when the field is not a single amount in USD.',
       resolve: ({ field, old }) => usdTextOf(field, old),
     }),
-    newUsd: t.field({
+    newPriceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'The price since, in USD; null when the field is not one amount in USD.',
+      description: 'Price after the change in USD. Null when the field is not a single amount in USD.',
       resolve: ({ field, new: since }) => usdTextOf(field, since),
     }),
     snapshotId: t.exposeID('snapshotId', {
       nullable: true,
-      description: 'The state of the catalog it came with; null for what was imported.',
+      description: 'Id of the snapshot that brought the change. Null for imported changes.',
     }),
   }),
 });
 
-const SpanSourceType = builder.enumType('CatalogHistorySource', {
-  description: 'How a part of the history came about.',
+const HistorySourceType = builder.enumType('CatalogHistorySource', {
+  description: 'Source of a part of the history.',
   values: {
-    RECORDED: { value: 'recorded', description: 'This installation saw it.' },
-    IMPORTED: { value: 'imported', description: 'It was imported from a file.' },
+    RECORDED: { value: 'recorded', description: 'Observed by this installation.' },
+    IMPORTED: { value: 'imported', description: 'Imported from a file.' },
   } as const,
 });
 
-const SpanType = builder.objectRef<HistorySpan>('CatalogHistorySpan').implement({
-  description: 'A time of which every change of the catalog is known.',
+const HistoryPeriodType = builder.objectRef<HistorySpan>('CatalogHistoryPeriod').implement({
+  description: 'A period in which every change of the catalog is known.',
   fields: (t) => ({
-    source: t.expose('source', { type: SpanSourceType, description: 'How it came about.' }),
-    from: t.expose('from', { type: 'DateTime', description: 'Its beginning.' }),
-    to: t.expose('to', { type: 'DateTime', nullable: true, description: 'Its end; null while it goes on.' }),
+    source: t.expose('source', { type: HistorySourceType, description: 'Source of this part of the history.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'Start.' }),
+    to: t.expose('to', { type: 'DateTime', nullable: true, description: 'End. Null for the current period.' }),
   }),
 });
 
@@ -114,9 +114,9 @@ const ChangeConnectionType = builder.connectionObject(
     description: 'One page of changes, newest first.',
     fields: (t) => ({
       coverage: t.field({
-        type: [SpanType],
+        type: [HistoryPeriodType],
         nullable: true,
-        description: 'The times that history covers; outside them it knows nothing. Null when they could not be read.',
+        description: 'Periods that the history covers. Null when they could not be read.',
         resolve: (_page, _args, { scope }) => listHistorySpans(scope, undefined),
       }),
     }),
@@ -148,50 +148,59 @@ async function connectionOf(page: ChangePage | Promise<ChangePage>): Promise<Con
 }
 
 const UpdateType = builder.objectRef<CatalogChangeUpdate>('CatalogChangeUpdate').implement({
-  description: 'Changes that were seen at once. A large step of the catalog comes in several updates.',
+  description: 'Changes that one snapshot brought. A large snapshot makes several updates.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When they were seen.' }),
-    snapshotId: t.exposeID('snapshotId', { description: 'The state of the catalog they came with.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the changes were observed.' }),
+    snapshotId: t.exposeID('snapshotId', { description: 'Id of the snapshot that brought the changes.' }),
     changes: t.field({
       type: [CatalogChangeType],
       complexity: { field: 1, multiplier: NEWS_SIZE },
-      description: `Those that were asked for, ${NEWS_SIZE} at most.`,
+      description: `Changes that match the filter, at most ${NEWS_SIZE}.`,
       resolve: ({ changes }) => changes,
     }),
-    missed: t.exposeInt('missed', {
-      description: 'How many updates were dropped before this one because they were read too slowly.',
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
     }),
   }),
+});
+
+const ChangeFilterType = builder.inputType('CatalogChangeFilter', {
+  description: 'Filter of catalog changes. All conditions must match.',
+  fields: (t) => ({
+    entryId: t.id({ description: 'Entry id, or global id of the entry.' }),
+    provider: t.string({ description: 'Exact provider, case-insensitive.' }),
+    field: t.string({ description: 'Exact key of the field in the price map.' }),
+    fieldKind: t.field({ type: FieldKindType, description: 'Subject of the field.' }),
+    operation: t.field({ type: OperationType, description: 'Kind of change.' }),
+  }),
+});
+
+type ChangeFilterInput = typeof ChangeFilterType.$inferInput;
+
+const filtersOf = (filter: ChangeFilterInput | null | undefined): Omit<ChangeFilters, 'from' | 'to'> => ({
+  entryId: typeof filter?.entryId === 'string' ? localId('CatalogEntry', filter.entryId) : null,
+  provider: filter?.provider ?? null,
+  field: filter?.field ?? null,
+  kind: filter?.fieldKind ?? null,
+  op: filter?.operation ?? null,
 });
 
 builder.queryField('catalogChanges', (t) =>
   t.field({
     type: ChangeConnectionType,
     complexity: pageCost,
-    description: `Changes of the catalog, newest first; every filter given must hold. At most ${CHANGE_PAGE_SIZE} a page.`,
+    description: `Recorded changes of the catalog, newest first. At most ${CHANGE_PAGE_SIZE} a page.`,
     args: {
-      entry: t.arg.id({ description: 'Id of the entry, exactly.' }),
-      provider: t.arg.string({ description: 'Equal, letter case ignored.' }),
-      field: t.arg.string({ description: 'Name of the field, exactly.' }),
-      kind: t.arg({ type: FieldKindType, description: 'What the field is about.' }),
-      op: t.arg({ type: ChangeOpType, description: 'What happened.' }),
-      from: t.arg({ type: 'DateTime', description: 'Inclusive.' }),
-      to: t.arg({ type: 'DateTime', description: 'Exclusive.' }),
-      first: t.arg.int({ description: `At most this many, 0 to ${CHANGE_PAGE_SIZE}; 50 when absent.` }),
-      after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      filter: t.arg({ type: ChangeFilterType, description: 'All changes when absent.' }),
+      from: t.arg({ type: 'DateTime', description: 'Start of the window, inclusive. Unbounded when absent.' }),
+      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive. Unbounded when absent.' }),
+      first: t.arg.int({ description: `Page size, 0 to ${CHANGE_PAGE_SIZE}; 50 when absent.` }),
+      after: t.arg.string({ description: 'Returns changes after this cursor.' }),
     },
-    resolve: (_root, { entry, provider, field, kind, op, from, to, first, after }, { scope }) =>
+    resolve: (_root, { filter, from, to, first, after }, { scope }) =>
       connectionOf(
         listCatalogChanges(scope, {
-          filters: {
-            entryId: entry ?? null,
-            provider: provider ?? null,
-            field: field ?? null,
-            kind: kind ?? null,
-            op: op ?? null,
-            from: from ?? null,
-            to: to ?? null,
-          },
+          filters: { ...filtersOf(filter), from: from ?? null, to: to ?? null },
           cursor: after ?? null,
           limit: first ?? null,
         }),
@@ -199,25 +208,12 @@ builder.queryField('catalogChanges', (t) =>
   }),
 );
 
-builder.subscriptionField('catalogChanges', (t) =>
+builder.subscriptionField('catalogChangeUpdates', (t) =>
   t.field({
     type: UpdateType,
-    description: 'Changes of the catalog as they are recorded; every filter given must hold.',
-    args: {
-      entry: t.arg.id({ description: 'Id of the entry, exactly.' }),
-      provider: t.arg.string({ description: 'Equal, letter case ignored.' }),
-      field: t.arg.string({ description: 'Name of the field, exactly.' }),
-      kind: t.arg({ type: FieldKindType, description: 'What the field is about.' }),
-      op: t.arg({ type: ChangeOpType, description: 'What happened.' }),
-    },
-    subscribe: (_root, { entry, provider, field, kind, op }, { scope }) =>
-      watchCatalogChanges(scope, {
-        entryId: entry ?? null,
-        provider: provider ?? null,
-        field: field ?? null,
-        kind: kind ?? null,
-        op: op ?? null,
-      }),
+    description: 'Changes of the catalog as they are recorded.',
+    args: { filter: t.arg({ type: ChangeFilterType, description: 'All changes when absent.' }) },
+    subscribe: (_root, { filter }, { scope }) => watchCatalogChanges(scope, filtersOf(filter)),
     resolve: (update) => update,
   }),
 );

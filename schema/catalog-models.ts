@@ -14,56 +14,75 @@ import {
 } from '../src/domain/catalog/models.ts';
 import { builder } from './builder.ts';
 import { CapabilityType, SNAPSHOT_ARG } from './catalog-search.ts';
-import { CatalogSnapshotType } from './catalog.ts';
+import { CatalogSnapshotType, pinOf } from './catalog.ts';
+import { localId } from './global-id.ts';
 import { LIST_COST, SEARCH_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
-const ModelType = builder.objectRef<Model>('Model').implement({
-  description:
-    'One logical model, joined from all entries of the catalog that offer it: whichever host, region, size or contract. ' +
-    'A dated snapshot is a model of its own.',
+const ModelType = builder.objectRef<Model>('Model');
+
+const ModelFilterType = builder.inputType('ModelFilter', {
+  description: 'Filter of logical models. All conditions must match.',
   fields: (t) => ({
-    name: t.exposeID('name', { description: 'Unique, in lower case: `claude-sonnet-4.5`.' }),
+    text: t.string({ description: 'Substring of the name, case-insensitive.' }),
+    provider: t.string({ description: 'At least one offer is from this provider, case-insensitive.' }),
+    mode: t.string({ description: 'At least one offer has this mode, case-insensitive.' }),
+    minOffers: t.int({ description: 'Minimum number of offers.' }),
+  }),
+});
+
+builder.node(ModelType, {
+  description:
+    'A logical model: all catalog entries that offer it, by any provider, region, size or contract. A dated version is ' +
+    'a model of its own.',
+  id: { resolve: ({ name }) => name },
+  loadMany: nodesOf((id, { scope }) => findCatalogModel(scope, id)),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Unique name in lower case: `claude-sonnet-4.5`.' }),
     offers: t.field({
       type: [CatalogEntryType],
-      description: "Every entry that offers it, in the catalog's order.",
+      description: 'Catalog entries that offer the model, in the order of the price map.',
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ offers }) => [...offers],
     }),
-    offerCount: t.int({ description: 'How many entries offer it.', resolve: ({ offers }) => offers.length }),
-    providers: t.stringList({ description: 'Who offers it, each once.', resolve: (model) => [...providersOf(model)] }),
+    offerCount: t.int({ description: 'Number of offers.', resolve: ({ offers }) => offers.length }),
+    providers: t.stringList({
+      description: 'Distinct providers of the offers.',
+      resolve: (model) => [...providersOf(model)],
+    }),
     modes: t.stringList({
-      description: 'What it does, in the words of its offers; hosts do not always agree.',
+      description: 'Distinct modes of the offers. Providers may state different modes for one model.',
       resolve: (model) => [...modesOf(model)],
     }),
     capabilitiesOfAll: t.field({
       type: [CapabilityType],
-      description: 'What every offer is said to have.',
+      description: 'Capabilities that every offer states.',
       resolve: (model) => [...capabilitiesOf(model, 'all')],
     }),
     capabilitiesOfAny: t.field({
       type: [CapabilityType],
-      description: 'What at least one offer is said to have.',
+      description: 'Capabilities that at least one offer states.',
       resolve: (model) => [...capabilitiesOf(model, 'any')],
     }),
     maxContextWindow: t.int({
       nullable: true,
-      description: 'The largest context window of its offers, in tokens.',
+      description: 'Largest context window of the offers, in tokens. Null when no offer states one.',
       resolve: maxContextWindowOf,
     }),
     cheapestInput: t.field({
       type: CatalogEntryType,
       nullable: true,
       description:
-        'The offer with the lowest price of an input token above zero. Zero is passed over: the price map writes it ' +
-        'for what is free as for what nobody looked up.',
+        'The offer with the lowest input price above zero. The price map writes zero for free and for unknown prices, ' +
+        'so zero is ignored. Null when no offer has a price.',
       resolve: (model) => cheapestOf(model, 'input'),
     }),
     cheapestOutput: t.field({
       type: CatalogEntryType,
       nullable: true,
-      description: 'The offer with the lowest price of an output token above zero.',
+      description: 'The offer with the lowest output price above zero. Null when no offer has one.',
       resolve: (model) => cheapestOf(model, 'output'),
     }),
   }),
@@ -73,7 +92,7 @@ builder.objectField(CatalogEntryType, 'model', (t) =>
   t.field({
     type: ModelType,
     nullable: true,
-    description: 'The logical model it offers, as the catalog knows it now.',
+    description: 'The logical model of this entry. Null when the current snapshot no longer has the entry.',
     resolve: (entry, _args, { scope }) => findModelOfEntry(scope, entry),
   }),
 );
@@ -88,49 +107,46 @@ builder.queryFields((t) => ({
   model: t.field({
     type: ModelType,
     nullable: true,
-    description: 'One logical model. Null when the catalog has no offer of it.',
-    args: { name: t.arg.id({ required: true, description: 'Its name, or the id of one of its offers.' }) },
-    resolve: (_root, { name }, { scope }) => findCatalogModel(scope, name),
+    description: 'One logical model. Null when no entry of the current snapshot offers it.',
+    args: { name: t.arg.id({ required: true, description: 'Its name, its global id, or the entry id of an offer.' }) },
+    resolve: (_root, { name }, { scope }) => findCatalogModel(scope, localId('Model', name)),
   }),
   models: t.connection(
     {
       type: ModelType,
-      description: 'The logical models of the catalog, in the order of their first offers. At most 500 a page.',
+      description: 'Logical models, in the order of their first offers. At most 500 a page.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
-        search: t.arg.string({ description: 'Part of the name, letter case ignored.' }),
-        provider: t.arg.string({ description: 'Has an offer of this provider, letter case ignored.' }),
-        mode: t.arg.string({ description: 'Has an offer of this mode, letter case ignored.' }),
-        minOffers: t.arg.int({ description: 'Has at least so many offers.' }),
-        snapshot: t.arg.id({ description: SNAPSHOT_ARG }),
+        filter: t.arg({ type: ModelFilterType, description: 'All models when absent.' }),
+        snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, { search, provider, mode, minOffers, snapshot, ...page }, { scope }) =>
+      resolve: async (_root, { filter, snapshotId, ...page }, { scope }) =>
         modelConnection(
           await findCatalogModels(scope, {
-            search: search ?? null,
-            provider: provider ?? null,
-            mode: mode ?? null,
-            minOffers: minOffers ?? null,
-            pin: snapshot ?? null,
+            search: filter?.text ?? null,
+            provider: filter?.provider ?? null,
+            mode: filter?.mode ?? null,
+            minOffers: filter?.minOffers ?? null,
+            pin: pinOf(snapshotId),
           }),
           page,
         ),
     },
     {
       name: 'ModelConnection',
-      description: 'One page of models.',
+      description: 'One page of logical models.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'How many models pass the filters.',
+          description: 'Number of models that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
         snapshot: connection.field({
           type: CatalogSnapshotType,
-          description: 'The state of the catalog this page is from.',
+          description: 'Snapshot that this page shows.',
           resolve: ({ snapshot }) => snapshot,
         }),
       }),
     },
-    { name: 'ModelEdge', description: 'One model of a page.' },
+    { name: 'ModelEdge', description: 'One logical model of a page.' },
   ),
 }));

@@ -1,120 +1,139 @@
 import { findPricesAt, listPriceSteps } from '../resolvers/catalog-history.ts';
-import { type PricesThen, type PriceStep, type PriceThen, usdOf } from '../src/domain/catalog/price-history.ts';
+import {
+  type PricesAtInstant,
+  type PriceStep,
+  type PriceAtInstant,
+  usdOf,
+} from '../src/domain/catalog/price-history.ts';
 import { builder } from './builder.ts';
 import { decimalText } from './decimal.ts';
+import { localId } from './global-id.ts';
 import { LIST_COST } from './limits.ts';
 import { CatalogEntryType } from './refs.ts';
 
-/** A price as exact decimal text; null where it is not one amount in USD. */
+/** A price as exact decimal text; null where it is not a single amount in USD. */
 export function usdTextOf(field: string | null, value: unknown): string | null {
   const usd = field === null ? null : usdOf(field, value);
   return usd === null ? null : decimalText(usd);
 }
 
-const PriceStepType = builder.objectRef<PriceStep>('PriceStep').implement({
-  description: 'A stretch of time in which a price stood.',
+const FIELD = 'Key of the price in the price map, e.g. `input_cost_per_token`.';
+
+const PricePeriodType = builder.objectRef<PriceStep>('PricePeriod').implement({
+  description: 'A period in which a price was constant.',
   fields: (t) => ({
-    field: t.exposeString('field', { description: 'Which price, by its name in the price map.' }),
-    from: t.expose('from', { type: 'DateTime', description: 'Inclusive.' }),
-    to: t.expose('to', { type: 'DateTime', nullable: true, description: 'Exclusive; null while it stands.' }),
-    usd: t.field({
+    field: t.exposeString('field', { description: FIELD }),
+    from: t.expose('from', { type: 'DateTime', description: 'Start, inclusive.' }),
+    to: t.expose('to', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'End, exclusive. Null for the current price.',
+    }),
+    priceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'In USD; null when there was no such price, or it is not one amount in USD.',
+      description: 'The price in USD. Null when there was no price, or it is not a single amount in USD.',
       resolve: ({ field, value }) => usdTextOf(field, value),
     }),
     value: t.expose('value', {
       type: 'JSON',
       nullable: true,
-      description: 'As the price map has it; null when there was no such price or no such entry. Numbers are floats.',
+      description: 'The value in the price map. Null when there was no price or no entry. Numbers are floats.',
     }),
   }),
 });
 
-const PriceThenType = builder.objectRef<PriceThen>('PriceThen').implement({
-  description: 'A price as it stood at an instant.',
+const PriceAtType = builder.objectRef<PriceAtInstant>('PriceAt').implement({
+  description: 'A price at an instant.',
   fields: (t) => ({
-    field: t.exposeString('field', { description: 'Which price, by its name in the price map.' }),
-    known: t.exposeBoolean('known', { description: 'Whether history can tell.' }),
-    usd: t.field({
+    field: t.exposeString('field', { description: FIELD }),
+    known: t.exposeBoolean('known', { description: 'Whether the history covers this price at the instant.' }),
+    priceUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'In USD; null when it is not known, when there was none, or when it is not one amount in USD.',
+      description:
+        'The price in USD. Null when unknown, when there was none, or when it is not a single amount in USD.',
       resolve: ({ field, value }) => usdTextOf(field, value),
     }),
     value: t.expose('value', {
       type: 'JSON',
       nullable: true,
-      description: 'As the price map had it; null when it is not known or there was none. Numbers are floats.',
+      description: 'The value in the price map. Null when unknown or when there was none. Numbers are floats.',
     }),
   }),
 });
 
-const PricesThenType = builder.objectRef<PricesThen>('PricesThen').implement({
-  description: 'The prices of an entry as they stood at an instant. What history cannot tell is said to be unknown.',
+const EntryPricesType = builder.objectRef<PricesAtInstant>('EntryPrices').implement({
+  description: 'The prices of a catalog entry at an instant.',
   fields: (t) => ({
-    entryId: t.exposeID('entryId', { description: 'Which entry.' }),
+    entryId: t.exposeID('entryId', { description: 'Entry id.' }),
     at: t.expose('at', { type: 'DateTime', description: 'The instant.' }),
     listed: t.exposeBoolean('listed', {
       nullable: true,
-      description: 'Whether it was in the catalog; null when history cannot tell.',
+      description: 'Whether the catalog had the entry. Null when the history does not cover the instant.',
     }),
     prices: t.field({
-      type: [PriceThenType],
-      description: 'Every price it has or is known to have had at any time, by name.',
-      args: { fields: t.arg.stringList({ description: 'Only these.' }) },
+      type: [PriceAtType],
+      description: 'All prices that the entry ever had, by key.',
+      args: { fields: t.arg.stringList({ description: 'Keys of the prices; all when absent.' }) },
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ prices }, { fields }) => (fields ? prices.filter(({ field }) => fields.includes(field)) : prices),
     }),
   }),
 });
 
+const FROM = 'Start, inclusive. The start of the history when absent.';
+const TO = 'End, exclusive. The current time when absent.';
+const ENTRY_ID = 'Entry id, or global id of the entry.';
+
 builder.objectFields(CatalogEntryType, (t) => ({
   priceHistory: t.field({
-    type: [PriceStepType],
+    type: [PricePeriodType],
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
-    description:
-      'How its prices went, by price and time, with gaps where history cannot tell. Null when it could not be read.',
+    description: 'Its past prices, by key and time. Gaps are unknown. Null when the history could not be read.',
     args: {
-      from: t.arg({ type: 'DateTime', description: 'Inclusive; as far back as history goes when absent.' }),
-      to: t.arg({ type: 'DateTime', description: 'Exclusive; now when absent.' }),
+      from: t.arg({ type: 'DateTime', description: FROM }),
+      to: t.arg({ type: 'DateTime', description: TO }),
     },
     resolve: ({ id }, { from, to }, { scope }) =>
       listPriceSteps(scope, { entryId: id, from: from ?? null, to: to ?? null }),
   }),
-  priceAsOf: t.field({
-    type: PricesThenType,
+  pricesAt: t.field({
+    type: EntryPricesType,
     nullable: true,
-    description: 'Its prices as they stood at an instant. Null when they could not be read.',
-    args: { date: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }) },
-    resolve: ({ id }, { date }, { scope }) => findPricesAt(scope, { entryId: id, at: date }),
+    description: 'Its prices at an instant. Null when the history could not be read.',
+    args: { at: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }) },
+    resolve: ({ id }, { at }, { scope }) => findPricesAt(scope, { entryId: id, at }),
   }),
 }));
 
 builder.queryFields((t) => ({
   priceHistory: t.field({
-    type: [PriceStepType],
+    type: [PricePeriodType],
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
-    description: 'How the prices of an entry went, also of one that is gone. Null for an id nobody ever saw.',
+    description:
+      'Past prices of a catalog entry, removed entries included, by key and time. Gaps are unknown. Null for an id that ' +
+      'was never in the catalog.',
     args: {
-      entry: t.arg.id({ required: true, description: 'Id of the entry, exactly.' }),
-      from: t.arg({ type: 'DateTime', description: 'Inclusive; as far back as history goes when absent.' }),
-      to: t.arg({ type: 'DateTime', description: 'Exclusive; now when absent.' }),
+      entryId: t.arg.id({ required: true, description: ENTRY_ID }),
+      from: t.arg({ type: 'DateTime', description: FROM }),
+      to: t.arg({ type: 'DateTime', description: TO }),
     },
-    resolve: (_root, { entry, from, to }, { scope }) =>
-      listPriceSteps(scope, { entryId: entry, from: from ?? null, to: to ?? null }),
+    resolve: (_root, { entryId, from, to }, { scope }) =>
+      listPriceSteps(scope, { entryId: localId('CatalogEntry', entryId), from: from ?? null, to: to ?? null }),
   }),
-  priceAsOf: t.field({
-    type: PricesThenType,
+  pricesAt: t.field({
+    type: EntryPricesType,
     nullable: true,
     description:
-      'The prices of an entry as they stood at an instant, also of one that is gone. Null for an id nobody ever saw.',
+      'Prices of a catalog entry at an instant, removed entries included. Null for an id that was never in the catalog.',
     args: {
-      entry: t.arg.id({ required: true, description: 'Id of the entry, exactly.' }),
-      date: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }),
+      entryId: t.arg.id({ required: true, description: ENTRY_ID }),
+      at: t.arg({ type: 'DateTime', required: true, description: 'The instant.' }),
     },
-    resolve: (_root, { entry, date }, { scope }) => findPricesAt(scope, { entryId: entry, at: date }),
+    resolve: (_root, { entryId, at }, { scope }) =>
+      findPricesAt(scope, { entryId: localId('CatalogEntry', entryId), at }),
   }),
 }));

@@ -2,50 +2,57 @@ import { listQuarantined, releaseQuarantined, type ReleasedPrice } from '../reso
 import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { nodesOf } from './node.ts';
 import { pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
 const QuarantineReasonType = builder.enumType('QuarantineReason', {
-  description: 'Why a price is kept out of the catalog.',
+  description: 'Why a price is quarantined.',
   values: {
-    NOT_A_NUMBER: { value: 'not_a_number', description: 'It is no number.' },
-    NEGATIVE: { value: 'negative', description: 'It is below zero.' },
-    ABSURD: { value: 'absurd', description: 'It is more than 0.001 USD for one token.' },
-    CROSSES_ZERO: { value: 'crosses_zero', description: 'It became free, or ceased to be.' },
-    TEN_FOLD: { value: 'ten_fold', description: 'It moved ten-fold or more at once.' },
+    NOT_A_NUMBER: { value: 'not_a_number', description: 'The value is not a number.' },
+    NEGATIVE: { value: 'negative', description: 'The price is below zero.' },
+    TOO_HIGH: { value: 'absurd', description: 'The price is above 0.001 USD per token.' },
+    CROSSES_ZERO: { value: 'crosses_zero', description: 'The price changed from or to zero.' },
+    TEN_FOLD: { value: 'ten_fold', description: 'The price changed by a factor of ten or more.' },
   } as const,
 });
 
-const QuarantinedPriceType = builder.objectRef<HeldPrice>('QuarantinedPrice').implement({
-  description: 'A price of the price map that looks like a unit mistake. It is not served and never bills.',
+const QuarantinedPriceType = builder.objectRef<HeldPrice>('QuarantinedPrice');
+
+builder.node(QuarantinedPriceType, {
+  description:
+    'A new price that looks like a unit error. It is not served and not used for billing until it is released.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => listQuarantined(scope, undefined).find((price) => price.id === id) ?? null),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names this value of this field: another value has another id.' }),
-    entryId: t.exposeID('entryId', { description: 'The entry it is a price of.' }),
-    field: t.exposeString('field', { description: 'Its key in the price map. Nested prices are held whole.' }),
-    heldValue: t.field({
+    quarantineId: t.exposeID('id', { description: 'Local id. A new value of the same field has a new id.' }),
+    entryId: t.exposeID('entryId', { description: 'Entry id of the price.' }),
+    field: t.exposeString('field', { description: 'Key in the price map. A nested price is quarantined as a whole.' }),
+    quarantinedValue: t.field({
       type: 'JSON',
-      description: 'The value that is kept out.',
+      description: 'The value that is not served.',
       resolve: ({ value }) => value,
     }),
     servedValue: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The last accepted value, which is served instead; null when the field is served as absent.',
+      description: 'The last accepted value, which is served. Null when the field is served as absent.',
       resolve: ({ served }) => served ?? null,
     }),
-    reason: t.expose('reason', { type: QuarantineReasonType, description: 'Why.' }),
-    since: t.expose('since', { type: 'DateTime', description: 'When this value was first kept out.' }),
+    reason: t.expose('reason', { type: QuarantineReasonType, description: 'Why the price is quarantined.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'When this value was first quarantined.' }),
   }),
 });
 
 const ReleasedPriceType = builder.objectRef<ReleasedPrice>('ReleasedPrice').implement({
-  description: 'A price that is served from now on.',
+  description: 'A price that was released from quarantine.',
   fields: (t) => ({
-    price: t.expose('price', { type: QuarantinedPriceType, description: 'What was held.' }),
+    price: t.expose('price', { type: QuarantinedPriceType, description: 'The released price.' }),
     entry: t.expose('entry', {
       type: CatalogEntryType,
       nullable: true,
-      description: 'The entry as it is served now; null when it left the catalog meanwhile.',
+      description: 'The entry with the released price. Null when the catalog no longer has the entry.',
     }),
   }),
 });
@@ -54,7 +61,7 @@ builder.queryField('quarantinedPrices', (t) =>
   t.connection(
     {
       type: QuarantinedPriceType,
-      description: 'Prices that are kept out of the catalog, in its order. For administrators, read-only ones too.',
+      description: 'Quarantined prices in the order of the price map. For proxy administrators, read-only ones too.',
       complexity: pageCost,
       resolve(_root, args, { scope }) {
         const held = listQuarantined(scope, undefined);
@@ -63,29 +70,34 @@ builder.queryField('quarantinedPrices', (t) =>
     },
     {
       name: 'QuarantinedPriceConnection',
-      description: 'One page of prices that are kept out.',
+      description: 'One page of quarantined prices.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'How many are kept out.',
+          description: 'Number of quarantined prices, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),
     },
-    { name: 'QuarantinedPriceEdge', description: 'One price of a page.' },
+    { name: 'QuarantinedPriceEdge', description: 'One quarantined price of a page.' },
   ),
 );
 
-builder.mutationField('releaseQuarantined', (t) =>
+const ReleaseInput = builder.inputType('ReleaseQuarantinedPriceInput', {
+  description: 'The price to release.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Global id, or `quarantineId`.' }) }),
+});
+
+builder.mutationField('releaseQuarantinedPrice', (t) =>
   t.field({
     type: ReleasedPriceType,
     description:
-      'Serves a held price, over restarts too, until upstream changes it again. For proxy administrators. Exactly the ' +
-      'value that was looked at: when upstream has changed it meanwhile, nothing is released.',
-    args: { id: t.arg.id({ required: true, description: 'Of the quarantined price.' }) },
+      'Serves a quarantined price until the source changes it again, also after a restart. NotFoundError when the source ' +
+      'has changed the value meanwhile. For proxy administrators.',
+    args: { input: t.arg({ type: ReleaseInput, required: true, description: 'The price.' }) },
     errors: {
       types: [NotFound],
-      union: { name: 'ReleaseQuarantinedResult', description: 'The released price, or why there is none.' },
+      union: { name: 'ReleaseQuarantinedPriceResult', description: 'The released price, or why it was not released.' },
     },
-    resolve: (_root, { id }, { scope }) => releaseQuarantined(scope, id),
+    resolve: (_root, { input }, { scope }) => releaseQuarantined(scope, localId('QuarantinedPrice', input.id)),
   }),
 );

@@ -1,11 +1,12 @@
-import type { EntrySearch } from '../resolvers/catalog.ts';
+import type { EntrySearch } from '../src/domain/catalog/result-cache.ts';
 import { CAPABILITIES, CAPABILITY_NAMES, type Capability } from '../src/domain/catalog/capabilities.ts';
-import { type EntryDemands, pricePerTokenFrom } from '../src/domain/catalog/narrow-entries.ts';
-import type { EntrySort } from '../src/domain/catalog/sort-entries.ts';
+import { pricePerTokenFrom } from '../src/domain/catalog/narrow-entries.ts';
+import type { EntryOrder, EntrySort } from '../src/domain/catalog/sort-entries.ts';
 import { builder } from './builder.ts';
+import { OrderDirectionType } from './order.ts';
 
 export const CapabilityType = builder.enumType('CatalogCapability', {
-  description: 'A capability that the price map has a key for: `VISION` is `supports_vision`.',
+  description: 'A capability flag of the price map: `VISION` is `supports_vision`.',
   values: Object.fromEntries(
     CAPABILITY_NAMES.map((name) => [
       name.replace('supports_', '').toUpperCase(),
@@ -14,92 +15,8 @@ export const CapabilityType = builder.enumType('CatalogCapability', {
   ),
 });
 
-/** Demands as a caller writes them. */
-export interface DemandsInput {
-  readonly maxInputUsdPerMillionTokens?: string | null | undefined;
-  readonly maxOutputUsdPerMillionTokens?: string | null | undefined;
-  readonly minContextWindow?: number | null | undefined;
-  readonly capabilities?: readonly Capability[] | null | undefined;
-  readonly deprecatedBefore?: Date | null | undefined;
-  readonly notDeprecatedBefore?: Date | null | undefined;
-}
-
-export const DemandsInputType = builder.inputRef<DemandsInput>('CatalogEntryDemands').implement({
-  description: 'What entries must offer; everything that is given must hold.',
-  fields: (t) => ({
-    maxInputUsdPerMillionTokens: t.field({
-      type: 'Decimal',
-      description:
-        'Most USD for a million input tokens of small requests, e.g. `"2.5"`; `"0"` finds those at no price. ' +
-        'An entry without this price does not pass.',
-    }),
-    maxOutputUsdPerMillionTokens: t.field({
-      type: 'Decimal',
-      description: 'Most USD for a million output tokens, likewise.',
-    }),
-    minContextWindow: t.int({
-      description:
-        'Least input tokens of one call: `maxInputTokens`, or `maxTokens` where only that is known. ' +
-        'An entry that names neither does not pass.',
-    }),
-    capabilities: t.field({ type: [CapabilityType], description: 'All of these; what is not said is not there.' }),
-    deprecatedBefore: t.field({ type: 'DateTime', description: 'Is retired before this instant.' }),
-    notDeprecatedBefore: t.field({
-      type: 'DateTime',
-      description: 'Is not known to be retired before this instant: now leaves out what is gone.',
-    }),
-  }),
-});
-
-/** The same demands in whatever order they were written. */
-function readDemands(input: DemandsInput): EntryDemands {
-  return {
-    maxInputPrice: pricePerTokenFrom(input.maxInputUsdPerMillionTokens ?? null),
-    maxOutputPrice: pricePerTokenFrom(input.maxOutputUsdPerMillionTokens ?? null),
-    minContextWindow: input.minContextWindow ?? null,
-    capabilities: [...new Set(input.capabilities)].toSorted(),
-    deprecatedBefore: input.deprecatedBefore ?? null,
-    notDeprecatedBefore: input.notDeprecatedBefore ?? null,
-  };
-}
-
-const OrderType = builder.enumType('CatalogEntryOrder', {
-  description: 'What entries can be put in order by.',
-  values: {
-    CATALOG: { value: 'catalog', description: "The catalog's own order." },
-    ID: { value: 'id', description: 'The id, by code points.' },
-    INPUT_PRICE: { value: 'input_price', description: 'What an input token of a small request costs.' },
-    OUTPUT_PRICE: { value: 'output_price', description: 'What an output token of a small request costs.' },
-    CONTEXT_WINDOW: {
-      value: 'context_window',
-      description: '`maxInputTokens`, or `maxTokens` where only that is known.',
-    },
-  } as const,
-});
-
-const DirectionType = builder.enumType('SortDirection', {
-  description: 'Which end comes first.',
-  values: {
-    ASCENDING: { value: 'ascending', description: 'The smallest.' },
-    DESCENDING: { value: 'descending', description: 'The largest.' },
-  } as const,
-});
-
-export const SortInputType = builder.inputRef<EntrySort>('CatalogEntrySort').implement({
-  description: 'An order. What has no value comes last either way; what is equal stays in catalog order.',
-  fields: (t) => ({
-    by: t.field({ type: OrderType, required: true, description: 'By what.' }),
-    direction: t.field({ type: DirectionType, required: true, defaultValue: 'ascending', description: 'Which way.' }),
-  }),
-});
-
-/** The argument that pins a page to a state of the catalog. */
-export const SNAPSHOT_ARG =
-  'Id of the state of the catalog to answer from, as a page before gave it: so that all pages are of one. ' +
-  'A state is kept for a while after the next one came; without this the current one answers.';
-
-/** The filters, demands and order of a search, as arguments write them. */
-interface SearchArgs {
+/** Filter of catalog entries as a client writes it. */
+export interface EntryFilterInput {
   readonly provider?: string | null | undefined;
   readonly mode?: string | null | undefined;
   readonly model?: string | null | undefined;
@@ -110,30 +27,127 @@ interface SearchArgs {
   readonly supportsAudioOutput?: boolean | null | undefined;
   readonly supportsPromptCaching?: boolean | null | undefined;
   readonly supportsResponseSchema?: boolean | null | undefined;
-  readonly where?: DemandsInput | null | undefined;
-  readonly sort?: EntrySort | null | undefined;
+  readonly capabilities?: readonly Capability[] | null | undefined;
+  readonly maxInputCostUsdPerMillionTokens?: string | null | undefined;
+  readonly maxOutputCostUsdPerMillionTokens?: string | null | undefined;
+  readonly minContextWindow?: number | null | undefined;
+  readonly deprecatedBefore?: Date | null | undefined;
+  readonly notDeprecatedBefore?: Date | null | undefined;
 }
 
-/** Throws InvalidInput for a price that is none. */
-export function readSearch(args: SearchArgs): EntrySearch {
+const FLAG = 'True matches entries that state the capability; false matches entries that deny it.';
+
+export const CatalogEntryFilterType = builder.inputRef<EntryFilterInput>('CatalogEntryFilter').implement({
+  description: 'Filter of catalog entries. All conditions must match.',
+  fields: (t) => ({
+    provider: t.string({ description: 'Exact provider, case-insensitive.' }),
+    mode: t.string({ description: 'Exact mode, case-insensitive.' }),
+    model: t.string({
+      description: 'Substring of the entry id, case-insensitive. After `re:`, a regular expression to search for.',
+    }),
+    supportsVision: t.boolean({ description: FLAG }),
+    supportsFunctionCalling: t.boolean({ description: FLAG }),
+    supportsReasoning: t.boolean({ description: FLAG }),
+    supportsAudioInput: t.boolean({ description: FLAG }),
+    supportsAudioOutput: t.boolean({ description: FLAG }),
+    supportsPromptCaching: t.boolean({ description: FLAG }),
+    supportsResponseSchema: t.boolean({ description: FLAG }),
+    capabilities: t.field({ type: [CapabilityType], description: 'All of these capabilities are stated.' }),
+    maxInputCostUsdPerMillionTokens: t.field({
+      type: 'Decimal',
+      description:
+        'Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds free entries. ' +
+        'Entries without this price do not match.',
+    }),
+    maxOutputCostUsdPerMillionTokens: t.field({
+      type: 'Decimal',
+      description: 'Maximum price in USD of 1,000,000 output tokens, likewise.',
+    }),
+    minContextWindow: t.int({
+      description:
+        'Minimum of `maxInputTokens`, or of `maxTokens` where that is null. Entries with neither do not match.',
+    }),
+    deprecatedBefore: t.field({ type: 'DateTime', description: 'The retirement date is before this instant.' }),
+    notDeprecatedBefore: t.field({
+      type: 'DateTime',
+      description:
+        'The retirement date is unknown or not before this instant. Pass the current time for usable models.',
+    }),
+  }),
+});
+
+const OrderFieldType = builder.enumType('CatalogEntryOrderField', {
+  description: 'Properties that catalog entries are ordered by.',
+  values: {
+    CATALOG: { value: 'catalog', description: 'Position in the price map.' },
+    ID: { value: 'id', description: 'Entry id, by code points.' },
+    INPUT_PRICE: { value: 'input_price', description: 'Price of an input token in small requests.' },
+    OUTPUT_PRICE: { value: 'output_price', description: 'Price of an output token in small requests.' },
+    CONTEXT_WINDOW: { value: 'context_window', description: '`maxInputTokens`, or `maxTokens` where that is null.' },
+  } as const,
+});
+
+/** Order of catalog entries as a client writes it. */
+interface EntryOrderInput {
+  readonly field: EntryOrder;
+  readonly direction: EntrySort['direction'];
+}
+
+export const CatalogEntryOrderType = builder.inputRef<EntryOrderInput>('CatalogEntryOrder').implement({
+  description:
+    'Order of catalog entries. Null values come last in both directions; ties keep the order of the price map.',
+  fields: (t) => ({
+    field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
+    direction: t.field({
+      type: OrderDirectionType,
+      required: true,
+      defaultValue: 'ascending',
+      description: 'Direction.',
+    }),
+  }),
+});
+
+/** Description of the argument that pins a page to one state of the catalog. */
+export const SNAPSHOT_ARG =
+  'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. Snapshots expire some ' +
+  'time after they are replaced: INVALID_INPUT. The current snapshot when absent.';
+
+/** Reads a filter and an order. Throws InvalidInput for an invalid price. */
+export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
+  const sort = order ? { sort: { by: order.field, direction: order.direction } } : {};
   const flags = {
-    supports_vision: args.supportsVision,
-    supports_function_calling: args.supportsFunctionCalling,
-    supports_reasoning: args.supportsReasoning,
-    supports_audio_input: args.supportsAudioInput,
-    supports_audio_output: args.supportsAudioOutput,
-    supports_prompt_caching: args.supportsPromptCaching,
-    supports_response_schema: args.supportsResponseSchema,
+    supports_vision: filter?.supportsVision,
+    supports_function_calling: filter?.supportsFunctionCalling,
+    supports_reasoning: filter?.supportsReasoning,
+    supports_audio_input: filter?.supportsAudioInput,
+    supports_audio_output: filter?.supportsAudioOutput,
+    supports_prompt_caching: filter?.supportsPromptCaching,
+    supports_response_schema: filter?.supportsResponseSchema,
   };
   const filters = {
-    provider: args.provider ?? null,
-    mode: args.mode ?? null,
-    model: args.model ?? null,
+    provider: filter?.provider ?? null,
+    mode: filter?.mode ?? null,
+    model: filter?.model ?? null,
     capabilities: Object.fromEntries(Object.entries(flags).filter(([, wanted]) => typeof wanted === 'boolean')),
   };
-  return {
-    filters,
-    ...(args.where ? { demands: readDemands(args.where) } : {}),
-    ...(args.sort ? { sort: args.sort } : {}),
-  };
+  return { filters, ...(filter && hasDemands(filter) ? { demands: readDemands(filter) } : {}), ...sort };
 }
+
+const hasDemands = (filter: EntryFilterInput): boolean =>
+  (filter.maxInputCostUsdPerMillionTokens ??
+    filter.maxOutputCostUsdPerMillionTokens ??
+    filter.minContextWindow ??
+    filter.capabilities ??
+    filter.deprecatedBefore ??
+    filter.notDeprecatedBefore ??
+    null) !== null;
+
+/** Conditions beyond equality. Capabilities are sorted, so that equal filters share a cache entry. */
+const readDemands = (filter: EntryFilterInput): NonNullable<EntrySearch['demands']> => ({
+  maxInputPrice: pricePerTokenFrom(filter.maxInputCostUsdPerMillionTokens ?? null),
+  maxOutputPrice: pricePerTokenFrom(filter.maxOutputCostUsdPerMillionTokens ?? null),
+  minContextWindow: filter.minContextWindow ?? null,
+  capabilities: [...new Set(filter.capabilities)].toSorted(),
+  deprecatedBefore: filter.deprecatedBefore ?? null,
+  notDeprecatedBefore: filter.notDeprecatedBefore ?? null,
+});

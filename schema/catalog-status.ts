@@ -3,29 +3,27 @@ import { builder } from './builder.ts';
 import { CatalogSourceType } from './catalog.ts';
 
 const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').implement({
-  description: 'How fresh the catalog is and how well it follows its source.',
+  description: 'Age of the catalog, and the result of the last check of its source.',
   fields: (t) => ({
-    snapshotId: t.exposeID('snapshotId', { description: 'The state that is served.' }),
-    source: t.expose('source', { type: CatalogSourceType, description: 'Where its data came from.' }),
+    snapshotId: t.exposeID('snapshotId', { description: 'Id of the current snapshot.' }),
+    source: t.expose('source', { type: CatalogSourceType, description: 'Source of its data.' }),
     takenAt: t.expose('takenAt', {
       type: 'DateTime',
-      description:
-        'When this data was first fetched, or made. A look at the source that finds no news does not renew it.',
+      description: 'When its data was first fetched or built. A check that finds no change does not update it.',
     }),
     ageSeconds: t.exposeInt('ageSeconds', {
-      description:
-        'Seconds since `takenAt`. Whether the source still answers is told by `lastCheckedAt` and `lastError`.',
+      description: 'Seconds since `takenAt`. See `lastCheckedAt` and `lastError` for the state of the source.',
     }),
-    count: t.exposeInt('count', { description: 'How many entries there are.' }),
-    quarantined: t.exposeInt('held', { description: 'How many prices are kept out.' }),
+    entryCount: t.exposeInt('count', { description: 'Number of entries.' }),
+    quarantinedPriceCount: t.exposeInt('held', { description: 'Number of quarantined prices.' }),
     lastCheckedAt: t.expose('lastCheckedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the source was last asked, whatever came of it; null before the first time.',
+      description: 'When the source was last checked, with any result. Null before the first check.',
     }),
     lastError: t.exposeString('lastError', {
       nullable: true,
-      description: 'Why the last answer was not taken; null when it was.',
+      description: 'Why the last check failed or its data was rejected. Null after a success.',
     }),
   }),
 });
@@ -34,7 +32,7 @@ builder.queryField('catalogStatus', (t) =>
   t.field({
     type: CatalogStatusType,
     nullable: true,
-    description: 'How fresh the catalog is and how well it follows its source.',
+    description: 'Age of the catalog, and the result of the last check of its source. Null when it could not be read.',
     resolve: (_root, _args, { scope }) => getCatalogStatus(scope, undefined),
   }),
 );

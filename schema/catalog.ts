@@ -1,75 +1,78 @@
-import { findCatalogEntries, findCatalogEntry, type FoundEntries } from '../resolvers/catalog.ts';
+import { findCatalogEntries, findCatalogEntry, findCatalogSnapshot } from '../resolvers/catalog.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { type DeclaredFields, declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
+import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
 import { builder } from './builder.ts';
-import { DemandsInputType, readSearch, SNAPSHOT_ARG, SortInputType } from './catalog-search.ts';
+import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
 import { decimalText } from './decimal.ts';
+import { localId } from './global-id.ts';
 import { SEARCH_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
-
-const read = new WeakMap<CatalogEntry, DeclaredFields>();
-
-/** Read once per entry: entries never change, and a page asks for ten fields of five hundred. */
-function fieldsOf(entry: CatalogEntry): DeclaredFields {
-  const known = read.get(entry);
-  if (known) return known;
-  const fields = declaredFieldsOf(entry);
-  read.set(entry, fields);
-  return fields;
-}
 
 type NameOf<Value> = {
   [Name in keyof DeclaredFields]: DeclaredFields[Name] extends Value | null ? Name : never;
 }[keyof DeclaredFields];
 
-CatalogEntryType.implement({
-  description: 'A published model with its price and capabilities. Null where the price map says nothing.',
+builder.node(CatalogEntryType, {
+  description:
+    'A model as one provider offers it, with price and capabilities. Fields are null where the price map has no value.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findCatalogEntry(scope, id)),
   fields: (t) => {
     const tokens = (name: NameOf<number>, description: string) =>
-      t.int({ nullable: true, description, resolve: (entry) => fieldsOf(entry)[name] });
+      t.int({ nullable: true, description, resolve: (entry) => declaredFieldsOf(entry)[name] });
     const price = (name: NameOf<number>, description: string) =>
       t.field({ type: 'Decimal', nullable: true, description, resolve: (entry) => priceOf(entry, name) });
     const flag = (name: NameOf<boolean>, description: string) =>
-      t.boolean({ nullable: true, description, resolve: (entry) => fieldsOf(entry)[name] });
+      t.boolean({ nullable: true, description, resolve: (entry) => declaredFieldsOf(entry)[name] });
     return {
-      id: t.exposeID('id', { description: 'Canonical identifier; case-sensitive, may contain slashes.' }),
+      entryId: t.exposeID('id', {
+        description: 'Key in the price map. Case-sensitive, may contain slashes: `openrouter/openai/gpt-4o`.',
+      }),
       provider: t.string({
         nullable: true,
-        description: 'Who offers it, e.g. `openai`.',
-        resolve: (entry) => fieldsOf(entry).provider,
+        description: 'Provider, e.g. `openai`.',
+        resolve: (entry) => declaredFieldsOf(entry).provider,
       }),
       mode: t.string({
         nullable: true,
-        description: 'What it does, e.g. `chat`, `embedding`.',
-        resolve: (entry) => fieldsOf(entry).mode,
+        description: 'Kind of model, e.g. `chat` or `embedding`. An open set: the price map adds modes.',
+        resolve: (entry) => declaredFieldsOf(entry).mode,
       }),
-      maxInputTokens: tokens('max_input_tokens', 'Most input tokens of one call.'),
-      maxOutputTokens: tokens('max_output_tokens', 'Most output tokens of one call.'),
-      maxTokens: tokens('max_tokens', 'The older, combined limit.'),
-      inputCostPerToken: price('input_cost_per_token', 'USD per input token.'),
-      outputCostPerToken: price('output_cost_per_token', 'USD per output token.'),
-      cacheReadInputTokenCost: price('cache_read_input_token_cost', 'USD per input token read from a cache.'),
-      inputCostPerAudioToken: price('input_cost_per_audio_token', 'USD per audio input token.'),
-      outputCostPerReasoningToken: price('output_cost_per_reasoning_token', 'USD per reasoning token.'),
+      maxInputTokens: tokens('max_input_tokens', 'Maximum input tokens of one call.'),
+      maxOutputTokens: tokens('max_output_tokens', 'Maximum output tokens of one call.'),
+      maxTokens: tokens('max_tokens', 'Combined token limit of older entries.'),
+      inputCostPerToken: price('input_cost_per_token', 'Price of an input token in USD.'),
+      outputCostPerToken: price('output_cost_per_token', 'Price of an output token in USD.'),
+      cacheReadInputTokenCost: price(
+        'cache_read_input_token_cost',
+        'Price in USD of an input token read from a cache.',
+      ),
+      inputCostPerAudioToken: price('input_cost_per_audio_token', 'Price of an audio input token in USD.'),
+      outputCostPerReasoningToken: price('output_cost_per_reasoning_token', 'Price of a reasoning token in USD.'),
       deprecationDate: t.string({
         nullable: true,
-        description: 'When the provider retires it, `YYYY-MM-DD`.',
-        resolve: (entry) => fieldsOf(entry).deprecation_date,
+        description: 'Date on which the provider retires the model, `YYYY-MM-DD`.',
+        resolve: (entry) => declaredFieldsOf(entry).deprecation_date,
       }),
-      supportsFunctionCalling: flag('supports_function_calling', 'Whether it calls tools.'),
-      supportsParallelFunctionCalling: flag('supports_parallel_function_calling', 'Whether it calls several at once.'),
-      supportsVision: flag('supports_vision', 'Whether it reads images.'),
-      supportsAudioInput: flag('supports_audio_input', 'Whether it hears.'),
-      supportsAudioOutput: flag('supports_audio_output', 'Whether it speaks.'),
-      supportsPromptCaching: flag('supports_prompt_caching', 'Whether prompts are cached.'),
-      supportsReasoning: flag('supports_reasoning', 'Whether it reasons before it answers.'),
-      supportsResponseSchema: flag('supports_response_schema', 'Whether answers can be held to a JSON schema.'),
-      supportsSystemMessages: flag('supports_system_messages', 'Whether it takes system messages.'),
-      supportsWebSearch: flag('supports_web_search', 'Whether it searches the web.'),
+      supportsFunctionCalling: flag('supports_function_calling', 'Whether the model calls tools.'),
+      supportsParallelFunctionCalling: flag(
+        'supports_parallel_function_calling',
+        'Whether the model calls several tools in one answer.',
+      ),
+      supportsVision: flag('supports_vision', 'Whether the model reads images.'),
+      supportsAudioInput: flag('supports_audio_input', 'Whether the model takes audio.'),
+      supportsAudioOutput: flag('supports_audio_output', 'Whether the model produces audio.'),
+      supportsPromptCaching: flag('supports_prompt_caching', 'Whether the provider caches prompts.'),
+      supportsReasoning: flag('supports_reasoning', 'Whether the model reasons before it answers.'),
+      supportsResponseSchema: flag('supports_response_schema', 'Whether answers can follow a JSON schema.'),
+      supportsSystemMessages: flag('supports_system_messages', 'Whether the model takes system messages.'),
+      supportsWebSearch: flag('supports_web_search', 'Whether the model searches the web.'),
       extraFields: t.field({
         type: 'JSON',
-        description: 'Every further key of the price map, as it is there; numbers are floats.',
+        description: 'All other keys of the price map entry, unchanged. Numbers are floats.',
         resolve: (entry) => Object.fromEntries(extraFieldsOf(entry)),
       }),
     };
@@ -77,12 +80,12 @@ CatalogEntryType.implement({
 });
 
 function priceOf(entry: CatalogEntry, name: NameOf<number>): string | null {
-  const price = fieldsOf(entry)[name];
+  const price = declaredFieldsOf(entry)[name];
   return price === null ? null : decimalText(price);
 }
 
 export const CatalogSourceType = builder.enumType('CatalogSource', {
-  description: 'Where a state of the catalog came from.',
+  description: 'Source of a catalog snapshot.',
   values: {
     EMBEDDED: { value: 'embedded', description: 'Shipped with this version.' },
     FILE: { value: 'file', description: 'A file of this installation.' },
@@ -90,18 +93,25 @@ export const CatalogSourceType = builder.enumType('CatalogSource', {
   } as const,
 });
 
-export const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSnapshot').implement({
+export const CatalogSnapshotType = builder.objectRef<CatalogSnapshot>('CatalogSnapshot');
+
+builder.node(CatalogSnapshotType, {
   description: 'One state of the catalog.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findCatalogSnapshot(scope, id)),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names this state: equal data has equal ids.' }),
+    snapshotId: t.exposeID('id', { description: 'Content hash: equal data has equal ids. Pass it as `snapshotId`.' }),
     takenAt: t.expose('takenAt', {
       type: 'DateTime',
-      description:
-        'When this data was first fetched, or made. A look at the source that finds no news does not renew it.',
+      description: 'When this data was first fetched or built. A check that finds no change does not update it.',
     }),
-    source: t.expose('source', { type: CatalogSourceType, description: 'Where it came from.' }),
+    source: t.expose('source', { type: CatalogSourceType, description: 'Source of the data.' }),
   }),
 });
+
+/** The state that a `snapshotId` argument names; null when it is absent. */
+export const pinOf = (snapshotId: string | null | undefined): string | null =>
+  typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
 
 const entryConnection = ({ entries, snapshot }: FoundEntries, args: PageArgs) => ({
   ...pageOf(entries, args, ({ id }) => id),
@@ -113,50 +123,41 @@ builder.queryFields((t) => ({
   catalogEntry: t.field({
     type: CatalogEntryType,
     nullable: true,
-    description: 'One model of the catalog. Null when there is none with exactly this id.',
-    args: { id: t.arg.id({ required: true, description: 'Canonical identifier.' }) },
-    resolve: (_root, { id }, { scope }) => findCatalogEntry(scope, id),
+    description: 'One catalog entry. Null when the current snapshot has none with this id.',
+    args: { id: t.arg.id({ required: true, description: 'Global id, or the exact key in the price map.' }) },
+    resolve: (_root, { id }, { scope }) => findCatalogEntry(scope, localId('CatalogEntry', id)),
   }),
   catalogEntries: t.connection(
     {
       type: CatalogEntryType,
-      description: 'The models of the catalog; every filter given must hold. At most 500 a page.',
+      description: 'Catalog entries. At most 500 a page; 50 when neither `first` nor `last` is given.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
-        provider: t.arg.string({ description: 'Equal, letter case ignored.' }),
-        mode: t.arg.string({ description: 'Equal, letter case ignored.' }),
-        model: t.arg.string({
-          description: 'Part of the id, letter case ignored; after `re:` a regular expression to search the id for.',
-        }),
-        supportsVision: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsFunctionCalling: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsReasoning: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsAudioInput: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsAudioOutput: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsPromptCaching: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        supportsResponseSchema: t.arg.boolean({ description: 'Says so, or says it does not.' }),
-        where: t.arg({ type: DemandsInputType, description: 'What entries must offer besides.' }),
-        sort: t.arg({ type: SortInputType, description: "Without it they come in the catalog's own order." }),
-        snapshot: t.arg.id({ description: SNAPSHOT_ARG }),
+        filter: t.arg({ type: CatalogEntryFilterType, description: 'All entries when absent.' }),
+        orderBy: t.arg({ type: CatalogEntryOrderType, description: 'The order of the price map when absent.' }),
+        snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, args, { scope }) =>
-        entryConnection(await findCatalogEntries(scope, { ...readSearch(args), pin: args.snapshot ?? null }), args),
+      resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) =>
+        entryConnection(
+          await findCatalogEntries(scope, { ...readSearch(filter, orderBy), pin: pinOf(snapshotId) }),
+          page,
+        ),
     },
     {
       name: 'CatalogEntryConnection',
-      description: 'One page of the catalog.',
+      description: 'One page of catalog entries.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'How many entries pass the filters.',
+          description: 'Number of entries that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
         snapshot: connection.field({
           type: CatalogSnapshotType,
-          description: 'The state of the catalog this page is from.',
+          description: 'Snapshot that this page shows.',
           resolve: ({ snapshot }) => snapshot,
         }),
       }),
     },
-    { name: 'CatalogEntryEdge', description: 'One model of a page.' },
+    { name: 'CatalogEntryEdge', description: 'One catalog entry of a page.' },
   ),
 }));

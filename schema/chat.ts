@@ -5,68 +5,74 @@ import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamF
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { builder } from './builder.ts';
+import { textOrNull } from './counts.ts';
 import { CALL_COST } from './limits.ts';
 import { UsageType } from './refs.ts';
 
 const ChatRoleType = builder.enumType('ChatRole', {
-  description: 'Who says a message.',
+  description: 'Role of a message.',
   values: {
-    SYSTEM: { value: 'system', description: 'The rules of the chat.' },
-    DEVELOPER: { value: 'developer', description: 'The rules of the chat, for models that know this word.' },
-    USER: { value: 'user', description: 'The one who asks.' },
-    ASSISTANT: { value: 'assistant', description: 'The model.' },
-    TOOL: { value: 'tool', description: 'A tool that was called.' },
+    SYSTEM: { value: 'system', description: 'System message.' },
+    DEVELOPER: {
+      value: 'developer',
+      description: 'Developer message, for models that distinguish it from a system message.',
+    },
+    USER: { value: 'user', description: 'User message.' },
+    ASSISTANT: { value: 'assistant', description: 'Answer of the model.' },
+    TOOL: { value: 'tool', description: 'Result of a tool call.' },
   } as const,
 });
 
 const ChatMessageInput = builder.inputType('ChatMessageInput', {
   description: 'One message of a chat.',
   fields: (t) => ({
-    role: t.field({ type: ChatRoleType, required: true, description: 'Who says it.' }),
+    role: t.field({ type: ChatRoleType, required: true, description: 'Role of the message.' }),
     content: t.field({
       type: 'JSON',
-      description: 'Its text, or a list of content parts as chat-completions has them.',
+      description: 'Text, or a list of content parts in the format of chat completions.',
     }),
-    name: t.string({ description: 'Name of the one who says it.' }),
-    toolCallId: t.id({ description: 'The call that a tool message answers.' }),
+    name: t.string({ description: 'Name of the participant.' }),
+    toolCallId: t.id({ description: 'Id of the tool call that a tool message answers.' }),
     toolCalls: t.field({
       type: ['JSON'],
-      description: 'The calls an assistant message made, as chat-completions has them.',
+      description: 'Tool calls of an assistant message, in the format of chat completions.',
     }),
   }),
 });
 
 const ChatInput = builder.inputType('ChatInput', {
-  description: 'A chat to be answered.',
+  description: 'A chat request.',
   fields: (t) => ({
-    model: t.string({ required: true, description: 'The model group asked.' }),
-    messages: t.field({ type: [ChatMessageInput], required: true, description: 'The chat so far.' }),
-    temperature: t.float({ description: 'How freely the model chooses its words.' }),
-    topP: t.float({ description: 'Share of the likeliest words it chooses from.' }),
-    maxTokens: t.int({ description: 'Most output tokens.' }),
-    stop: t.stringList({ description: 'Texts that end the answer.' }),
-    seed: t.int({ description: 'Asks for the same answer to the same chat.' }),
-    tools: t.field({ type: ['JSON'], description: 'Tools the model may call, as chat-completions has them.' }),
-    toolChoice: t.field({ type: 'JSON', description: 'Which tool it must call, as chat-completions has it.' }),
-    responseFormat: t.field({ type: 'JSON', description: 'Form of the answer, as chat-completions has it.' }),
-    reasoningEffort: t.string({ description: 'How long it reasons, in the words of the model.' }),
-    user: t.string({ description: 'The end user this is for.' }),
+    model: t.string({ required: true, description: 'Public model name.' }),
+    messages: t.field({ type: [ChatMessageInput], required: true, description: 'Messages, oldest first.' }),
+    temperature: t.float({ description: 'Sampling temperature.' }),
+    topP: t.float({ description: 'Nucleus sampling: probability mass of the candidate tokens.' }),
+    maxTokens: t.int({ description: 'Maximum output tokens.' }),
+    stop: t.stringList({ description: 'Stop sequences.' }),
+    seed: t.int({ description: 'Seed for reproducible sampling, where the provider supports it.' }),
+    tools: t.field({ type: ['JSON'], description: 'Tool definitions, in the format of chat completions.' }),
+    toolChoice: t.field({ type: 'JSON', description: 'Tool choice, in the format of chat completions.' }),
+    responseFormat: t.field({ type: 'JSON', description: 'Response format, in the format of chat completions.' }),
+    reasoningEffort: t.string({ description: 'Reasoning effort. The model defines the values, e.g. `low`.' }),
+    user: t.string({ description: 'End user id, sent to the provider.' }),
     parameters: t.field({
       type: 'JSON',
-      description: 'Further parameters of chat-completions, as an object; the fields above win.',
+      description: 'Further parameters of chat completions: an object. The other fields of this input override it.',
     }),
-    callId: t.id({ description: 'Your own id of this call, at most 200 printable characters; ours when absent.' }),
-    traceparent: t.string({ description: 'W3C trace context the call hangs in; a new trace when absent.' }),
+    callId: t.id({
+      description: 'Client id of this call, at most 200 printable characters without spaces. Generated when absent.',
+    }),
+    traceparent: t.string({ description: 'W3C trace context of the parent span. A new trace when absent.' }),
   }),
 });
 
 type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
-/** A call id that can be kept in a row as it is; another is not taken. */
+/** Call ids that are stored unchanged. Others are ignored. */
 const CALL_ID = /^[\x21-\x7e]{1,200}$/;
 
-/** What is given, under its name in the dialect. */
+/** Parameters that are present. */
 const given = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
@@ -104,109 +110,139 @@ function readChat(input: ChatInputShape): ChatDraft {
 }
 
 const ToolCallType = builder.objectRef<ToolCall>('ToolCall').implement({
-  description: 'A tool the model wants called.',
+  description: 'A tool call that the model requests.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names the call in the message that answers it.' }),
-    name: t.exposeString('name', { description: 'The tool.' }),
-    arguments: t.exposeString('arguments', { description: 'JSON text, as the model wrote it.' }),
+    toolCallId: t.exposeID('id', { description: 'Id of the call, for the tool message with its result.' }),
+    name: t.exposeString('name', { description: 'Tool name.' }),
+    arguments: t.exposeString('arguments', {
+      description: 'Arguments as JSON text. The model may produce invalid JSON.',
+    }),
   }),
 });
 
 const ChatCompletionType = builder.objectRef<CompletedChat>('ChatCompletion').implement({
-  description: 'A chat with its whole answer.',
+  description: 'A completed chat.',
   fields: (t) => ({
-    id: t.exposeID('id', { nullable: true, description: "The upstream's id of the answer." }),
-    callId: t.exposeID('callId', { description: 'Id of the call.' }),
-    traceId: t.exposeID('traceId', { description: 'The trace this call is in; readable a moment later.' }),
-    spanId: t.exposeID('spanId', { description: 'The span this call is.' }),
+    responseId: t.exposeID('id', {
+      nullable: true,
+      description: 'Response id of the provider. Null when it sent none.',
+    }),
+    callId: t.exposeID('callId', { description: 'Id of the call: `callId` of the input, or generated.' }),
+    traceId: t.exposeID('traceId', { description: 'Trace id of this call. The trace is readable within seconds.' }),
+    spanId: t.exposeID('spanId', { description: 'Span id of this call.' }),
     model: t.exposeString('model', {
       nullable: true,
-      description: 'The model that answered, as the upstream names it.',
+      description: 'Model name in the answer of the provider. Null when it sent none.',
     }),
-    text: t.exposeString('content', { description: 'What it says.' }),
-    reasoning: t.exposeString('reasoning', { description: 'What it thought, when the model shows that.' }),
+    text: t.exposeString('content', { description: 'Text of the answer; may be empty.' }),
+    reasoning: t.string({
+      nullable: true,
+      description: 'Reasoning text. Null when the model returned none.',
+      resolve: ({ reasoning }) => textOrNull(reasoning),
+    }),
     toolCalls: t.field({
       type: [ToolCallType],
-      description: 'Tools it wants called.',
+      description: 'Tool calls that the model requests.',
       resolve: ({ toolCalls }) => toolCalls,
     }),
-    finishReason: t.exposeString('finishReason', { nullable: true, description: 'Why it ended, e.g. `stop`.' }),
+    finishReason: t.exposeString('finishReason', {
+      nullable: true,
+      description: 'Why the answer ended, e.g. `stop`. The provider defines the values.',
+    }),
     usage: t.field({
       type: UsageType,
       nullable: true,
-      description: 'Tokens used; null when the upstream reported none.',
+      description: 'Token counts. Null when the provider reported none.',
       resolve: ({ usage }) => usage,
     }),
     costUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'What it cost; null when no price is known.',
+      description: 'Cost in USD. Null when no price is known.',
       resolve: ({ cost }) => (cost === null ? null : usdText(cost)),
     }),
   }),
 });
 
 const ChatStepType = builder.interfaceRef<ChatStep>('ChatStep').implement({
-  description: 'One step of a streamed answer, and the call it belongs to.',
+  description: 'One event of a streamed answer.',
   fields: (t) => ({
-    callId: t.exposeID('callId', { description: 'Id of the call.' }),
-    traceId: t.exposeID('traceId', { description: 'The trace this call is in.' }),
-    spanId: t.exposeID('spanId', { description: 'The span this call is.' }),
+    callId: t.exposeID('callId', { description: 'Id of the call: `callId` of the input, or generated.' }),
+    traceId: t.exposeID('traceId', { description: 'Trace id of this call.' }),
+    spanId: t.exposeID('spanId', { description: 'Span id of this call.' }),
+    textSoFar: t.exposeString('textSoFar', {
+      description:
+        'Text of the answer up to this event, which is included. For clients that show the latest event only: sending it ' +
+        'with every event is quadratic in the length of the answer.',
+    }),
   }),
 });
 
-/** A step whose delta is of one kind. */
+/** An event with one kind of delta. */
 type StepOf<Kind extends ChatDelta['kind']> = ChatStep & { readonly delta: Extract<ChatDelta, { kind: Kind }> };
 
 const ChatTextType = builder.objectRef<StepOf<'text'>>('ChatText').implement({
-  description: 'The next piece of the answer.',
+  description: 'The next part of the answer text.',
   interfaces: [ChatStepType],
-  fields: (t) => ({ text: t.string({ description: 'The piece.', resolve: ({ delta }) => delta.text }) }),
+  fields: (t) => ({ text: t.string({ description: 'The text to append.', resolve: ({ delta }) => delta.text }) }),
 });
 
 const ChatReasoningType = builder.objectRef<StepOf<'reasoning'>>('ChatReasoning').implement({
-  description: 'The next piece of what the model thinks.',
+  description: 'The next part of the reasoning text.',
   interfaces: [ChatStepType],
-  fields: (t) => ({ text: t.string({ description: 'The piece.', resolve: ({ delta }) => delta.text }) }),
+  fields: (t) => ({ text: t.string({ description: 'The text to append.', resolve: ({ delta }) => delta.text }) }),
 });
 
 const ChatToolCallType = builder.objectRef<StepOf<'toolCall'>>('ChatToolCall').implement({
-  description: 'The next piece of a tool call.',
+  description: 'The next part of a tool call.',
   interfaces: [ChatStepType],
   fields: (t) => ({
-    index: t.int({ description: 'Which call of this answer.', resolve: ({ delta }) => delta.index }),
-    toolCallId: t.id({ nullable: true, description: 'On its first piece only.', resolve: ({ delta }) => delta.id }),
-    name: t.string({ nullable: true, description: 'On its first piece only.', resolve: ({ delta }) => delta.name }),
+    index: t.int({
+      description: 'Position of the tool call in the answer, from 0.',
+      resolve: ({ delta }) => delta.index,
+    }),
+    toolCallId: t.id({
+      nullable: true,
+      description: 'Id of the tool call, on its first part only.',
+      resolve: ({ delta }) => delta.id,
+    }),
+    name: t.string({
+      nullable: true,
+      description: 'Tool name, on the first part only.',
+      resolve: ({ delta }) => delta.name,
+    }),
     arguments: t.string({
-      description: 'The next piece of its JSON arguments.',
+      description: 'Text to append to the JSON arguments.',
       resolve: ({ delta }) => delta.arguments,
     }),
   }),
 });
 
 const ChatFinishType = builder.objectRef<StepOf<'finish'>>('ChatFinish').implement({
-  description: 'The model has ended its answer.',
+  description: 'End of the answer.',
   interfaces: [ChatStepType],
-  fields: (t) => ({ reason: t.string({ description: 'Why, e.g. `stop`.', resolve: ({ delta }) => delta.reason }) }),
+  fields: (t) => ({
+    reason: t.string({ description: 'Why the answer ended, e.g. `stop`.', resolve: ({ delta }) => delta.reason }),
+  }),
 });
 
 const ChatUsageType = builder.objectRef<StepOf<'usage'>>('ChatUsage').implement({
-  description: 'What the answer used.',
+  description: 'Token counts of the answer.',
   interfaces: [ChatStepType],
   fields: (t) => ({
-    usage: t.field({ type: UsageType, description: 'Tokens used.', resolve: ({ delta }) => delta.usage }),
+    usage: t.field({ type: UsageType, description: 'Token counts.', resolve: ({ delta }) => delta.usage }),
   }),
 });
 
 const ChatFailureType = builder.objectRef<StepOf<'failure'>>('ChatFailure').implement({
-  description: 'The answer broke off. The last step.',
+  description: 'The answer failed after it began. The last event.',
   interfaces: [ChatStepType],
   fields: (t) => ({
     code: t.string({
-      description: "Code of the failure, the upstream's where it gave one.",
+      description: 'Error code of the provider, or of the gateway where the provider sent none.',
       resolve: ({ delta }) => delta.code,
     }),
-    message: t.string({ description: 'What went wrong, for people.', resolve: ({ delta }) => delta.message }),
+    message: t.string({ description: 'Error message.', resolve: ({ delta }) => delta.message }),
   }),
 });
 
@@ -220,23 +256,23 @@ const NAMES: Record<ChatDelta['kind'], string> = {
 };
 
 const ChatDeltaType = builder.unionType('ChatDelta', {
-  description: 'One step of a streamed answer. A failure after it began is a step, too.',
+  description: 'One event of a streamed answer. A failure after the first event is an event.',
   types: [ChatTextType, ChatReasoningType, ChatToolCallType, ChatFinishType, ChatUsageType, ChatFailureType],
   resolveType: ({ delta }) => NAMES[delta.kind],
 });
 
-/** The step as the member of the union that its delta says it is. */
+/** Narrows an event to the member of the union for its delta. */
 const memberOf = (step: ChatStep) => step as { [Kind in ChatDelta['kind']]: StepOf<Kind> }[ChatDelta['kind']];
 
 builder.mutationField('chat', (t) =>
   t.field({
     type: ChatCompletionType,
-    description: 'Asks a model and waits for its whole answer.',
+    description: 'Calls a chat model and returns the complete answer.',
     complexity: { field: CALL_COST, multiplier: 1 },
-    args: { input: t.arg({ type: ChatInput, required: true, description: 'The chat.' }) },
+    args: { input: t.arg({ type: ChatInput, required: true, description: 'The request.' }) },
     errors: {
       types: [InvalidInput, NotFound, Unsupported, LimitExceeded, Rejected, UpstreamFailed],
-      union: { name: 'ChatResult', description: 'The answer, or why there is none.' },
+      union: { name: 'ChatResult', description: 'The answer, or why the call failed.' },
     },
     resolve: (_root, { input }, { scope }) => completeChat(scope, readChat(input)),
   }),
@@ -246,10 +282,10 @@ builder.subscriptionField('chatStream', (t) =>
   t.field({
     type: ChatDeltaType,
     description:
-      'Asks a model and hands its answer on as it comes. What fails before it begins is an error; what fails ' +
-      'later is a ChatFailure. Leaving gives the call up.',
+      'Calls a chat model and streams the answer. A failure before the first event is an error; a later failure is a ' +
+      'ChatFailure. Unsubscribing cancels the call.',
     complexity: { field: CALL_COST, multiplier: 1 },
-    args: { input: t.arg({ type: ChatInput, required: true, description: 'The chat.' }) },
+    args: { input: t.arg({ type: ChatInput, required: true, description: 'The request.' }) },
     subscribe: (_root, { input }, { scope }) => streamChat(scope, readChat(input)),
     resolve: memberOf,
   }),

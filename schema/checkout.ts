@@ -2,6 +2,7 @@ import {
   CHECKOUT_PAGE_SIZE,
   checkoutCursor,
   createCheckout,
+  findCheckout,
   type IssuedCatalogKey,
   listCheckouts,
   replaceCatalogKey,
@@ -13,84 +14,95 @@ import type { CheckoutMode } from '../src/domain/checkout/payments.ts';
 import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { nodesOf } from './node.ts';
 import type { Connection } from './paging.ts';
 import { CatalogKeyType, CheckoutType } from './refs.ts';
 
 const stateValues = {
   OPEN: { value: 'open', description: 'Not paid yet.' },
-  PROCESSING: { value: 'processing', description: 'The buyer is through, the money is on its way.' },
-  PAID: { value: 'paid', description: 'Paid: the only state that opens anything.' },
-  PAYMENT_FAILED: { value: 'payment_failed', description: 'The money never came.' },
-  EXPIRED: { value: 'expired', description: 'The buyer never paid.' },
-  REFUNDED: { value: 'refunded', description: 'All of it was paid back.' },
+  PROCESSING: { value: 'processing', description: 'The buyer has finished; the payment is pending.' },
+  PAID: { value: 'paid', description: 'Paid. The only state in which the key is valid.' },
+  PAYMENT_FAILED: { value: 'payment_failed', description: 'The payment failed.' },
+  EXPIRED: { value: 'expired', description: 'The buyer did not pay in time.' },
+  REFUNDED: { value: 'refunded', description: 'The payment was refunded in full.' },
   DISPUTED: { value: 'disputed', description: 'The buyer disputes the payment.' },
   SUSPENDED: { value: 'suspended', description: 'The subscription is paused or unpaid.' },
   ENDED: { value: 'ended', description: 'The subscription has ended.' },
 } as const satisfies Record<string, { value: CheckoutState; description: string }>;
 const CheckoutStateType = builder.enumType('CheckoutState', {
-  description: 'Where a purchase stands.',
+  description: 'State of a purchase.',
   values: stateValues,
 });
 
 const modeValues = {
-  PAYMENT: { value: 'payment', description: 'Paid once.' },
-  SUBSCRIPTION: { value: 'subscription', description: 'Paid again and again.' },
+  PAYMENT: { value: 'payment', description: 'One payment.' },
+  SUBSCRIPTION: { value: 'subscription', description: 'Recurring payments.' },
 } as const satisfies Record<string, { value: CheckoutMode; description: string }>;
 const CheckoutModeType = builder.enumType('CheckoutMode', {
-  description: 'How a purchase is paid.',
+  description: 'Payment mode of a purchase.',
   values: modeValues,
 });
 
 CatalogKeyType.implement({
-  description: 'What is kept of a key that lifts the free tier of the catalog.',
+  description: 'A key that lifts the free tier limit of the catalog. Its secret is not stored.',
   fields: (t) => ({
-    name: t.string({ description: '`ck-...` and its last four characters.', resolve: ({ key }) => key.name }),
-    issuedAt: t.field({ type: 'DateTime', description: 'When it was made.', resolve: ({ key }) => key.issuedAt }),
-    holds: t.boolean({
-      description: 'Whether it is accepted now.',
+    name: t.string({
+      description: 'Masked secret: `ck-...` and its last four characters.',
+      resolve: ({ key }) => key.name,
+    }),
+    issuedAt: t.field({
+      type: 'DateTime',
+      description: 'When the key was issued.',
+      resolve: ({ key }) => key.issuedAt,
+    }),
+    valid: t.boolean({
+      description: 'Whether the key is accepted now.',
       resolve: ({ checkout }) => isEntitled(checkout),
     }),
   }),
 });
 
-CheckoutType.implement({
-  description: 'One purchase of access to the catalog.',
+builder.node(CheckoutType, {
+  description: 'A purchase of access to the catalog.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findCheckout(scope, id)),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id, also in the metadata of what the payment provider made for it.' }),
-    mode: t.expose('mode', { type: CheckoutModeType, description: 'How it is paid.' }),
-    state: t.expose('state', { type: CheckoutStateType, description: 'Where it stands.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the buyer began.' }),
+    checkoutId: t.exposeID('id', { description: 'Local id. The payment provider has it as metadata.' }),
+    mode: t.expose('mode', { type: CheckoutModeType, description: 'Payment mode.' }),
+    state: t.expose('state', { type: CheckoutStateType, description: 'State of the purchase.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the purchase was started.' }),
     paidAt: t.expose('paidAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The newest payment; null before the first.',
+      description: 'Last payment. Null before the first.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When an administrator took the key away; null while nobody has.',
+      description: 'When an administrator revoked the key. Null when it was not revoked.',
     }),
     key: t.field({
       type: CatalogKeyType,
       nullable: true,
-      description: 'Its key; null until the buyer has seen one.',
+      description: 'The key. Null until it was issued to the buyer.',
       resolve: (checkout) => checkout.key && { checkout, key: checkout.key },
     }),
   }),
 });
 
 const CheckoutPageType = builder.objectRef<{ readonly url: string }>('CheckoutSession').implement({
-  description: 'A purchase that was begun.',
-  fields: (t) => ({ url: t.exposeString('url', { description: 'Where to send the buyer to pay.' }) }),
+  description: 'A payment page.',
+  fields: (t) => ({ url: t.exposeString('url', { description: 'Address of the payment page for the buyer.' }) }),
 });
 
 const IssuedCatalogKeyType = builder.objectRef<IssuedCatalogKey>('IssuedCatalogKey').implement({
-  description: 'A new catalog key, shown once.',
+  description: 'A new catalog key. The secret is returned once.',
   fields: (t) => ({
-    key: t.exposeString('clearKey', { description: 'The key itself. Nobody can show it again.' }),
+    key: t.exposeString('clearKey', { description: 'The secret. It cannot be read again.' }),
     checkout: t.field({
       type: CheckoutType,
-      description: 'The purchase it belongs to.',
+      description: 'Purchase of the key.',
       resolve: ({ checkout }) => checkout,
     }),
   }),
@@ -118,48 +130,64 @@ async function connectionOf(page: Promise<Page<Checkout>>, after: string | null)
 builder.queryField('checkouts', (t) =>
   t.field({
     type: CheckoutConnectionType,
-    description: 'Purchases of access to the catalog, newest first. For proxy administrators.',
+    description: 'Purchases of access to the catalog, newest first. At most 50 a page. For proxy administrators.',
     complexity: ({ first }) => ({
       field: 1,
       multiplier: Math.max(0, Math.min(first ?? CHECKOUT_PAGE_SIZE, CHECKOUT_PAGE_SIZE)),
     }),
     args: {
-      first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
-      after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      first: t.arg.int({ description: 'Page size, 1 to 50; 50 when absent.' }),
+      after: t.arg.string({ description: 'Returns purchases after this cursor.' }),
     },
     resolve: (_root, { first, after }, { scope }) =>
       connectionOf(listCheckouts(scope, { cursor: after ?? null, limit: first ?? CHECKOUT_PAGE_SIZE }), after ?? null),
   }),
 );
 
+const CHECKOUT_ID = 'Global id, or `checkoutId`.';
+
+const ReplaceInput = builder.inputType('ReplaceCatalogKeyInput', {
+  description: 'The purchase whose key is replaced.',
+  fields: (t) => ({ checkoutId: t.id({ required: true, description: CHECKOUT_ID }) }),
+});
+
+const RevokeInput = builder.inputType('RevokeCatalogKeyInput', {
+  description: 'The purchase whose key is revoked.',
+  fields: (t) => ({ checkoutId: t.id({ required: true, description: CHECKOUT_ID }) }),
+});
+
 builder.mutationFields((t) => ({
   createCheckout: t.field({
     type: CheckoutPageType,
-    description: 'Begins a purchase of access to the catalog. Fails with UNAVAILABLE where nothing is for sale.',
+    description:
+      'Starts a purchase of access to the catalog. Fails with UNAVAILABLE when this installation does not sell access.',
     errors: {
       types: [UpstreamFailed, LimitExceeded],
-      union: { name: 'CreateCheckoutResult', description: 'The page to pay on, or why there is none.' },
+      union: { name: 'CreateCheckoutResult', description: 'The payment page, or why there is none.' },
     },
     resolve: (_root, _args, { scope }) => createCheckout(scope, undefined),
   }),
   replaceCatalogKey: t.field({
     type: IssuedCatalogKeyType,
-    description: "Makes a buyer's key anew; the old one ends. For proxy administrators.",
-    args: { checkoutId: t.arg.id({ required: true, description: 'The purchase.' }) },
+    description: 'Issues a new catalog key for a purchase; the old one becomes invalid. For proxy administrators.',
+    args: { input: t.arg({ type: ReplaceInput, required: true, description: 'The purchase.' }) },
     errors: {
       types: [NotFound, Conflict],
-      union: { name: 'ReplaceCatalogKeyResult', description: 'The new key, or why there is none.' },
+      union: { name: 'ReplaceCatalogKeyResult', description: 'The new key, or why it was not issued.' },
     },
-    resolve: (_root, { checkoutId }, { scope }) => replaceCatalogKey(scope, checkoutId),
+    resolve: (_root, { input }, { scope }) => replaceCatalogKey(scope, localId('Checkout', input.checkoutId)),
   }),
   revokeCatalogKey: t.field({
     type: CheckoutType,
-    description: 'Takes a catalog key away for good. For proxy administrators.',
-    args: { checkoutId: t.arg.id({ required: true, description: 'The purchase.' }) },
+    description: 'Revokes a catalog key permanently. For proxy administrators.',
+    args: { input: t.arg({ type: RevokeInput, required: true, description: 'The purchase.' }) },
     errors: {
       types: [NotFound],
-      union: { name: 'RevokeCatalogKeyResult', description: 'The purchase without its key, or that there is none.' },
+      union: {
+        name: 'RevokeCatalogKeyResult',
+        description: 'The purchase with its revoked key, or why it was not revoked.',
+      },
     },
-    resolve: (_root, { checkoutId }, { scope }) => revokeCatalogKey(scope, checkoutId),
+    resolve: (_root, { input }, { scope }) => revokeCatalogKey(scope, localId('Checkout', input.checkoutId)),
   }),
 }));

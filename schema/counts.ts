@@ -1,7 +1,10 @@
-const MOST_INT = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 
-/** A count of tokens as an Int. Spans count to 2^32-1, upstreams further: beyond an Int, its greatest. */
-export const tokensOf = (count: number): number => Math.min(count, MOST_INT);
+/** A token count of one call as an Int, capped at 2,147,483,647. */
+export const tokensOf = (count: number): number => Math.min(count, MAX_INT);
 
-/** The same where it may not be told. */
+/** The same where the count may be unknown. */
 export const tokensOrNull = (count: number | null): number | null => (count === null ? null : tokensOf(count));
+
+/** Null in place of empty text. */
+export const textOrNull = (text: string | null): string | null => (text === '' ? null : text);

@@ -10,120 +10,149 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { CALL_COST, LIST_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
 import { CatalogEntryType } from './refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
-  description: 'How calls have gone lately: of the last twenty that ended within five minutes, in this process.',
+  description: 'Health over the last 20 calls that ended within five minutes, in this process.',
   values: {
-    HEALTHY: { value: HEALTH_STATES[0], description: 'Fewer than a tenth failed.' },
-    DEGRADED: { value: HEALTH_STATES[1], description: 'A tenth or more failed; or of several, they are not alike.' },
-    FAILING: { value: HEALTH_STATES[2], description: 'Half or more failed.' },
-    UNKNOWN: { value: HEALTH_STATES[3], description: 'There were none.' },
+    HEALTHY: { value: HEALTH_STATES[0], description: 'Less than 10% failed.' },
+    DEGRADED: {
+      value: HEALTH_STATES[1],
+      description: '10% or more failed, or the states of several deployments differ.',
+    },
+    FAILING: { value: HEALTH_STATES[2], description: '50% or more failed.' },
+    UNKNOWN: { value: HEALTH_STATES[3], description: 'No calls.' },
   } as const,
 });
 
 const FailureType = builder.objectRef<NonNullable<Health['lastFailure']>>('DeploymentFailure').implement({
-  description: 'A call that failed through no fault of its caller.',
+  description: 'A failed call. Failures that the caller caused do not count.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it ended.' }),
-    code: t.exposeString('code', { description: 'The HTTP status it was answered with, `TIMEOUT` or `NO_ANSWER`.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the call ended.' }),
+    code: t.exposeString('code', { description: 'HTTP status of the answer, `TIMEOUT` or `NO_ANSWER`.' }),
   }),
 });
 
 const HealthType = builder.objectRef<Health>('DeploymentHealth').implement({
   description:
-    'How calls have gone in this process, since it started. A call that its caller spoiled or left before an answer is not counted.',
+    'Call counts since this process started. Calls that failed because of the caller, and calls that the caller ' +
+    'cancelled before an answer, do not count.',
   fields: (t) => ({
-    state: t.expose('state', { type: HealthStateType, description: 'How they have gone lately.' }),
-    calls: t.exposeInt('calls', { description: 'How many have ended.' }),
-    failures: t.exposeInt('failures', { description: 'How many of them failed.' }),
-    inFlight: t.exposeInt('inFlight', { description: 'How many are under way; a realtime session is one.' }),
+    state: t.expose('state', { type: HealthStateType, description: 'Recent health.' }),
+    calls: t.exposeInt('calls', { description: 'Number of ended calls.' }),
+    failures: t.exposeInt('failures', { description: 'Number of failed calls.' }),
+    inFlight: t.exposeInt('inFlight', { description: 'Number of calls in progress. A realtime session is one.' }),
     latencyMs: t.exposeFloat('latencyMs', {
       nullable: true,
-      description: 'Milliseconds to the head of an answer, the latest weighing most; null before the first.',
+      description: 'Moving average of the time to the response head, in milliseconds. Null before the first answer.',
     }),
     lastSuccessAt: t.expose('lastSuccessAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the last that went well ended.',
+      description: 'When the last successful call ended. Null before the first.',
     }),
-    lastFailure: t.expose('lastFailure', { type: FailureType, nullable: true, description: 'The last that failed.' }),
+    lastFailure: t.expose('lastFailure', {
+      type: FailureType,
+      nullable: true,
+      description: 'The last failed call. Null before the first.',
+    }),
   }),
 });
 
 const ProbeType = builder.objectRef<Probe>('DeploymentProbe').implement({
-  description: 'How a deployment answered when it was asked whether it does.',
+  description: 'Result of a health check: a call of a few tokens.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it was asked.' }),
-    latencyMs: t.exposeFloat('latencyMs', { description: 'Milliseconds to the end of its answer.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the check was made.' }),
+    latencyMs: t.exposeFloat('latencyMs', { description: 'Time to the end of the answer, in milliseconds.' }),
     error: t.string({
       nullable: true,
-      description: 'Why it did not answer; null where it did.',
+      description: 'Why the check failed; null after a success.',
       resolve: ({ failure }) => failure?.message ?? null,
     }),
   }),
 });
 
-const DeploymentType = builder.objectRef<SeenDeployment>('Deployment').implement({
-  description: 'One configured way to reach a model.',
+const DeploymentType = builder.objectRef<SeenDeployment>('Deployment');
+
+builder.node(DeploymentType, {
+  description: 'A configured upstream for a model.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf(
+    (id, { scope }) => listDeployments(scope, { model: null }).find((deployment) => deployment.id === id) ?? null,
+  ),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its name in the configuration, or one made from its place there.' }),
-    model: t.exposeString('modelGroup', { description: 'The public name it answers to.' }),
-    provider: t.exposeString('provider', { description: 'Who speaks for it.' }),
-    upstreamModel: t.exposeString('upstreamModel', { description: 'What its upstream calls the model.' }),
+    deploymentId: t.exposeID('id', { description: 'Id in the configuration, or generated from its position there.' }),
+    model: t.exposeString('modelGroup', { description: 'Public model name that the deployment serves.' }),
+    provider: t.exposeString('provider', { description: 'Provider, e.g. `openai`.' }),
+    upstreamModel: t.exposeString('upstreamModel', { description: 'Model name sent to the upstream.' }),
     apiBase: t.exposeString('apiBase', {
       nullable: true,
-      description: "Its address, for administrators only; null too where it is the provider's own.",
+      description: "Base address. Null for callers who are not administrators, and for the provider's default address.",
     }),
     catalogEntry: t.expose('entry', {
       type: CatalogEntryType,
       nullable: true,
-      description: 'The entry of the catalog by which its calls are billed, where the configuration sets no price.',
+      description:
+        'Catalog entry with the prices of its calls. Null when none is known. Configured prices override it.',
     }),
-    health: t.expose('health', { type: HealthType, description: 'How calls to it have gone.' }),
+    health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
     lastProbe: t.expose('lastProbe', {
       type: ProbeType,
       nullable: true,
-      description: 'How it answered when it was last asked whether it does; null where it was not, in this process.',
+      description: 'Last health check by this process. Null before the first.',
     }),
   }),
 });
 
 const healthOf = ({ deployments }: DeploymentGroup): Health => jointHealth(deployments.map(({ health }) => health));
 
-const ProviderType = builder.objectRef<DeploymentGroup>('Provider').implement({
-  description: 'A vendor that deployments are reached through.',
+const ProviderType = builder.objectRef<DeploymentGroup>('Provider');
+
+builder.node(ProviderType, {
+  description: 'A provider with at least one deployment.',
+  id: { resolve: ({ name }) => name },
+  loadMany: nodesOf(
+    (name, { scope }) => listProviders(scope, undefined).find((provider) => provider.name === name) ?? null,
+  ),
   fields: (t) => ({
-    name: t.exposeID('name', { description: 'Its name in the configuration: `openai`.' }),
+    name: t.exposeString('name', { description: 'Name in the configuration, e.g. `openai`.' }),
     health: t.field({
       type: HealthType,
-      description: 'How calls to all of its deployments have gone.',
+      description: 'Joint health of its deployments that the caller may read.',
       resolve: healthOf,
     }),
     deployments: t.field({
       type: [DeploymentType],
-      description: 'Those of its deployments that the caller may see.',
+      description: 'Its deployments that the caller may read.',
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ deployments }) => [...deployments],
     }),
   }),
 });
 
-const CallableModelType = builder.objectRef<DeploymentGroup>('CallableModel').implement({
-  description: 'A public model name, and the deployments that answer to it.',
+const CallableModelType = builder.objectRef<DeploymentGroup>('CallableModel');
+
+builder.node(CallableModelType, {
+  description: 'A public model name and its deployments.',
+  id: { resolve: ({ name }) => name },
+  loadMany: nodesOf(
+    (name, { scope }) => listCallableModels(scope, undefined).find((model) => model.name === name) ?? null,
+  ),
   fields: (t) => ({
-    name: t.exposeID('name', { description: 'What callers ask for; one that ends in `*` stands for many.' }),
+    name: t.exposeString('name', { description: 'Name to call. `*` at its end is a wildcard.' }),
     catalogEntry: t.field({
       type: CatalogEntryType,
       nullable: true,
-      description: 'The entry of the catalog for its first deployment that has one.',
+      description: 'Catalog entry of its first deployment that has one. Null when none has one.',
       resolve: ({ deployments }) => deployments.find(({ entry }) => entry !== null)?.entry ?? null,
     }),
-    health: t.field({ type: HealthType, description: 'How calls of it have gone.', resolve: healthOf }),
+    health: t.field({ type: HealthType, description: 'Joint health of its deployments.', resolve: healthOf }),
     deployments: t.field({
       type: [DeploymentType],
-      description: 'What answers to it.',
+      description: 'Its deployments.',
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ deployments }) => [...deployments],
     }),
@@ -131,65 +160,86 @@ const CallableModelType = builder.objectRef<DeploymentGroup>('CallableModel').im
 });
 
 const CheckedType = builder.objectRef<Checked>('CheckedDeployment').implement({
-  description: 'A deployment that was to be asked whether it answers.',
+  description: 'A deployment of a health check.',
   fields: (t) => ({
-    deployment: t.expose('deployment', { type: DeploymentType, description: 'Which, and how it answered.' }),
-    notAsked: t.string({
+    deployment: t.expose('deployment', {
+      type: DeploymentType,
+      description: 'The deployment. `lastProbe` has the result.',
+    }),
+    skippedReason: t.string({
       nullable: true,
-      description: 'Why it was not asked; null where it was.',
+      description: 'Why the deployment was not checked; null when it was.',
       resolve: ({ found }) => (typeof found === 'string' ? found : null),
     }),
   }),
 });
 
 const ProbedType = builder.objectRef<readonly Checked[]>('ProbedDeployments').implement({
-  description: 'How deployments answered.',
+  description: 'Results of a health check.',
   fields: (t) => ({
     checked: t.field({
       type: [CheckedType],
-      description: 'Each of them, in the order of the configuration.',
+      description: 'Checked deployments, in the order of the configuration.',
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: (checked) => [...checked],
     }),
   }),
 });
 
+const ProbeInput = builder.inputType('ProbeDeploymentsInput', {
+  description: 'Deployments to check; all that the caller may read when empty.',
+  fields: (t) => ({
+    deploymentId: t.id({ description: 'Global id or `deploymentId` of one deployment.' }),
+    model: t.string({ description: 'Public or upstream model name.' }),
+  }),
+});
+
 builder.mutationField('probeDeployments', (t) =>
   t.field({
     type: ProbedType,
-    description:
-      'Asks deployments whether they answer, each with a call of a few tokens that is billed to the key: all that the caller may see, unless some are named.',
+    description: 'Checks deployments with a call of a few tokens each. The calls are billed to the key.',
     complexity: { field: CALL_COST, multiplier: 1 },
     errors: {
       types: [NotFound, LimitExceeded],
-      union: { name: 'ProbeDeploymentsResult', description: 'How they answered, or why they were not asked.' },
+      union: { name: 'ProbeDeploymentsResult', description: 'The results, or why no check was made.' },
     },
-    args: {
-      model: t.arg.string({ description: 'Only those that answer to this name, public or of the upstream.' }),
-      id: t.arg.id({ description: 'Only this one.' }),
-    },
-    resolve: (_root, { model, id }, { scope }) =>
-      probeDeployments(scope, { model: model ?? null, deploymentId: id ?? null }),
+    args: { input: t.arg({ type: ProbeInput, required: true, description: 'The deployments.' }) },
+    resolve: (_root, { input: { model, deploymentId } }, { scope }) =>
+      probeDeployments(scope, {
+        model: model ?? null,
+        deploymentId: typeof deploymentId === 'string' ? localId('Deployment', deploymentId) : null,
+      }),
   }),
 );
+
+const DeploymentFilterType = builder.inputType('DeploymentFilter', {
+  description: 'Filter of deployments. All conditions must match.',
+  fields: (t) => ({
+    model: t.string({ description: 'Exact public model name.' }),
+    provider: t.string({ description: 'Exact provider.' }),
+  }),
+});
 
 builder.queryFields((t) => ({
   deployments: t.field({
     type: [DeploymentType],
-    description: 'The configured deployments, in their order: all for administrators, else those the key may call.',
-    args: { model: t.arg.string({ description: 'Only those that answer to this public name.' }) },
+    description: 'Deployments in the order of the configuration: all for administrators, else those the key may call.',
+    args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
-    resolve: (_root, { model }, { scope }) => [...listDeployments(scope, { model: model ?? null })],
+    resolve: (_root, { filter }, { scope }) =>
+      listDeployments(scope, { model: filter?.model ?? null }).filter(
+        ({ provider }) => typeof filter?.provider !== 'string' || provider === filter.provider,
+      ),
   }),
   providers: t.field({
     type: [ProviderType],
-    description: 'The providers of the deployments that the caller may see.',
+    description: 'Providers of the deployments that the caller may read.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listProviders(scope, undefined)],
   }),
   callableModels: t.field({
     type: [CallableModelType],
-    description: 'The public model names that the key may call, in the order of the configuration.',
+    description: 'Public model names that the key may call, in the order of the configuration.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listCallableModels(scope, undefined)],
   }),

@@ -16,51 +16,53 @@ import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { builder } from './builder.ts';
 
 const ErrorCodeType = builder.enumType('ErrorCode', {
-  description: 'Every meaning a deliberate failure can have; also found as `extensions.code` of top-level errors.',
+  description: 'Error codes. Top-level errors have them as `extensions.code`.',
   values: {
-    INVALID_INPUT: { description: 'What was sent breaks a rule.' },
-    UNSUPPORTED: { description: 'Understood, but this installation cannot do it.' },
-    UNAUTHENTICATED: { description: 'No key, or one that does not hold.' },
-    FORBIDDEN: { description: 'The key may not do this.' },
-    NOT_FOUND: { description: 'It does not exist, or the caller may not know that it does.' },
-    CONFLICT: { description: 'Something that already exists stands in the way.' },
-    TOO_LARGE: { description: 'More bytes, items or depth than is accepted.' },
-    LIMIT_EXCEEDED: { description: 'A budget or rate is used up.' },
-    REJECTED: { description: 'A guardrail refused it.' },
-    UPSTREAM_FAILED: { description: 'The upstream answered with a failure, or did not answer.' },
-    UNAVAILABLE: { description: 'Not now: a queue is full, a store is away, or the process is stopping.' },
+    INVALID_INPUT: { description: 'The input is invalid.' },
+    UNSUPPORTED: { description: 'The request is valid but not supported.' },
+    UNAUTHENTICATED: { description: 'The key is missing or invalid.' },
+    FORBIDDEN: { description: 'The key lacks the right.' },
+    NOT_FOUND: { description: 'The object does not exist, or the caller may not read it.' },
+    CONFLICT: { description: 'The request conflicts with the current state.' },
+    TOO_LARGE: { description: 'A size, cost or depth limit is exceeded.' },
+    LIMIT_EXCEEDED: { description: 'A budget or rate limit is exceeded.' },
+    REJECTED: { description: 'A guardrail rejected the request.' },
+    UPSTREAM_FAILED: { description: 'The provider answered with an error, or did not answer.' },
+    UNAVAILABLE: {
+      description: 'Temporarily unavailable: a queue is full, a store is down, or the process shuts down.',
+    },
   } as const,
 });
 
-/** What every promised error shows. */
+/** Fields of every error in a result union. */
 const UserErrorType = builder.interfaceRef<DomainError>('UserError').implement({
-  description: 'A failure the caller can act on.',
+  description: 'An error that the caller can act on.',
   fields: (t) => ({
-    code: t.field({ type: ErrorCodeType, description: 'What kind of failure.', resolve: ({ code }) => code }),
-    message: t.exposeString('message', { description: 'What went wrong, for people.' }),
+    code: t.field({ type: ErrorCodeType, description: 'Error code.', resolve: ({ code }) => code }),
+    message: t.exposeString('message', { description: 'Error message.' }),
   }),
 });
 
 const IssueType = builder.objectRef<Issue>('Issue').implement({
-  description: 'One fault in what was sent.',
+  description: 'One fault of the input.',
   fields: (t) => ({
     path: t.stringList({
-      description: 'Where it is, from the outside in.',
+      description: 'Path of the invalid value.',
       resolve: ({ path }) => path.map(String),
     }),
-    rule: t.exposeString('rule', { description: 'Stable name of the broken rule.' }),
-    message: t.exposeString('message', { description: 'What is wrong, for people.' }),
+    rule: t.exposeString('rule', { description: 'Stable name of the violated rule.' }),
+    message: t.exposeString('message', { description: 'What is wrong.' }),
   }),
 });
 
 builder.objectType(InvalidInput, {
   name: 'InvalidInputError',
-  description: 'What was sent breaks a rule; all faults at once.',
+  description: 'The input is invalid.',
   interfaces: [UserErrorType],
   fields: (t) => ({
     issues: t.field({
       type: [IssueType],
-      description: 'The faults; empty when the message says it all.',
+      description: 'All faults. Empty when the message is complete.',
       resolve: ({ issues }) => issues,
     }),
   }),
@@ -68,70 +70,69 @@ builder.objectType(InvalidInput, {
 
 builder.objectType(NotFound, {
   name: 'NotFoundError',
-  description: 'What was named does not exist, or the caller may not know that it does.',
+  description: 'The object does not exist, or the caller may not read it.',
   interfaces: [UserErrorType],
   fields: (t) => ({
-    kind: t.exposeString('kind', { description: 'What kind of thing, e.g. `model`.' }),
-    id: t.exposeString('id', { description: 'The name it was asked for by.' }),
+    kind: t.exposeString('kind', { description: 'Kind of object, e.g. `model`.' }),
+    id: t.exposeString('id', { description: 'Id in the request.' }),
   }),
 });
 
 builder.objectType(Unsupported, {
   name: 'UnsupportedError',
-  description: 'Understood, but this installation cannot do it.',
+  description: 'The request is valid but not supported.',
   interfaces: [UserErrorType],
 });
 
 builder.objectType(Conflict, {
   name: 'ConflictError',
-  description: 'Something that already exists stands in the way.',
+  description: 'The request conflicts with the current state.',
   interfaces: [UserErrorType],
 });
 
 builder.objectType(LimitExceeded, {
   name: 'LimitExceededError',
-  description: 'A budget or rate is used up.',
+  description: 'A budget or rate limit is exceeded.',
   interfaces: [UserErrorType],
   fields: (t) => ({
     limit: t.exposeString('limit', {
-      description: 'Which: `budget`, `requests`, `tokens`, `concurrent_requests` or `free_tier`.',
+      description: 'Exceeded limit: `budget`, `requests`, `tokens`, `concurrent_requests` or `free_tier`.',
     }),
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       nullable: true,
-      description: 'When trying again makes sense; null when waiting does not help.',
+      description: 'Seconds until a retry can succeed. Null when waiting does not help.',
     }),
   }),
 });
 
 builder.objectType(Rejected, {
   name: 'RejectedError',
-  description: 'A guardrail refused the request.',
+  description: 'A guardrail rejected the request.',
   interfaces: [UserErrorType],
   fields: (t) => ({
-    guardrail: t.exposeString('guardrail', { description: 'Which guardrail.' }),
+    guardrail: t.exposeString('guardrail', { description: 'Name of the guardrail.' }),
   }),
 });
 
 builder.objectType(UpstreamFailed, {
   name: 'UpstreamFailedError',
-  description: 'The upstream answered with a failure, or did not answer.',
+  description: 'The provider answered with an error, or did not answer.',
   interfaces: [UserErrorType],
   fields: (t) => ({
-    provider: t.exposeString('provider', { description: 'Who failed.' }),
+    provider: t.exposeString('provider', { description: 'Provider.' }),
     upstreamCode: t.exposeString('upstreamCode', {
       nullable: true,
-      description: "The upstream's own code, when it named one.",
+      description: 'Error code of the provider. Null when it sent none.',
     }),
   }),
 });
 
-/** What a bug is told as. */
+/** Message of an unexpected error. */
 const UNEXPECTED = 'Unexpected error.';
 
 /**
- * A failure as the graph shows it at top level. What the platform means keeps its message and code; a
- * complaint of graphql itself passes; anything else is a bug: hidden, reported once, and told only by the
- * request id that `report` gives it.
+ * Top-level error of the graph. A `DomainError` keeps its message and code, and errors of graphql pass unchanged. Any
+ * other error is a bug: `report` logs it and returns a request id, which is all that the client receives.
  */
 export function toGraphQLError(error: unknown, report: (bug: unknown) => string): GraphQLError {
   const root = rootOf(error);
@@ -143,7 +144,7 @@ export function toGraphQLError(error: unknown, report: (bug: unknown) => string)
   return new GraphQLError(UNEXPECTED, { ...place, extensions: { code: 'INTERNAL', requestId: report(root) } });
 }
 
-/** What a failure was before graphql wrapped it with its place. */
+/** The original error inside the wrappers of graphql. */
 export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }

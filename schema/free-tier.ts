@@ -3,12 +3,12 @@ import type { FreeTierUsage } from '../src/domain/free-tier/free-tier.ts';
 import { builder } from './builder.ts';
 
 const FreeTierUsageType = builder.objectRef<FreeTierUsage>('FreeTierUsage').implement({
-  description: 'What an address has used of the free calls of today, UTC.',
+  description: 'Use of the free tier by one address today, UTC.',
   fields: (t) => ({
-    ipHash: t.exposeString('ipHash', { description: 'Names the address without telling it.' }),
-    requestsToday: t.exposeInt('requestsToday', { description: 'Calls counted today.' }),
-    dailyLimit: t.exposeInt('dailyLimit', { description: 'Calls an address has a day.' }),
-    remaining: t.exposeInt('remaining', { description: 'Calls left today.' }),
+    ipHash: t.exposeString('ipHash', { description: 'Hash of the address.' }),
+    requestsToday: t.exposeInt('requestsToday', { description: 'Number of counted requests today.' }),
+    dailyLimit: t.exposeInt('dailyLimit', { description: 'Requests per address and day.' }),
+    remaining: t.exposeInt('remaining', { description: 'Requests left today.' }),
   }),
 });
 
@@ -17,8 +17,8 @@ builder.queryField('freeTierUsage', (t) =>
     type: FreeTierUsageType,
     nullable: true,
     description:
-      'What your address has used of the free tier; asking costs nothing. A request that reads the catalog without a ' +
-      'key counts once, however much it reads; one with a key that holds is not counted.',
+      'Use of the free tier by the address of the client. This field is not counted. A request that reads the catalog ' +
+      'without a key counts once, for any number of fields; a request with a valid key does not count.',
     resolve: (_root, _args, { scope }) => getFreeTierUsage(scope, undefined),
   }),
 );

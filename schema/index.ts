@@ -1,4 +1,4 @@
-// Each noun adds itself to the builder by being imported.
+// Each import adds its types to the builder.
 /* oxlint-disable import/no-unassigned-import */
 import './errors.ts';
 import './catalog.ts';
@@ -8,9 +8,15 @@ import './catalog-models.ts';
 import './catalog-price-history.ts';
 import './catalog-quarantine.ts';
 import './catalog-status.ts';
+import './node.ts';
 import './spans.ts';
+import './span-content.ts';
+import './span-updates.ts';
+import './spend.ts';
 import './traces.ts';
+import './trace-list.ts';
 import './trace-edges.ts';
+import './trace-labels.ts';
 import './trace-removal.ts';
 import './chat.ts';
 import './checkout.ts';
@@ -19,8 +25,9 @@ import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';
 import './free-tier.ts';
+import './viewer.ts';
 import { builder } from './builder.ts';
 import { runInTurns } from './turns.ts';
 
-/** The graph, built from every noun. */
+/** The executable schema. */
 export const schema = runInTurns(builder.toSchema());

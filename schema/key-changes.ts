@@ -4,59 +4,63 @@ import type { KeyPatch } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { GeneratedKeyType, readMetadata, RoleType } from './keys.ts';
+import { KeySettingsInput, settingsOf } from './key-settings.ts';
 import { VirtualKeyType } from './refs.ts';
 
-const NAMED = 'The key, by itself or by its hash.';
+const NAMED = 'The key: global id, hash or secret.';
 
 const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
-  description: 'Changes to a key. What is absent stays as it is; null clears it.',
+  description: 'Changes to a key. Absent fields stay as they are; null clears a field.',
   fields: (t) => ({
     key: t.id({ required: true, description: NAMED }),
-    alias: t.string({ description: 'What people call it; unique.' }),
-    role: t.field({ type: RoleType, description: 'What it may act as; null changes nothing.' }),
+    alias: t.string({ description: 'Unique display name.' }),
+    role: t.field({ type: RoleType, description: 'Rights of the key; null changes nothing.' }),
     teamId: t.id({
-      description: 'The team it belongs to from now on. What it created before stays with its former owner.',
+      description: 'New team. Objects that the key created before stay with its former team.',
     }),
-    userId: t.id({ description: 'The user it belongs to.' }),
-    models: t.stringList({ description: 'Models it may call; all when empty or null.' }),
-    maxBudgetUsd: t.field({ type: 'Decimal', description: 'What it may spend; null is unlimited.' }),
+    userId: t.id({ description: 'New user.' }),
+    models: t.stringList({ description: 'Public model names that the key may call; all when empty or null.' }),
+    maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD; null is unlimited.' }),
     duration: t.string({
-      description: 'How long it holds from now on: `30s`, `30m`, `30h` or `30d`; null or `-1` for ever.',
+      description: 'Lifetime from now on: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null or `-1` is unlimited.',
     }),
-    metadata: t.field({ type: 'JSON', description: 'An object of your own notes, in place of the old one.' }),
-    blocked: t.boolean({ description: 'Whether it is refused; null changes nothing.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    blocked: t.boolean({ description: 'Whether the key is refused; null changes nothing.' }),
+    settings: t.field({ type: KeySettingsInput, description: 'Rights, limits and budgets to change.' }),
   }),
 });
 
 const BlockKeyInput = builder.inputType('BlockKeyInput', {
-  description: 'Which key to block.',
+  description: 'The key to block.',
   fields: (t) => ({ key: t.id({ required: true, description: NAMED }) }),
 });
 
 const UnblockKeyInput = builder.inputType('UnblockKeyInput', {
-  description: 'Which key to unblock.',
+  description: 'The key to unblock.',
   fields: (t) => ({ key: t.id({ required: true, description: NAMED }) }),
 });
 
 const DeleteKeysInput = builder.inputType('DeleteKeysInput', {
-  description: 'Which keys to delete; at least one.',
+  description: 'Keys to delete, at least one.',
   fields: (t) => ({
-    keys: t.idList({ description: 'By themselves or by their hashes.' }),
-    aliases: t.stringList({ description: 'By their aliases.' }),
+    keys: t.idList({ description: 'Keys by global id, hash or secret.' }),
+    aliases: t.stringList({ description: 'Keys by alias.' }),
   }),
 });
 
 const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
-  description: 'Which key gets a new secret.',
+  description: 'The key and its new secret.',
   fields: (t) => ({
     key: t.id({ required: true, description: NAMED }),
     newKey: t.string({
       description:
-        'Your own value for it: `sk-`, 20 characters or more, 8 different ones after `sk-`. A fresh one is made when absent.',
+        'Secret to use: `sk-` and at least 17 further characters, 8 of them distinct. Generated when absent.',
     }),
     gracePeriod: t.string({
-      description: 'How long the old secret still works: `30s`, `30m`, `30h` or `30d`; it ends at once when absent.',
+      description:
+        'How long the old secret stays valid: `30s`, `30m`, `30h` or `30d`. It ends immediately when absent.',
     }),
   }),
 });
@@ -74,21 +78,22 @@ function patchOf(input: typeof UpdateKeyInput.$inferInput): KeyPatch {
     ...(duration === undefined ? {} : { duration }),
     ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
     ...(blocked === undefined || blocked === null ? {} : { blocked }),
+    ...settingsOf(input.settings),
   };
 }
 
 const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').implement({
-  description: 'Keys that are gone for good. Their spend and what they created stay.',
+  description: 'Deleted keys. Their spend and the objects that they created stay.',
   fields: (t) => ({
     virtualKeys: t.field({
       type: [VirtualKeyType],
-      description: 'Those of the named keys that existed.',
+      description: 'The deleted keys. Keys that did not exist are left out.',
       resolve: (keys) => keys,
     }),
   }),
 });
 
-const AT_ONCE = 'In force at once in this process, within 5 seconds in others. For proxy administrators.';
+const AT_ONCE = 'Takes effect immediately in this process, within 5 seconds in others. For proxy administrators.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({
@@ -97,54 +102,54 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'The key and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'UpdateKeyResult', description: 'The key as it is now, or why nothing was changed.' },
+      union: { name: 'UpdateKeyResult', description: 'The changed key, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) =>
-      (await updateKey(scope, { key: input.key, patch: patchOf(input) })).row,
+      (await updateKey(scope, { ...named(input), patch: patchOf(input) })).row,
   }),
   blockKey: t.field({
     type: VirtualKeyType,
-    description: `Refuses a virtual key until it is unblocked. ${AT_ONCE}`,
+    description: `Blocks a virtual key. ${AT_ONCE}`,
     args: { input: t.arg({ type: BlockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'BlockKeyResult', description: 'The key as it is now, or why nothing was changed.' },
+      union: { name: 'BlockKeyResult', description: 'The changed key, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => (await blockKey(scope, named(input))).row,
   }),
   unblockKey: t.field({
     type: VirtualKeyType,
-    description: `Accepts a blocked virtual key again. ${AT_ONCE}`,
+    description: `Unblocks a virtual key. ${AT_ONCE}`,
     args: { input: t.arg({ type: UnblockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
-      union: { name: 'UnblockKeyResult', description: 'The key as it is now, or why nothing was changed.' },
+      union: { name: 'UnblockKeyResult', description: 'The changed key, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) => (await unblockKey(scope, named(input))).row,
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
-    description: `Deletes virtual keys for good. ${AT_ONCE}`,
+    description: `Deletes virtual keys permanently. ${AT_ONCE}`,
     args: { input: t.arg({ type: DeleteKeysInput, required: true, description: 'The keys.' }) },
     errors: {
       types: [InvalidInput, NotFound],
       union: { name: 'DeleteKeysResult', description: 'The deleted keys, or why none was deleted.' },
     },
     resolve: async (_root, { input }, { scope }) => [
-      ...(await deleteKeys(scope, { keys: input.keys ?? [], aliases: input.aliases ?? [] })),
+      ...(await deleteKeys(scope, { keys: (input.keys ?? []).map(keyId), aliases: input.aliases ?? [] })),
     ],
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Gives a virtual key a new secret; its hash, spend and everything it owns stay. ${AT_ONCE}`,
+    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${AT_ONCE}`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'RegenerateKeyResult', description: 'The key with its new secret, or why it has none.' },
+      union: { name: 'RegenerateKeyResult', description: 'The key with its new secret, or why it was not replaced.' },
     },
     resolve: (_root, { input }, { scope }) =>
       regenerateKey(scope, {
-        key: input.key,
+        ...named(input),
         newKey: input.newKey ?? null,
         gracePeriod: input.gracePeriod ?? null,
         patch: {},
@@ -152,4 +157,5 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-const named = ({ key }: { readonly key: string }): NamedKey => ({ key });
+const keyId = (key: string): string => localId('VirtualKey', key);
+const named = ({ key }: { readonly key: string }): NamedKey => ({ key: keyId(key) });

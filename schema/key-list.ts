@@ -3,30 +3,49 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { OrderDirectionType } from './order.ts';
 import type { PageArgs } from './paging.ts';
 import { VirtualKeyType } from './refs.ts';
 
 const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
-  description: 'Filter of virtual keys. All conditions must match; a blank one is none.',
+  description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    teamId: t.id({ description: 'The team it belongs to.' }),
-    userId: t.id({ description: 'The user it belongs to.' }),
-    alias: t.string({ description: 'Its alias, exactly.' }),
-    blocked: t.boolean({ description: 'Whether it is blocked.' }),
+    teamId: t.id({ description: 'Exact team.' }),
+    userId: t.id({ description: 'Exact user.' }),
+    alias: t.string({ description: 'Exact alias.' }),
+    blocked: t.boolean({ description: 'Whether the key is blocked.' }),
+  }),
+});
+
+const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
+  description: 'Properties that virtual keys are ordered by.',
+  values: { CREATED_AT: { value: 'created_at', description: 'When the key was created.' } } as const,
+});
+
+const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
+  description: 'Order of virtual keys. Ties are ordered by hash.',
+  fields: (t) => ({
+    field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
+    direction: t.field({
+      type: OrderDirectionType,
+      required: true,
+      defaultValue: 'descending',
+      description: 'Direction.',
+    }),
   }),
 });
 
 const cursorOf = ({ createdAt, hash }: VirtualKey): string =>
   Buffer.from(`${createdAt.getTime()}:${hash}`).toString('base64url');
 
-/** The row after which a page begins. Throws InvalidInput for a cursor that no page gave. */
+/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string): Pick<VirtualKey, 'createdAt' | 'hash'> {
   const [, ms, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   if (ms === undefined || hash === undefined) throw new InvalidInput('Invalid cursor.');
   return { createdAt: new Date(Number(ms)), hash };
 }
 
-type Page = Pick<KeyQuery, 'descending' | 'limit' | 'from'> & { readonly isFirst: boolean };
+type Page = Pick<KeyQuery, 'limit' | 'from'> & { readonly isBackwards: boolean; readonly isFirst: boolean };
 
 function sizeOf(name: 'first' | 'last', size: number): number {
   if (size >= 1 && size <= KEY_PAGE_SIZE) return size;
@@ -34,30 +53,30 @@ function sizeOf(name: 'first' | 'last', size: number): number {
   throw new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule: 'range', message, input: size }]);
 }
 
-/** Reads the page that was asked for: forwards with `first` and `after`, backwards with `last` and `before`. */
+/** Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. */
 function readPage({ first, after, last, before }: PageArgs): Page {
-  const backwards = typeof last === 'number' || typeof before === 'string';
-  if (backwards && (typeof first === 'number' || typeof after === 'string'))
+  const isBackwards = typeof last === 'number' || typeof before === 'string';
+  if (isBackwards && (typeof first === 'number' || typeof after === 'string'))
     throw new InvalidInput('`first` and `after` page forwards, `last` and `before` backwards: give one pair.');
-  const cursor = backwards ? before : after;
-  const size = backwards ? sizeOf('last', last ?? KEY_PAGE_SIZE) : sizeOf('first', first ?? KEY_PAGE_SIZE);
+  const cursor = isBackwards ? before : after;
+  const size = isBackwards ? sizeOf('last', last ?? KEY_PAGE_SIZE) : sizeOf('first', first ?? KEY_PAGE_SIZE);
   return {
-    descending: !backwards,
+    isBackwards,
     limit: size,
     from: typeof cursor === 'string' ? readCursor(cursor) : 0,
     isFirst: typeof cursor !== 'string',
   };
 }
 
-function connectionOf({ keys, totalCount, hasMore }: KeyList, { descending, isFirst }: Page) {
+function connectionOf({ keys, totalCount, hasMore }: KeyList, { isBackwards, isFirst }: Page) {
   const rows = keys.map(({ row }) => row);
-  const edges = (descending ? rows : rows.toReversed()).map((node) => ({ node, cursor: cursorOf(node) }));
+  const edges = (isBackwards ? rows.toReversed() : rows).map((node) => ({ node, cursor: cursorOf(node) }));
   return {
     edges,
     totalCount,
     pageInfo: {
-      hasNextPage: descending ? hasMore : !isFirst,
-      hasPreviousPage: descending ? !isFirst : hasMore,
+      hasNextPage: isBackwards ? !isFirst : hasMore,
+      hasPreviousPage: isBackwards ? hasMore : !isFirst,
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
@@ -69,15 +88,19 @@ builder.queryField('virtualKeys', (t) =>
     {
       type: VirtualKeyType,
       description:
-        'Virtual keys that are not deleted, newest first: all for administrators, else the own key and those of its user. At most 100 a page.',
+        'Virtual keys, newest first: all for administrators, else the own key and those of its user. Deleted keys are left out. At most 100 a page.',
       complexity: ({ first, last }) => ({
         field: 1,
         multiplier: Math.max(0, Math.min(first ?? last ?? KEY_PAGE_SIZE, KEY_PAGE_SIZE)),
       }),
-      args: { filter: t.arg({ type: VirtualKeyFilterType, description: 'Which keys; all when absent.' }) },
-      resolve: async (_root, { filter, ...args }, { scope }) => {
+      args: {
+        filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),
+        orderBy: t.arg({ type: VirtualKeyOrderType, description: 'Newest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = readPage(args);
-        const { descending, limit, from } = page;
+        const { isBackwards, limit, from } = page;
+        const isDescending = orderBy?.direction !== 'ascending';
         const list = await listKeys(scope, {
           filter: {
             hash: null,
@@ -87,8 +110,8 @@ builder.queryField('virtualKeys', (t) =>
             blocked: filter?.blocked ?? null,
             status: null,
           },
-          sort: 'created_at',
-          descending,
+          sort: orderBy?.field ?? 'created_at',
+          descending: isDescending !== isBackwards,
           limit,
           from,
         });

@@ -1,76 +1,142 @@
-import { generateKey, type GeneratedKey } from '../resolvers/keys.ts';
+import { findKey, generateKey, type GeneratedKey } from '../resolvers/keys.ts';
 import { ROLES } from '../src/domain/role.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
+import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
+import { nodesOf } from './node.ts';
 import { VirtualKeyType } from './refs.ts';
 
 export const RoleType = builder.enumType('Role', {
-  description: 'What a key may act as.',
+  description: 'Rights of a key.',
   values: {
-    PROXY_ADMIN: { value: ROLES[0], description: 'Does everything.' },
+    PROXY_ADMIN: { value: ROLES[0], description: 'Reads and changes everything.' },
     PROXY_ADMIN_VIEWER: { value: ROLES[1], description: 'Reads everything, changes nothing.' },
-    INTERNAL_USER: { value: ROLES[2], description: 'Calls models and reads its own.' },
-    INTERNAL_USER_VIEWER: { value: ROLES[3], description: 'Reads its own.' },
+    INTERNAL_USER: { value: ROLES[2], description: 'Calls models and reads its own data.' },
+    INTERNAL_USER_VIEWER: { value: ROLES[3], description: 'Reads its own data.' },
   } as const,
 });
 
-VirtualKeyType.implement({
-  description: 'A credential we issue. Only its hash is kept.',
+builder.node(VirtualKeyType, {
+  description: 'An API key of this gateway. Its secret is not stored.',
+  id: { resolve: ({ hash }) => hash },
+  loadMany: nodesOf((hash, { scope }) => findKey(scope, hash)),
   fields: (t) => ({
     hash: t.exposeID('hash', {
-      description: 'Its identity everywhere: SHA-256 of its first secret. A rotation does not change it.',
+      description: 'Identity of the key: SHA-256 of its first secret in hex. A rotation does not change it.',
     }),
-    name: t.exposeString('name', { description: '`sk-...` and at most its last four characters.' }),
-    alias: t.exposeString('alias', { nullable: true, description: 'What people call it; unique.' }),
-    role: t.expose('role', { type: RoleType, description: 'What it may act as.' }),
-    teamId: t.exposeID('teamId', { nullable: true, description: 'The team it belongs to.' }),
-    userId: t.exposeID('userId', { nullable: true, description: 'The user it belongs to.' }),
-    models: t.stringList({ description: 'Models it may call; empty for all.', resolve: ({ models }) => models }),
+    name: t.exposeString('name', { description: 'Masked secret: `sk-...` and at most its last four characters.' }),
+    alias: t.exposeString('alias', { nullable: true, description: 'Unique display name. Null when none is set.' }),
+    role: t.expose('role', { type: RoleType, description: 'Rights of the key.' }),
+    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of the key. Null when it has none.' }),
+    userId: t.exposeID('userId', { nullable: true, description: 'User of the key. Null when it has none.' }),
+    models: t.stringList({
+      description: 'Public model names that the key may call. An empty list allows all.',
+      resolve: ({ models }) => models,
+    }),
     maxBudgetUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'What it may spend; zero is zero, null is unlimited.',
+      description: 'Spend limit in USD. `0` allows free models only; null is unlimited.',
       resolve: ({ maxBudget }) => (maxBudget === null ? null : usdText(maxBudget)),
     }),
-    metadata: t.field({ type: 'JSON', description: 'What its maker noted.', resolve: ({ metadata }) => metadata }),
-    blocked: t.exposeBoolean('blocked', { description: 'Whether it is refused.' }),
+    budgetDuration: t.exposeString('budgetDuration', {
+      nullable: true,
+      description: 'Budget period, e.g. `1d`. Null when the spend is never reset.',
+    }),
+    budgetResetAt: t.expose('budgetResetAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'End of the current budget period. Null without a budget duration.',
+    }),
+    budgetLimits: t.field({
+      type: [KeyBudgetWindowType],
+      description: 'Budgets of further periods.',
+      resolve: ({ settings }) => [...(settings.budgetLimits ?? [])],
+    }),
+    softBudgetUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Budget in USD that refuses no call. Null when none is set.',
+      resolve: ({ settings }) => settings.softBudget ?? null,
+    }),
+    keyType: t.field({
+      type: KeyTypeType,
+      description: 'Purpose of the key.',
+      resolve: ({ settings }) => settings.keyType ?? 'default',
+    }),
+    allowedRoutes: t.stringList({
+      description: 'Paths, route groups and prefixes that the key may call; empty for all.',
+      resolve: ({ settings }) => settings.allowedRoutes ?? [],
+    }),
+    aliases: t.field({
+      type: 'JSON',
+      description: 'Public model names by the alias that the key uses.',
+      resolve: ({ settings }) => settings.aliases ?? {},
+    }),
+    permissions: t.field({
+      type: 'JSON',
+      description: 'Client data: an object without effect.',
+      resolve: ({ settings }) => settings.permissions ?? {},
+    }),
+    rpmLimit: t.float({
+      nullable: true,
+      description: 'Requests per minute, a whole number; null is unlimited. Limits per model are in the metadata.',
+      resolve: ({ settings }) => settings.rpmLimit ?? null,
+    }),
+    tpmLimit: t.float({
+      nullable: true,
+      description: 'Tokens per minute, a whole number; null is unlimited.',
+      resolve: ({ settings }) => settings.tpmLimit ?? null,
+    }),
+    maxParallelRequests: t.float({
+      nullable: true,
+      description: 'Concurrent calls, a whole number; null is unlimited.',
+      resolve: ({ settings }) => settings.maxParallelRequests ?? null,
+    }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'Client data: an object that the gateway does not read.',
+      resolve: ({ metadata }) => metadata,
+    }),
+    blocked: t.exposeBoolean('blocked', { description: 'Whether the key is refused.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it ends; null for never.',
+      description: 'When the key expires. Null when it does not expire.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the key was last changed.' }),
     rotatedAt: t.expose('rotatedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When its secret was last replaced; null for never.',
+      description: 'When the secret was last replaced. Null when it never was.',
     }),
     deletedAt: t.expose('deletedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was deleted; null for a key that exists.',
+      description: 'When the key was deleted. Null for an existing key.',
     }),
   }),
 });
 
 const GenerateKeyInput = builder.inputType('GenerateKeyInput', {
-  description: 'What a new key is to be.',
+  description: 'Settings of a new key.',
   fields: (t) => ({
     key: t.string({
       description:
-        'Your own value for it: `sk-`, 20 characters or more, 8 different ones after `sk-`. A fresh one is made when absent.',
+        'Secret to use: `sk-` and at least 17 further characters, 8 of them distinct. Generated when absent.',
     }),
-    alias: t.string({ description: 'What people call it; unique.' }),
-    role: t.field({ type: RoleType, description: 'What it may act as; `INTERNAL_USER` when absent.' }),
-    teamId: t.id({ description: 'The team it belongs to.' }),
-    userId: t.id({ description: 'The user it belongs to.' }),
-    models: t.stringList({ description: 'Models it may call; all when empty or absent.' }),
-    maxBudgetUsd: t.field({ type: 'Decimal', description: 'What it may spend; unlimited when absent.' }),
-    duration: t.string({ description: 'How long it holds: `30s`, `30m`, `30h` or `30d`; for ever when absent.' }),
-    metadata: t.field({ type: 'JSON', description: 'An object of your own notes.' }),
+    alias: t.string({ description: 'Unique display name.' }),
+    role: t.field({ type: RoleType, description: 'Rights of the key; `INTERNAL_USER` when absent.' }),
+    teamId: t.id({ description: 'Team of the key.' }),
+    userId: t.id({ description: 'User of the key.' }),
+    models: t.stringList({ description: 'Public model names that the key may call; all when empty or absent.' }),
+    maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD; unlimited when absent.' }),
+    duration: t.string({ description: 'Lifetime: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; unlimited when absent.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object.' }),
+    settings: t.field({ type: KeySettingsInput, description: 'Rights, limits and budgets.' }),
   }),
 });
 
@@ -93,25 +159,26 @@ function readDraft(input: typeof GenerateKeyInput.$inferInput): KeyDraft {
     maxBudget: typeof input.maxBudgetUsd === 'string' ? usdFrom(input.maxBudgetUsd) : null,
     duration: input.duration ?? null,
     metadata: readMetadata(input.metadata),
+    ...settingsOf(input.settings),
   };
 }
 
 export const GeneratedKeyType = builder.objectRef<GeneratedKey>('GeneratedKey').implement({
-  description: 'A new key, shown once.',
+  description: 'A key with its new secret. The secret is returned once.',
   fields: (t) => ({
-    key: t.exposeString('clearKey', { description: 'The key itself. Nobody can show it again.' }),
-    virtualKey: t.field({ type: VirtualKeyType, description: 'What is kept of it.', resolve: ({ row }) => row }),
+    key: t.exposeString('clearKey', { description: 'The secret. It cannot be read again.' }),
+    virtualKey: t.field({ type: VirtualKeyType, description: 'The key.', resolve: ({ row }) => row }),
   }),
 });
 
 builder.mutationField('generateKey', (t) =>
   t.field({
     type: GeneratedKeyType,
-    description: 'Makes a virtual key. For proxy administrators.',
+    description: 'Creates a virtual key. For proxy administrators; users create keys of their own.',
     args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'What it is to be.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'GenerateKeyResult', description: 'The key, or why there is none.' },
+      union: { name: 'GenerateKeyResult', description: 'The key, or why it was not created.' },
     },
     resolve: (_root, { input }, { scope }) => generateKey(scope, readDraft(input)),
   }),

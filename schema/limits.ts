@@ -13,32 +13,38 @@ import { MAX_NESTING } from './document-limits.ts';
 import { countIntrospection, type Fragments, introspectionDepth, type Variables } from './introspection.ts';
 import { tooLarge } from './too-large.ts';
 
-/** Deepest selection, fragments unfolded. The deepest use in the dashboard has 7. */
+/** Maximum depth of a selection, fragments expanded. */
 export const MAX_DEPTH = 12;
-/** The same below `__schema` and `__type`. The standard introspection query has 15, because it follows `ofType`. */
+/** Maximum depth below `__schema` and `__type`. The standard introspection query has 15 levels of `ofType`. */
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
- * Most fields one operation may cause, counted as if every page came full: 500 catalog entries with
- * 50 fields each, or 50 traces with their spans, pass. Introspection counts exactly; the whole schema is about 11,000.
+ * Maximum cost of one operation in fields. Pages count as full: 500 catalog entries with 50 fields each pass, and so do
+ * 50 traces with 50 spans of ten fields each. Introspection counts exactly; the whole schema is about 12,000.
  */
 const MAX_COST = 30_000;
-/** A gateway call in a mutation or subscription weighs as much as this many fields. */
+/** Cost of a model call. */
 export const CALL_COST = 3_000;
-/** What a list without pages (the spans of a trace) is taken to hold. */
+/** Assumed length of a list without pages, such as the agents of a trace. */
 export const LIST_COST = 20;
-/** A search through the whole catalog weighs as much as this many fields, however small the page of it. */
+/** Cost of a search in the whole catalog, for any page size. */
 export const SEARCH_COST = 200;
-/** A span with all it carries: up to some hundred kilobytes are read and unpacked. */
+/** Cost of reading the content of a span: up to some hundred kilobytes are read and decoded. */
 export const CONTENT_COST = 100;
-/** A trace by its id: all of its spans are read, and its agents found in them. */
+/** Cost of a trace by its id. A trace that several keys sent is merged from all of its spans. */
 export const TRACE_COST = 200;
-/** A ranking of the whole catalog, likewise. */
+/** Cost of a field that shows part of the content of a span. The content is read once for all of them. */
+export const CONTENT_FIELD_COST = 50;
+/** Cost of one object by its global id. */
+export const NODE_COST = 50;
+/** Cost of a count over all traces of a window. */
+export const COUNT_COST = 200;
+/** Cost of a ranking of the whole catalog. */
 export const RANKING_COST = 1_000;
-/** Most values in the variables of one request: each is read several times, and a fault in each is an error. */
+/** Maximum number of values in the variables of one request. */
 export const MAX_VARIABLE_VALUES = 10_000;
-/** Most errors of one answer. */
+/** Maximum number of errors in one answer. */
 export const MAX_ERRORS = 20;
-/** Most characters of the message of an error that quotes what was sent. */
+/** Maximum length of an error message that quotes the request. */
 const MAX_MESSAGE = 1_000;
 
 type RawVariables = Readonly<Record<string, unknown>>;
@@ -50,14 +56,19 @@ interface Operation {
 }
 
 /** Refusals of operations without variables, which are the same every time; null where there is none. */
-const judged = new WeakMap<
-  OperationDefinitionNode,
-  { readonly schema: GraphQLSchema; readonly refusal: string | null }
->();
+type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
-/** The reason not to run an operation: too deep, or too expensive with these variables. Null when it may run. */
-export function overLimit(
+/** Why an operation is refused: too deep, or too expensive with these variables. Null when it may run. */
+type LimitCheck = (operation: Operation) => GraphQLError | null;
+
+export function createLimitCheck(schema: GraphQLSchema): LimitCheck {
+  const refusals: Refusals = new WeakMap();
+  return (operation) => overLimit(schema, refusals, operation);
+}
+
+function overLimit(
   schema: GraphQLSchema,
+  refusals: Refusals,
   { document, operationName, variableValues }: Operation,
 ): GraphQLError | null {
   const chosen = getOperationAST(document, operationName);
@@ -67,14 +78,14 @@ export function overLimit(
   if (typeof values === 'string') return tooLarge(values);
   const { variableDefinitions = [] } = chosen;
   if (variableDefinitions.length === 0) {
-    const known = judged.get(chosen);
-    if (known?.schema === schema) return errorOf(known.refusal);
+    const known = refusals.get(chosen);
+    if (known !== undefined) return errorOf(known);
   }
-  // The search for what is wrong ends with the first fault: each further one would be an error of its own.
+  // Coercion stops at the first fault: every fault would be an error of its own.
   const coerced = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
   if (coerced.errors) return shortened(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
   const refusal = refusalOf(schema, document, chosen, coerced.variableValues);
-  if (variableDefinitions.length === 0) judged.set(chosen, { schema, refusal });
+  if (variableDefinitions.length === 0) refusals.set(chosen, refusal);
   return errorOf(refusal);
 }
 
@@ -104,7 +115,7 @@ function refusalOf(
   return null;
 }
 
-/** How many values the variables hold at all depths, or why they are refused. */
+/** Number of values in the variables at all depths, or the reason to refuse them. */
 function valuesIn(variables: RawVariables): number | string {
   let count = 0;
   let level: readonly object[] = [variables];
@@ -122,7 +133,7 @@ function valuesIn(variables: RawVariables): number | string {
   return count;
 }
 
-/** The same error with a message that ends after some characters: graphql prints the whole value it refuses. */
+/** Truncates the message of an error: graphql prints the whole value that it refuses. */
 export function shortened(error: GraphQLError): GraphQLError {
   if (error.message.length <= MAX_MESSAGE) return error;
   const { nodes, source, positions, path, extensions } = error;

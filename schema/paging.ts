@@ -1,11 +1,11 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 
-/** Most items of one page, through either door. */
+/** Most items of one page. */
 const MAX_PAGE = 500;
-/** Items of a page whose size was not asked for. */
+/** Default number of items of a page. */
 const DEFAULT_PAGE = 50;
 
-/** How a connection is asked for a page. */
+/** Paging arguments of a connection. */
 export interface PageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;

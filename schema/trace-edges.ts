@@ -1,109 +1,130 @@
+import { findTeam } from '../resolvers/nodes.ts';
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { findEntryOfCall } from '../resolvers/trace-edges.ts';
 import type { TraceBooks } from '../resolvers/trace-books.ts';
 import { searchTraces } from '../resolvers/trace-search.ts';
-import { usdText, type Usd } from '../src/domain/money.ts';
 import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
+import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';
 import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
 import {
   CatalogEntryType,
   commonOwner,
-  type KnownOfAgent,
   type KnownOfTrace,
   partsOf,
+  SpanType,
   SpendRowType,
-  TraceAgentType,
+  TeamType,
   TraceType,
   VirtualKeyType,
 } from './refs.ts';
-import { SpanHeadType } from './spans.ts';
-import { connectionOfSearch, TraceConnectionType } from './traces.ts';
-
-const moneyText = (amount: Usd | null | undefined): string | null =>
-  amount === null || amount === undefined ? null : usdText(amount);
+import { usdOrNull } from './spend.ts';
+import { connectionOfSearch, TraceConnectionType, tracePageCost } from './trace-list.ts';
+import { windowArgs } from './trace-search.ts';
 
 const MatchType = builder.enumType('SpendMatchKind', {
-  description: 'What was found of a model call in the books.',
+  description: 'Result of matching a model call with the spend rows.',
   values: {
-    MATCHED: { value: 'matched', description: 'One row.' },
-    NO_CALL_ID: { value: 'no_call_id', description: 'Nothing on the span leads to one.' },
-    NO_SPEND_LOG: { value: 'no_spend_log', description: 'It names an answer that no row has.' },
+    MATCHED: { value: 'matched', description: 'One row matches.' },
+    NO_CALL_ID: { value: 'no_call_id', description: 'The span has no response id and no call id.' },
+    NO_SPEND_LOG: { value: 'no_spend_log', description: 'No row has the ids of the span.' },
     INCOMPLETE_EVIDENCE: {
       value: 'incomplete_evidence',
-      description: 'It names an answer that was not looked for everywhere: more than 1,000 calls of its trace do.',
+      description: 'Other traces were not searched: more than 1,000 calls of the trace have ids.',
     },
-    AMBIGUOUS: { value: 'ambiguous', description: 'More than one could be it.' },
+    AMBIGUOUS: { value: 'ambiguous', description: 'Several rows match.' },
   } as const,
 });
 
 const CostSourceType = builder.enumType('CostSource', {
-  description: 'Where a cost is from.',
+  description: 'Source of a cost.',
   values: {
-    GATEWAY: { value: 'gateway', description: 'What the gateway charged.' },
-    ESTIMATED: { value: 'estimated', description: 'What the catalog said such a call costs.' },
+    GATEWAY: { value: 'gateway', description: 'Charged by the gateway.' },
+    ESTIMATED: { value: 'estimated', description: 'Estimated from catalog prices.' },
+    ESTIMATED_UPPER: {
+      value: 'estimated_upper',
+      description:
+        'Estimated from catalog prices with the full price for all input tokens: the span does not tell which of them were cached.',
+    },
   } as const,
 });
 
+const CostReasonType = builder.enumType('CostReason', {
+  description: 'Reason why a cost is missing.',
+  values: {
+    NO_MODEL_CALLS: { value: 'no_model_calls', description: 'The trace has no model call.' },
+    NO_USAGE: { value: 'no_usage', description: 'The span of a call has no token counts.' },
+    NO_MODEL: { value: 'no_model', description: 'The span of a call names no model.' },
+    UNKNOWN_MODEL: {
+      value: 'unknown_model',
+      description: 'The catalog has no certain entry for the model and provider of a call.',
+    },
+    NO_PRICE: { value: 'no_price', description: 'There is no certain price for the tokens of a call.' },
+    AMBIGUOUS: { value: 'ambiguous', description: 'Several spend rows match a call.' },
+  } as const satisfies Record<Uppercase<CostReason>, { readonly value: CostReason; readonly description: string }>,
+});
+
 const SpendMatchType = builder.objectRef<CallSpend>('SpendMatch').implement({
-  description: "A model call in the gateway's books.",
+  description: 'The match of a model call with the spend rows.',
   fields: (t) => ({
-    match: t.expose('match', { type: MatchType, description: 'What was found.' }),
+    match: t.expose('match', { type: MatchType, description: 'Result.' }),
     spendRow: t.field({
       type: SpendRowType,
       nullable: true,
-      description: 'The row that was found; it may be of a span in another trace.',
+      description: 'The matching row, which may belong to a span of another trace. Null unless MATCHED.',
       resolve: ({ row }) => row,
     }),
     costUsd: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'What the row says it cost, else an estimate that counts; null when neither is there.',
-      resolve: ({ cost }) => moneyText(cost),
+      description:
+        'Cost in USD: of the row, else the estimate unless another span of the call has it. Null when unknown.',
+      resolve: ({ cost }) => usdOrNull(cost),
     }),
-    costSource: t.expose('source', { type: CostSourceType, nullable: true, description: 'Where the cost is from.' }),
+    costSource: t.expose('source', {
+      type: CostSourceType,
+      nullable: true,
+      description: 'Source of the cost. Null without a cost.',
+    }),
   }),
 });
 
-builder.interfaceFields(SpanHeadType, (t) => ({
+builder.objectFields(SpanType, (t) => ({
   catalogEntry: t.field({
     type: CatalogEntryType,
     nullable: true,
-    description: 'The catalog entry of its model at its provider; null when none is certain.',
+    description: 'Catalog entry of its model at its provider. Null when it is not certain.',
     resolve: ({ model, provider }, _args, { scope }) =>
       model === null ? null : findEntryOfCall(scope, { models: [model], provider }),
   }),
   spendMatch: t.field({
     type: SpendMatchType,
     nullable: true,
-    description: 'What the books say of a model call; null for other spans, and when they could not be read.',
+    description:
+      'Match of a model call with the spend rows. Null for other spans, and when the rows could not be read.',
     resolve: async ({ spanId, within }, _args, { scope }) =>
-      within === undefined ? null : ((await scope.loaders.booksByTrace.load(within)).calls.get(spanId) ?? null),
+      (await scope.loaders.booksByTrace.load(within)).calls.get(spanId) ?? null,
   }),
 }));
 
-const TeamType = builder.objectRef<{ readonly id: string }>('Team').implement({
-  description: 'A team whose keys send traces.',
+builder.node(TeamType, {
+  description: 'A team of keys.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findTeam(scope, id)),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id.' }),
+    teamId: t.exposeID('id', { description: 'Local id, as keys and filters have it.' }),
     traces: t.field({
       type: TraceConnectionType,
-      description: 'Its traces of a day, newest first, as far as they may be seen. At most 50 a page.',
-      complexity: ({ first }) => ({
-        field: 1,
-        multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
-      }),
+      description: `Traces of the team that the caller may read, newest first. At most ${TRACE_PAGE_SIZE} a page.`,
+      complexity: tracePageCost,
       args: {
-        from: t.arg({
-          type: 'DateTime',
-          description: 'Start of the window, inclusive; a day before its end when absent.',
-        }),
-        to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
-        first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
-        after: t.arg.string({ description: 'Only what follows this cursor.' }),
+        ...windowArgs(),
+        first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${TRACE_PAGE_SIZE} when absent.` }),
+        after: t.arg.string({ description: 'Returns traces after this cursor.' }),
       },
       resolve: ({ id }, { from, to, first, after }, { scope }) =>
         connectionOfSearch(
@@ -121,12 +142,13 @@ const TeamType = builder.objectRef<{ readonly id: string }>('Team').implement({
 });
 
 const TraceOwnerType = builder.objectRef<TraceIdentity>('TraceOwner').implement({
-  description: 'A key that sent a trace id, and the part of the trace that is from it.',
+  description: 'A key that sent spans of a trace.',
   fields: (t) => ({
-    traceRef: t.exposeID('traceRef', { description: 'Finds just this part.' }),
+    traceRef: t.exposeID('traceRef', { description: 'Ref of the spans of this key: pass it as `traceRef`.' }),
     teamId: t.id({
-      description: 'The team of the key; empty when it has none.',
-      resolve: ({ owner }) => owner.teamId ?? '',
+      nullable: true,
+      description: 'Team of the key. Null when it has none.',
+      resolve: ({ owner }) => owner.teamId,
     }),
     keyHash: t.id({ description: 'Hash of the key.', resolve: ({ owner }) => owner.keyHash }),
   }),
@@ -139,18 +161,19 @@ builder.objectFields(TraceType, (t) => {
     owners: t.field({
       type: [TraceOwnerType],
       description:
-        'Who sent it, by team: one for each key that sent its id, as far as the caller may see. Several when it was read without a ref and is merged.',
+        'Keys that sent its spans and that the caller may read, ordered by team. Several for a merged trace.',
       resolve: (trace) => sortedParts(partsOf(trace)),
     }),
     keyHash: t.id({
-      description: 'Hash of the key that sent it; empty when several did: see `owners`.',
-      resolve: (trace) => commonOwner(trace, 'keyHash') ?? '',
+      nullable: true,
+      description: 'Hash of the key that sent it. Null when several did: see `owners`.',
+      resolve: (trace) => commonOwner(trace, 'keyHash'),
     }),
     key: t.field({
       type: VirtualKeyType,
       nullable: true,
       description:
-        'The key that sent it; null when several did, and when the caller may not see it: administrators see every one, a key without a team its own.',
+        'The key that sent it. Null when several did, and when the caller may not read it: administrators read all keys, a key without a team reads itself.',
       resolve: (trace, _args, { scope }) => {
         const hash = commonOwner(trace, 'keyHash');
         return hash === null ? null : scope.loaders.keyByHash.load(hash);
@@ -159,17 +182,30 @@ builder.objectFields(TraceType, (t) => {
     team: t.field({
       type: TeamType,
       nullable: true,
-      description: 'The team whose key sent it; null when the key has none, and when keys of several teams sent it.',
+      description: 'Team of the key that sent it. Null when the key has none, and when the teams of `owners` differ.',
       resolve: (trace) => {
         const id = commonOwner(trace, 'teamId');
         return id === null ? null : { id };
+      },
+    }),
+    costReason: t.field({
+      type: CostReasonType,
+      nullable: true,
+      complexity: { field: 1, multiplier: LIST_COST },
+      description:
+        'Why `costUsd` is missing or incomplete: the reason of the first model call without a cost. Null when every call has ' +
+        'a cost, and when the calls could not be read. Reads all spans of the trace.',
+      resolve: async (trace, _args, { scope }) => {
+        const { spans, calls } = await books(trace, scope);
+        return costReasonOfTrace(spans, calls, (named) => findEntryOfCall(scope, named) !== null);
       },
     }),
     catalogEntries: t.field({
       type: [CatalogEntryType],
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
-      description: 'The catalog entries of the models it called, as far as they are certain.',
+      description:
+        'Distinct catalog entries of its model calls, where they are certain. Null when they could not be read.',
       resolve: async (trace, _args, { scope }) => {
         const { spans } = await books(trace, scope);
         const found = spans.flatMap(({ model, provider }) =>
@@ -182,33 +218,13 @@ builder.objectFields(TraceType, (t) => {
       type: [SpendRowType],
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
-      description: 'What the gateway recorded of its model calls, each row once, wherever it was recorded.',
+      description:
+        'Distinct spend rows of its model calls, also of spans in other traces. Null when they could not be read.',
       resolve: async (trace, _args, { scope }) => {
         const { calls } = await books(trace, scope);
         const rows = [...calls.values()].flatMap(({ row }) => row ?? []);
         return [...new Map(rows.map((row) => [row.id, row])).values()];
       },
-    }),
-  };
-});
-
-builder.objectFields(TraceAgentType, (t) => {
-  const spendOf = async ({ name, within }: KnownOfAgent, scope: { readonly loaders: Loaders }) =>
-    (await scope.loaders.booksByTrace.load(within)).agentSpend.get(name) ?? null;
-  return {
-    spendUsd: t.field({
-      type: 'Decimal',
-      nullable: true,
-      description: 'Sum over its priced calls, each once; null when none is priced.',
-      resolve: async (agent, _args, { scope }) => moneyText((await spendOf(agent, scope))?.spend),
-    }),
-    pricedCalls: t.int({
-      description: 'How many of its calls are priced.',
-      resolve: async (agent, _args, { scope }) => (await spendOf(agent, scope))?.pricedCalls ?? 0,
-    }),
-    estimatedCalls: t.int({
-      description: 'How many of its priced calls are estimated.',
-      resolve: async (agent, _args, { scope }) => (await spendOf(agent, scope))?.estimatedCalls ?? 0,
     }),
   };
 });

@@ -3,23 +3,40 @@ import { NotFound } from '../src/domain/errors.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { builder } from './builder.ts';
 import { type KnownOfTrace, TraceType } from './refs.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
-  description: 'A trace that is gone for good.',
+  description: 'A deleted trace.',
   fields: (t) => ({
     traceId: t.exposeID('traceId', { description: 'Its trace id.' }),
-    traces: t.exposeInt('traces', { description: 'How many traces of the id: several keys may have sent one.' }),
+    traceCount: t.exposeInt('traces', { description: 'Number of deleted traces: several keys may have sent the id.' }),
   }),
 });
 
 const RedactedTraceType = builder.objectRef<readonly TraceSummary[]>('RedactedTrace').implement({
-  description: 'A trace whose texts were taken out for good.',
+  description: 'A redacted trace.',
   fields: (t) => ({
     traces: t.field({
       type: [TraceType],
-      description: 'The traces of the id as they are now: several keys may have sent one.',
+      description: 'The redacted traces: several keys may have sent the id.',
       resolve: (summaries) => summaries.map((summary): KnownOfTrace => ({ summary })),
     }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteTraceInput', {
+  description: 'The trace to delete.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: TRACE_ID }),
+    traceRef: t.id({ description: TRACE_REF }),
+  }),
+});
+
+const RedactInput = builder.inputType('RedactTraceInput', {
+  description: 'The trace to redact.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: TRACE_ID }),
+    traceRef: t.id({ description: TRACE_REF }),
   }),
 });
 
@@ -27,35 +44,26 @@ builder.mutationFields((t) => ({
   deleteTrace: t.field({
     type: DeletedTraceType,
     description:
-      'Removes a trace for good. For the key that sent it and for proxy administrators. What its calls cost stays in the books.',
-    args: {
-      id: t.arg.id({ required: true, description: 'Its trace id.' }),
-      ref: t.arg.id({
-        description: 'Its trace ref, when it came from a list; every visible trace of the id when absent.',
-      }),
-    },
+      'Deletes a trace permanently. Spend rows of its calls stay. For the key that sent it and for proxy administrators.',
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
-      union: { name: 'DeleteTraceResult', description: 'What is gone, or why nothing is.' },
+      union: { name: 'DeleteTraceResult', description: 'The deleted trace, or why it was not deleted.' },
     },
-    resolve: (_root, { id, ref }, { scope }) => deleteTrace(scope, { traceId: id, traceRef: ref ?? null }),
+    resolve: (_root, { input }, { scope }) => deleteTrace(scope, traceAddressOf(input.id, input.traceRef)),
   }),
   redactTrace: t.field({
     type: RedactedTraceType,
     description:
-      'Takes out of a trace all that was said in it, for good: inputs, outputs, attributes, events, links, previews and error texts. Names, times, counts and costs stay. For the key that sent it and for proxy administrators.',
-    args: {
-      id: t.arg.id({ required: true, description: 'Its trace id.' }),
-      ref: t.arg.id({
-        description: 'Its trace ref, when it came from a list; every visible trace of the id when absent.',
-      }),
-    },
+      'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews and error messages. ' +
+      'Names, times, counts and costs stay. For the key that sent it and for proxy administrators.',
+    args: { input: t.arg({ type: RedactInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
-      union: { name: 'RedactTraceResult', description: 'What is left, or why nothing was done.' },
+      union: { name: 'RedactTraceResult', description: 'The redacted trace, or why it was not redacted.' },
     },
-    resolve: async (_root, { id, ref }, { scope }) => [
-      ...(await redactTrace(scope, { traceId: id, traceRef: ref ?? null })),
+    resolve: async (_root, { input }, { scope }) => [
+      ...(await redactTrace(scope, traceAddressOf(input.id, input.traceRef))),
     ],
   }),
 }));

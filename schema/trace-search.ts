@@ -1,6 +1,6 @@
 import { listTraceAgents, listTraceSeries } from '../resolvers/trace-search.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { usdFrom, usdText } from '../src/domain/money.ts';
+import { usdFrom } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { SpanStatus } from '../src/domain/traces/span.ts';
 import {
@@ -10,11 +10,14 @@ import {
   type TraceFilters,
 } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { OrderDirectionType } from './order.ts';
 import { SpanStatusType } from './spans.ts';
+import { usdOrNull } from './spend.ts';
 
 const NS_PER_MS = 1_000_000;
 
-/** Filters as a caller writes them. */
+/** A filter of traces as a client writes it. */
 interface FilterInput {
   readonly status?: SpanStatus | null | undefined;
   readonly service?: string | null | undefined;
@@ -22,56 +25,79 @@ interface FilterInput {
   readonly model?: string | null | undefined;
   readonly keyHash?: string | number | null | undefined;
   readonly teamId?: string | number | null | undefined;
-  readonly minSpendUsd?: string | null | undefined;
+  readonly minCostUsd?: string | null | undefined;
   readonly minDurationMs?: number | null | undefined;
   readonly minErrors?: number | null | undefined;
   readonly text?: string | null | undefined;
 }
 
 export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').implement({
-  description: 'What traces must be; everything that is given must hold.',
+  description: 'Filter of traces. All conditions must match.',
   fields: (t) => ({
-    status: t.field({ type: SpanStatusType, description: 'How its root ended.' }),
-    service: t.string({ description: 'The service that sent it, exactly.' }),
-    agent: t.string({ description: 'One of its agents, exactly.' }),
-    model: t.string({ description: 'One of the models it called, exactly.' }),
-    keyHash: t.id({ description: 'The key that sent it, by its hash.' }),
-    teamId: t.id({ description: 'The team whose key sent it; blank is no filter.' }),
-    minSpendUsd: t.field({ type: 'Decimal', description: 'Cost so much or more; unpriced ones do not pass.' }),
-    minDurationMs: t.float({ description: 'Took so long or longer, in milliseconds.' }),
-    minErrors: t.int({ description: 'So many of its spans failed, or more.' }),
+    status: t.field({ type: SpanStatusType, description: 'Status of the root span.' }),
+    service: t.string({ description: 'Exact service.' }),
+    agent: t.string({ description: 'Exact name of one of its agents.' }),
+    model: t.string({ description: 'Exact name of one of its models.' }),
+    keyHash: t.id({ description: 'Hash or global id of the key that sent it.' }),
+    teamId: t.id({ description: 'Id of the team of the key that sent it. Blank text is ignored.' }),
+    minCostUsd: t.field({ type: 'Decimal', description: 'Minimum of `costUsd`. Traces without a cost do not match.' }),
+    minDurationMs: t.float({ description: 'Minimum duration in milliseconds.' }),
+    minErrors: t.int({ description: 'Minimum number of failed spans.' }),
     text: t.string({
-      description: 'Stands in its name, service, input preview, agents or models, in whatever letter case.',
+      description: 'Substring of its name, service, input preview, agents or models, case-insensitive.',
     }),
   }),
 });
 
-export const TraceOrderType = builder.enumType('TraceOrder', {
-  description: 'By what the greatest traces come first.',
+const OrderFieldType = builder.enumType('TraceOrderField', {
+  description: 'Properties that traces are ordered by.',
   values: {
-    STARTED: { value: 'start', description: 'The newest.' },
-    DURATION: { value: 'duration', description: 'The longest.' },
-    SPEND: { value: 'spend', description: 'The most expensive; unpriced ones last.' },
-    ERRORS: { value: 'errors', description: 'Those with the most failed spans.' },
+    STARTED_AT: { value: 'start', description: 'Start time.' },
+    DURATION: { value: 'duration', description: 'Duration.' },
+    COST: { value: 'spend', description: '`costUsd`. Traces without a cost come last.' },
+    ERRORS: { value: 'errors', description: 'Number of failed spans.' },
   } as const,
 });
 
-/** The filters a caller wrote. Throws InvalidInput for an amount or a time that is none. */
+export const TraceOrderType = builder.inputType('TraceOrder', {
+  description: 'Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED.',
+  fields: (t) => ({
+    field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
+    direction: t.field({
+      type: OrderDirectionType,
+      required: true,
+      defaultValue: 'descending',
+      description: 'Direction.',
+    }),
+  }),
+});
+
+/** Arguments of a time window. */
+export const windowArgs = () =>
+  builder.args((t) => ({
+    from: t.field({
+      type: 'DateTime',
+      description: 'Start of the window, inclusive; 24 hours before its end when absent.',
+    }),
+    to: t.field({ type: 'DateTime', description: 'End of the window, exclusive; the current time when absent.' }),
+  }));
+
+/** Reads a filter. Throws InvalidInput for an amount or a duration out of range. */
 export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
   if (!input) return NO_FILTERS;
-  const { minSpendUsd, minDurationMs, keyHash, teamId } = input;
-  const minSpend = typeof minSpendUsd === 'string' ? usdFrom(minSpendUsd) : null;
-  if (typeof minSpendUsd === 'string' && (minSpend === null || minSpend > MOST_PICOS))
-    throw new InvalidInput('`minSpendUsd` is no amount that a trace can cost.');
+  const { minCostUsd, minDurationMs, keyHash, teamId } = input;
+  const minSpend = typeof minCostUsd === 'string' ? usdFrom(minCostUsd) : null;
+  if (typeof minCostUsd === 'string' && (minSpend === null || minSpend > MOST_PICOS))
+    throw new InvalidInput('`minCostUsd` is out of range.');
   if (typeof minDurationMs === 'number' && !(Math.abs(minDurationMs) < MOST_MS))
-    throw new InvalidInput('`minDurationMs` is not a duration.');
+    throw new InvalidInput('`minDurationMs` is out of range.');
   return {
     status: input.status ?? null,
     service: input.service ?? null,
     agent: input.agent ?? null,
     model: input.model ?? null,
-    keyHash: keyHash === null || keyHash === undefined ? null : String(keyHash),
-    teamId: idOrNull(teamId?.toString()),
+    keyHash: keyHash === null || keyHash === undefined ? null : localId('VirtualKey', String(keyHash)),
+    teamId: idOrNull(teamId === null || teamId === undefined ? null : localId('Team', String(teamId))),
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,
@@ -79,39 +105,41 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
   };
 }
 
-/** The most that is kept of a cost. */
+/** Largest stored cost. */
 const MOST_PICOS = 2n ** 63n - 1n;
-/** Longer than any trace can be. */
+/** Largest stored duration. */
 const MOST_MS = 2 ** 63 / NS_PER_MS;
 
 const msOf = (ns: bigint | null): number | null => (ns === null ? null : Number(ns) / NS_PER_MS);
 
 const TraceBucketType = builder.objectRef<TraceBucket>('TraceBucket').implement({
-  description: 'What the traces that began in one stretch of time come to.',
+  description: 'Sums over the traces that began in one interval.',
   fields: (t) => {
     const latency = (of: 'p50Ns' | 'p90Ns' | 'p99Ns', percent: number) =>
       t.float({
         nullable: true,
-        description: `The duration that ${percent} % of them did not exceed, in milliseconds; null without traces.`,
+        description: `${percent}th percentile of their durations in milliseconds. Null without traces.`,
         resolve: (bucket) => msOf(bucket[of]),
       });
+    const sum = (of: 'spans' | 'llmCalls' | 'inputTokens' | 'outputTokens', description: string) =>
+      t.field({ type: 'BigInt', description, resolve: (bucket) => bucket[of] });
     return {
       from: t.field({
         type: 'DateTime',
-        description: 'When it begins, inclusive; it ends where the next one begins.',
+        description: 'Start of the interval, inclusive. It ends at the start of the next one.',
         resolve: ({ startMs }) => new Date(startMs),
       }),
-      traces: t.exposeInt('traces', { description: 'How many began in it.' }),
-      failed: t.exposeInt('failed', { description: 'In how many of them a span failed.' }),
-      spans: t.exposeFloat('spans', { description: 'Their spans; a float because a sum may exceed 32 bits.' }),
-      llmCalls: t.exposeFloat('llmCalls', { description: 'Their model calls.' }),
-      inputTokens: t.exposeFloat('inputTokens', { description: 'Their input tokens.' }),
-      outputTokens: t.exposeFloat('outputTokens', { description: 'Their output tokens.' }),
-      spendUsd: t.field({
+      traceCount: t.exposeInt('traces', { description: 'Number of traces.' }),
+      failedTraceCount: t.exposeInt('failed', { description: 'Number of traces with a failed span.' }),
+      spanCount: sum('spans', 'Number of spans.'),
+      llmCalls: sum('llmCalls', 'Number of model calls.'),
+      inputTokens: sum('inputTokens', 'Input tokens.'),
+      outputTokens: sum('outputTokens', 'Output tokens.'),
+      costUsd: t.field({
         type: 'Decimal',
         nullable: true,
-        description: 'Sum over their priced calls; null when none is priced.',
-        resolve: ({ spend }) => (spend === null ? null : usdText(spend)),
+        description: 'Cost of their priced calls in USD, estimates included. Null when none is priced.',
+        resolve: ({ spend }) => usdOrNull(spend),
       }),
       latencyP50Ms: latency('p50Ns', 50),
       latencyP90Ms: latency('p90Ns', 90),
@@ -123,16 +151,13 @@ const TraceBucketType = builder.objectRef<TraceBucket>('TraceBucket').implement(
 builder.queryField('traceSeries', (t) =>
   t.field({
     type: [TraceBucketType],
-    description: 'Traces by the time they began, in stretches of one length, those without traces too.',
+    description:
+      'A time series of traces: intervals of equal length, empty ones included. Reads all traces of the window.',
     complexity: ({ buckets }) => ({ field: 1, multiplier: Math.max(1, Math.min(buckets ?? 24, 500)) }),
     args: {
-      from: t.arg({
-        type: 'DateTime',
-        description: 'Start of the first, inclusive; a day before the end when absent.',
-      }),
-      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
-      buckets: t.arg.int({ description: 'At most so many, 1 to 500; 24 when absent.' }),
-      filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds.' }),
+      ...windowArgs(),
+      buckets: t.arg.int({ description: 'Maximum number of intervals, 1 to 500; 24 when absent.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
     },
     resolve: async (_root, { from, to, buckets, filter }, { scope }) => [
       ...(await listTraceSeries(scope, {
@@ -146,14 +171,14 @@ builder.queryField('traceSeries', (t) =>
 );
 
 const AgentActivityType = builder.objectRef<AgentActivity>('AgentActivity').implement({
-  description: 'An agent as the traces of a window name it.',
+  description: 'An agent and its traces of a window.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'As the sender of its spans names it.' }),
-    traces: t.exposeInt('traces', { description: 'In how many traces it took part.' }),
-    failed: t.exposeInt('failed', { description: 'In how many of them a span failed, its own or another.' }),
+    name: t.exposeString('name', { description: 'Name of the agent.' }),
+    traceCount: t.exposeInt('traces', { description: 'Number of traces with the agent.' }),
+    failedTraceCount: t.exposeInt('failed', { description: 'Number of these traces with a failed span of any agent.' }),
     lastTraceAt: t.field({
       type: 'DateTime',
-      description: 'When the latest of them began.',
+      description: 'Start of the latest of these traces.',
       resolve: ({ lastStartMs }) => new Date(lastStartMs),
     }),
   }),
@@ -162,16 +187,12 @@ const AgentActivityType = builder.objectRef<AgentActivity>('AgentActivity').impl
 builder.queryField('agents', (t) =>
   t.field({
     type: [AgentActivityType],
-    description: 'Agents that traces of a window name, whoever took part in the latest first.',
+    description: 'Agents of the traces of a window, by latest trace. Reads all traces of the window.',
     complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, Math.min(first ?? 100, 500)) }),
     args: {
-      from: t.arg({
-        type: 'DateTime',
-        description: 'Start of the window, inclusive; a day before its end when absent.',
-      }),
-      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
-      first: t.arg.int({ description: 'At most so many, 1 to 500; 100 when absent.' }),
-      filter: t.arg({ type: TraceFilterType, description: 'Only those of traces of which this holds.' }),
+      ...windowArgs(),
+      first: t.arg.int({ description: 'Maximum number of agents, 1 to 500; 100 when absent.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
     },
     resolve: async (_root, { from, to, first, filter }, { scope }) => [
       ...(await listTraceAgents(scope, {

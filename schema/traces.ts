@@ -1,51 +1,32 @@
-import type { Loaders } from '../resolvers/operation/loaders.ts';
-import { searchTraces, type TraceSearchPage } from '../resolvers/trace-search.ts';
-import { findTrace, getSpan, listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
-import { usdText } from '../src/domain/money.ts';
-import { assembleTrace, msBetween } from '../src/domain/traces/assemble-trace.ts';
-import { cursorAfter } from '../src/domain/traces/cursor.ts';
-import { SOURCE_TYPES, type SpanHead, type TraceSource } from '../src/domain/traces/span.ts';
-import { type TraceAgent, type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
+import { findTraceNode } from '../resolvers/nodes.ts';
+import { findTrace } from '../resolvers/one-trace.ts';
+import { listSpans, MOST_PAGE_SPANS } from '../resolvers/spans.ts';
+import { msBetween } from '../src/domain/traces/assemble-trace.ts';
+import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
 import { builder } from './builder.ts';
-import { CONTENT_COST, LIST_COST, TRACE_COST } from './limits.ts';
-import type { Connection } from './paging.ts';
+import { textOrNull } from './counts.ts';
+import { LIST_COST, TRACE_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
+import { commonOwner, type KnownOfTrace, partsOf, TraceAgentType, TraceType } from './refs.ts';
 import {
-  commonOwner,
-  type KnownOfAgent,
-  type KnownOfSpan,
-  type KnownOfTrace,
-  partsOf,
-  SpanType,
-  TraceAgentType,
-  TraceType,
-} from './refs.ts';
-import { instantOf, SpanDetailType, SpanStatusType } from './spans.ts';
-import { filtersOf, TraceFilterType, TraceOrderType } from './trace-search.ts';
+  AFTER_SPAN,
+  DEFAULT_SPANS,
+  instantOf,
+  SpanConnectionType,
+  spanConnectionOf,
+  spanPageCost,
+  SpanStatusType,
+} from './spans.ts';
+import { usdOrNull } from './spend.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+import { agentsOf } from './trace-agents.ts';
 
-TraceAgentType.implement({
-  description: 'An agent as a trace shows it: an actor named by GenAI attributes.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    parentAgent: t.exposeString('parentAgent', {
-      nullable: true,
-      description: 'Nearest agent above it of another name; null at the top.',
-    }),
-    invocations: t.exposeInt('invocations', { description: 'How often it was invoked.' }),
-    llmCalls: t.exposeInt('llmCalls', { description: 'Model calls it made.' }),
-    toolCalls: t.exposeInt('toolCalls', { description: 'Tool calls it made.' }),
-    durationMs: t.exposeFloat('durationMs', {
-      description: 'Sum over its spans, in milliseconds: parallel ones can exceed the trace.',
-    }),
-  }),
-});
-
-const TraceSourceKindType = builder.enumType('TraceSourceType', {
-  description: 'What kind of place a run was asked for in.',
+const SourceKindType = builder.enumType('TraceSourceType', {
+  description: 'Kind of system that started a run.',
   values: Object.fromEntries(
     SOURCE_TYPES.map((type) => [
       type.toUpperCase(),
-      { value: type, description: type === 'custom' ? 'Anywhere else.' : `Asked for in ${type}.` },
+      { value: type, description: type === 'custom' ? 'Any other system.' : `Started from ${type}.` },
     ]),
   ) as {
     readonly [Type in TraceSource['type'] as Uppercase<Type>]: { readonly value: Type; readonly description: string };
@@ -53,296 +34,166 @@ const TraceSourceKindType = builder.enumType('TraceSourceType', {
 });
 
 const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement({
-  description: 'Where the run of a trace was asked for, by the `litellm.source.*` attributes of its root.',
+  description: 'Where a run was started: the `litellm.source.*` attributes of the root span.',
   fields: (t) => ({
-    type: t.expose('type', { type: TraceSourceKindType, description: 'What kind of place.' }),
-    url: t.exposeString('url', { description: 'Leads there: `https` always.' }),
-    title: t.exposeString('title', { description: 'What to call it; may be empty.' }),
-    user: t.exposeString('user', { nullable: true, description: 'Who asked; null when that is not told.' }),
+    type: t.expose('type', { type: SourceKindType, description: 'Kind of system.' }),
+    url: t.exposeString('url', { description: 'Link to the place, always `https`.' }),
+    title: t.string({
+      nullable: true,
+      description: 'Display text of the link. Null when the sender sent none.',
+      resolve: ({ title }) => textOrNull(title),
+    }),
+    user: t.exposeString('user', { nullable: true, description: 'Who started the run. Null when unknown.' }),
   }),
 });
 
-TraceType.implement({
-  description: 'The spans that share one trace id. What they carry is read span by span.',
+/** `traceId:traceRef` of a stored trace, `traceId` of a merged one. */
+const nodeIdOf = ({ summary: { traceId, traceRef } }: KnownOfTrace): string =>
+  traceRef === '' ? traceId : `${traceId}:${traceRef}`;
+
+builder.node(TraceType, {
+  description:
+    'The spans with one trace id. Keys that send the same trace id have separate traces; `trace` merges them for a caller ' +
+    'who may read several.',
+  id: { resolve: nodeIdOf },
+  loadMany: nodesOf((id, { scope }) => findTraceNode(scope, id)),
   fields: (t) => {
-    const count = (
-      name:
-        | 'spanCount'
-        | 'agentInvocations'
-        | 'llmCalls'
-        | 'toolCalls'
-        | 'errorCount'
-        | 'pricedCalls'
-        | 'estimatedCalls'
-        | 'gatewayCalls',
-      description: string,
-    ) => t.int({ description, resolve: ({ summary }) => summary[name] });
+    type Count =
+      | 'spanCount'
+      | 'agentInvocations'
+      | 'llmCalls'
+      | 'toolCalls'
+      | 'errorCount'
+      | 'pricedCalls'
+      | 'estimatedCalls'
+      | 'gatewayCalls';
+    const count = (name: Count, description: string) => t.int({ description, resolve: ({ summary }) => summary[name] });
+    const text = (name: 'name' | 'service' | 'inputPreview' | 'traceRef', description: string) =>
+      t.string({ nullable: true, description, resolve: ({ summary }) => textOrNull(summary[name]) });
+    const tokens = (name: 'inputTokens' | 'outputTokens', description: string) =>
+      t.field({ type: 'BigInt', description, resolve: ({ summary }) => summary[name] });
     return {
-      traceId: t.id({ description: '32 hex digits.', resolve: ({ summary }) => summary.traceId }),
-      traceRef: t.id({
-        description:
-          'Handle that finds exactly this trace again; empty when several keys sent the id and all are shown.',
-        resolve: ({ summary }) => summary.traceRef,
-      }),
-      name: t.string({
-        description: 'Name of the root span, of several the earliest; empty until one has arrived.',
-        resolve: ({ summary }) => summary.name,
-      }),
-      service: t.string({
-        description: 'The service that sent the root; until that has arrived, the earliest span.',
-        resolve: ({ summary }) => summary.service,
-      }),
-      inputPreview: t.string({
-        description:
-          'The beginning of the input of the earliest root that has one; where none has, of the earliest agent or model call.',
-        resolve: ({ summary }) => summary.inputPreview,
-      }),
+      traceId: t.id({ description: 'Trace id, 32 hex digits.', resolve: ({ summary }) => summary.traceId }),
+      traceRef: text('traceRef', 'Ref of the trace of one key, as in the HTTP API. Null for a merged trace.'),
+      name: text('name', 'Name of the root span, of the earliest of several. Null until a root span is stored.'),
+      service: text('service', 'Service of the root span, or of the earliest span until a root is stored.'),
+      inputPreview: text(
+        'inputPreview',
+        'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null without any.',
+      ),
       startedAt: t.field({
         type: 'DateTime',
-        description: 'When its first span began, to the millisecond.',
+        description: 'Earliest start of its spans, to the millisecond.',
         resolve: ({ summary }) => instantOf(summary.startNs),
       }),
       endedAt: t.field({
         type: 'DateTime',
-        description: 'When its last span ended, to the millisecond.',
+        description: 'Latest end of its spans, to the millisecond.',
         resolve: ({ summary }) => instantOf(summary.endNs),
       }),
       durationMs: t.float({
-        description: 'From the first start to the last end, in milliseconds.',
+        description: 'Time from the earliest start to the latest end, in milliseconds.',
         resolve: ({ summary }) => msBetween(summary.startNs, summary.endNs),
       }),
       status: t.field({
         type: SpanStatusType,
-        description: 'Status of the root span; unset until it has arrived.',
+        description: 'Status of the root span. UNSET until a root span is stored.',
         resolve: ({ summary }) => summary.status,
       }),
       teamId: t.id({
-        description:
-          'The team whose key sent it; empty when the key has none, and when keys of several teams sent it: see `owners`.',
-        resolve: (trace) => commonOwner(trace, 'teamId') ?? '',
+        nullable: true,
+        description: 'Team of the key that sent it. Null when the key has none, and when the teams of `owners` differ.',
+        resolve: (trace) => commonOwner(trace, 'teamId'),
       }),
       redactedAt: t.field({
         type: 'DateTime',
         nullable: true,
-        description: 'When its texts were taken out; null for a trace that has them.',
+        description: 'When its texts were redacted. Null when they were not.',
         resolve: ({ summary }) => summary.redactedAt,
       }),
-      spanCount: count('spanCount', 'How many spans it has.'),
+      spanCount: count('spanCount', 'Number of spans.'),
       agentNames: t.stringList({
-        description: 'Names of its agents, sorted.',
+        description: 'Distinct names of its agents, sorted.',
         resolve: ({ summary }) => summary.agentNames,
       }),
-      agentInvocations: count('agentInvocations', 'How many agent spans it has.'),
-      llmCalls: count('llmCalls', 'How many model calls it has.'),
-      toolCalls: count('toolCalls', 'How many tool calls it has.'),
-      errorCount: count('errorCount', 'Spans that failed, anywhere in it.'),
-      inputTokens: t.float({
-        description: 'Sum over its model calls; a float because a sum may exceed 32 bits.',
-        resolve: ({ summary }) => summary.inputTokens,
-      }),
-      outputTokens: t.float({
-        description: 'Sum over its model calls; a float because a sum may exceed 32 bits.',
-        resolve: ({ summary }) => summary.outputTokens,
-      }),
+      agentInvocations: count('agentInvocations', 'Number of agent spans.'),
+      llmCalls: count('llmCalls', 'Number of model calls. A call that several spans describe counts once.'),
+      toolCalls: count('toolCalls', 'Number of tool calls.'),
+      errorCount: count('errorCount', 'Number of failed spans.'),
+      inputTokens: tokens('inputTokens', 'Input tokens of its model calls.'),
+      outputTokens: tokens('outputTokens', 'Output tokens of its model calls.'),
       models: t.stringList({
-        description: 'Models it called, sorted.',
+        description: 'Distinct models that it called, sorted.',
         resolve: ({ summary }) => summary.models,
       }),
-      spendUsd: t.field({
+      costUsd: t.field({
         type: 'Decimal',
         nullable: true,
         description:
-          'Sum over its priced calls; null when none is priced. A call that the gateway recorded in another trace counts there, so that sums over traces have it once; `spendRows` has it in both.',
-        resolve: ({ summary: { spend } }) => (spend === null ? null : usdText(spend)),
+          'Cost of its priced calls in USD, `estimatedCostUsd` included. Null when no call is priced. A call that the ' +
+          'gateway recorded in another trace counts there only, so that sums over traces count it once; `spendRows` ' +
+          'lists it in both.',
+        resolve: ({ summary }) => usdOrNull(summary.spend),
       }),
-      pricedCalls: count('pricedCalls', 'How many of its calls are priced.'),
-      estimateUsd: t.field({
+      pricedCalls: count('pricedCalls', 'Number of calls with a known cost.'),
+      estimatedCostUsd: t.field({
         type: 'Decimal',
         nullable: true,
         description:
-          'Of the spend, what is estimated from the catalog because the gateway has no record of the call; null when nothing is.',
-        resolve: ({ summary: { estimate } }) => (estimate === null ? null : usdText(estimate)),
+          'Part of `costUsd` that is estimated from catalog prices, for calls without a record of the gateway. Null when ' +
+          'nothing is estimated.',
+        resolve: ({ summary }) => usdOrNull(summary.estimate),
       }),
-      gatewayCalls: count('gatewayCalls', 'How many of its model calls the gateway made.'),
-      estimatedCalls: count('estimatedCalls', 'How many of its priced calls are estimated.'),
+      gatewayCalls: count('gatewayCalls', 'Number of model calls that the gateway made.'),
+      estimatedCalls: count('estimatedCalls', 'Number of calls with an estimated cost.'),
       frameworks: t.stringList({
-        description: 'What sent its spans, sorted.',
+        description: 'Distinct frameworks of its spans, sorted.',
         resolve: ({ summary }) => summary.frameworks,
       }),
       source: t.field({
         type: TraceSourceType,
         nullable: true,
-        description: 'Where its run was asked for; null when its root does not tell.',
+        description: 'Where its run was started. Null when the root span does not state it.',
         resolve: ({ summary }) => summary.source,
       }),
       spans: t.field({
-        type: [SpanType],
+        type: SpanConnectionType,
         nullable: true,
-        complexity: { field: 1, multiplier: LIST_COST },
-        description:
-          'All of its spans by start; the hierarchy is in the parent ids. The query `spans` has them page by page. Null when they could not be read.',
-        resolve: async (trace, _args, { scope }) => {
-          const within = partsOf(trace);
-          return (await spansOf(trace, scope.loaders)).map((span): KnownOfSpan => ({ ...span, within }));
+        complexity: ({ first }) => spanPageCost(first, DEFAULT_SPANS),
+        description: 'Its spans, ordered by start. Null when they could not be read.',
+        args: {
+          first: t.arg.int({ description: `Page size, 1 to ${MOST_PAGE_SPANS}; ${DEFAULT_SPANS} when absent.` }),
+          after: t.arg.string({ description: AFTER_SPAN }),
+        },
+        resolve: async (trace, { first, after }, { scope }) => {
+          const parts = partsOf(trace);
+          const { spanCount } = trace.summary;
+          const query = { trace: { parts, spanCount }, cursor: after ?? null, limit: first ?? DEFAULT_SPANS };
+          return spanConnectionOf(await listSpans(scope, query), parts);
         },
       }),
       agents: t.field({
         type: [TraceAgentType],
         nullable: true,
         complexity: { field: 1, multiplier: LIST_COST },
-        description: 'Its agents, in the order they first appear. Null when they could not be read.',
-        resolve: async (trace, _args, { scope }) => {
-          const within = partsOf(trace);
-          return (await agentsOf(trace, scope.loaders)).map((agent): KnownOfAgent => ({ ...agent, within }));
-        },
+        description:
+          'Its agents, ordered by first appearance. Null when they could not be read. Reads all of its spans.',
+        resolve: (trace, _args, { scope }) => agentsOf(trace, scope.loaders),
       }),
     };
   },
 });
 
-function spansOf(
-  { summary, spans }: KnownOfTrace,
-  loaders: Loaders,
-): Promise<readonly SpanHead[]> | readonly SpanHead[] {
-  return spans ?? loaders.spansByTrace.load(summary);
-}
-
-async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<readonly TraceAgent[]> {
-  if (trace.agents) return trace.agents;
-  const spans = await spansOf(trace, loaders);
-  return assembleTrace([trace.summary], new Map([[trace.summary.traceRef, spans]]))?.agents ?? [];
-}
-
-const knownOf = (summary: TraceSummary): KnownOfTrace => ({ summary });
-
-export const TraceConnectionType = builder.connectionObject(
-  { type: TraceType, name: 'TraceConnection', description: 'One page of traces, newest first.' },
-  { name: 'TraceEdge', description: 'One trace of a page.' },
-);
-
-function connectionOf(
-  items: readonly TraceSummary[],
-  hasNextPage: boolean,
-  cursorOf: (summary: TraceSummary) => string,
-): Connection<KnownOfTrace> {
-  const edges = items.map((summary) => ({
-    node: knownOf(summary),
-    get cursor() {
-      return cursorOf(summary);
-    },
-  }));
-  return {
-    edges,
-    pageInfo: {
-      hasNextPage,
-      hasPreviousPage: false,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return edges.at(-1)?.cursor ?? null;
-      },
-    },
-  };
-}
-
-async function connectionOfPage(page: Promise<TracePage>): Promise<Connection<KnownOfTrace>> {
-  const { items, nextCursor, window } = await page;
-  return connectionOf(items, nextCursor !== null, (summary) => cursorAfter(window, summary));
-}
-
-export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<Connection<KnownOfTrace>> {
-  const { items, nextCursor, search } = await page;
-  return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary));
-}
-
-const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement({
-  description: 'A trace as it stands after spans of it were stored.',
-  fields: (t) => ({
-    id: t.exposeID('id', { description: 'Names this update; given as `after` it is where a reader goes on.' }),
-    trace: t.field({ type: TraceType, description: 'The trace.', resolve: ({ event }) => knownOf(event.summary) }),
-    missed: t.exposeInt('missed', {
-      description: 'How many updates were dropped before this one because they were read too slowly.',
-    }),
-  }),
-});
-
-builder.queryFields((t) => ({
-  trace: t.field({
+builder.queryField('trace', (t) =>
+  t.field({
     type: TraceType,
     nullable: true,
     complexity: TRACE_COST,
-    description: 'One trace. Null when there is none with this id, or none the caller may see.',
+    description: 'One trace. Null when there is none that the caller may read.',
     args: {
-      id: t.arg.id({ required: true, description: 'Its trace id.' }),
-      ref: t.arg.id({ description: 'Its trace ref, when it came from a list: several keys may have sent one id.' }),
+      id: t.arg.id({ required: true, description: TRACE_ID }),
+      traceRef: t.arg.id({ description: TRACE_REF }),
     },
-    resolve: (_root, { id, ref }, { scope }) => findTrace(scope, { traceId: id, traceRef: ref ?? null }),
-  }),
-  traces: t.field({
-    type: TraceConnectionType,
-    description: 'Traces that began inside a window, newest first unless ordered otherwise. At most 50 a page.',
-    complexity: ({ first }) => ({
-      field: 1,
-      multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
-    }),
-    args: {
-      from: t.arg({
-        type: 'DateTime',
-        description: 'Start of the window, inclusive; a day before its end when absent.',
-      }),
-      to: t.arg({ type: 'DateTime', description: 'End of the window, exclusive; now when absent.' }),
-      first: t.arg.int({ description: 'At most this many, 1 to 50; 50 when absent.' }),
-      after: t.arg.string({
-        description:
-          'Only what follows this cursor, in the window and the search it was given in; neither has to be said again.',
-      }),
-      filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds.' }),
-      orderBy: t.arg({ type: TraceOrderType, description: 'The greatest first of what; the newest when absent.' }),
-    },
-    resolve(_root, { from, to, first, after, filter, orderBy }, { scope }) {
-      const asked = {
-        startMs: from?.getTime() ?? null,
-        endMs: to?.getTime() ?? null,
-        cursor: after ?? null,
-        limit: first ?? TRACE_PAGE_SIZE,
-      };
-      const searched = filter || orderBy || isSearchCursor(after ?? '');
-      if (!searched) return connectionOfPage(listTraces(scope, asked));
-      return connectionOfSearch(
-        searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order: orderBy ?? null }),
-      );
-    },
-  }),
-  span: t.field({
-    type: SpanDetailType,
-    nullable: true,
-    complexity: CONTENT_COST,
-    description: 'One span with what it carries. Fails with NOT_FOUND when there is none the caller may see.',
-    args: {
-      traceId: t.arg.id({ required: true, description: 'Its trace.' }),
-      spanId: t.arg.id({ required: true, description: 'The span.' }),
-      ref: t.arg.id({ description: 'The trace ref, when it came from a list.' }),
-    },
-    resolve: (_root, { traceId, spanId, ref }, { scope }) => getSpan(scope, { traceId, spanId, traceRef: ref ?? null }),
-  }),
-}));
-
-builder.subscriptionField('traceUpdates', (t) =>
-  t.field({
-    type: TraceUpdateType,
-    description:
-      'Traces as they land: each as it stands after spans of it were stored, not what changed in it. Ends within seconds when the key may not look any more, and with CONFLICT when its rights have changed.',
-    args: {
-      traceId: t.arg.id({ description: 'Only this trace.' }),
-      filter: t.arg({ type: TraceFilterType, description: 'Only traces of which this holds as they stand by then.' }),
-      after: t.arg.id({
-        description:
-          'First what came after the update of this id, for who comes back. Fails with CONFLICT when that is no longer kept: the latest 512 are.',
-      }),
-    },
-    subscribe: (_root, { traceId, after, filter }, { scope }) =>
-      watchTraces(scope, { traceId: traceId ?? null, after: after ?? null, filters: filtersOf(filter) }),
-    resolve: (update) => update,
+    resolve: (_root, { id, traceRef }, { scope }) => findTrace(scope, traceAddressOf(id, traceRef)),
   }),
 );

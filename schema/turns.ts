@@ -22,6 +22,8 @@ const SHORT_LIST = 64;
 /** A field that costs at least this much by itself starts in a turn with time left. */
 const HEAVY = 50;
 
+/** Fields that one item of a selection yields, by its node: documents are cached, so nodes return. */
+type Weights = WeakMap<SelectionSetNode, number>;
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
 
@@ -30,13 +32,14 @@ type Field = GraphQLField<unknown, GraphContext>;
  * and long lists are completed in slices. Changes the schema it is given.
  */
 export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
+  const weights: Weights = new WeakMap();
   const roots = new Set<unknown>([schema.getQueryType(), schema.getMutationType()]);
   for (const type of Object.values(schema.getTypeMap())) {
     // Events of a subscription are resolved at once, so that its followers can share them.
     if (!isObjectType(type) || isIntrospectionType(type) || type === schema.getSubscriptionType()) continue;
     for (const field of Object.values(type.getFields())) {
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
-      const listing = isListType(getNullableType(field.type)) ? slicing(resolve) : resolve;
+      const listing = isListType(getNullableType(field.type)) ? slicing(resolve, weights) : resolve;
       if (isHeavy(field)) field.resolve = waiting(listing, ({ heavy }) => heavy);
       else if (roots.has(type)) field.resolve = waiting(listing, ({ ordinary }) => ordinary);
       else if (listing !== resolve) field.resolve = listing;
@@ -56,17 +59,18 @@ function waiting(resolve: Resolve, laneOf: (work: Work) => Lane): Resolve {
   return (source, args, context, info) => laneOf(context.work).start(() => resolve(source, args, context, info));
 }
 
-function slicing(resolve: Resolve): Resolve {
+function slicing(resolve: Resolve, weights: Weights): Resolve {
   return (source, args, context, info) => {
     const result: unknown = resolve(source, args, context, info);
-    if (result instanceof Promise) return result.then((items: unknown) => sliced(items, context.work, info));
-    return sliced(result, context.work, info);
+    if (result instanceof Promise)
+      return result.then((items: unknown) => sliced(items, context.work, () => weightOf(info, weights)));
+    return sliced(result, context.work, () => weightOf(info, weights));
   };
 }
 
-function sliced(items: unknown, work: Work, info: GraphQLResolveInfo): unknown {
+function sliced(items: unknown, work: Work, weight: () => number): unknown {
   if (!Array.isArray(items)) return items;
-  work.count(items.length * weightOf(info));
+  work.count(items.length * weight());
   return items.length < SHORT_LIST ? items : inSlices(items as readonly unknown[], work.turns);
 }
 
@@ -85,23 +89,22 @@ function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknow
   };
 }
 
-const weights = new WeakMap<SelectionSetNode, number>();
-
 /** Fields that one item yields, those of its own items included once. */
-const weightOf = ({ fieldNodes, fragments }: GraphQLResolveInfo): number =>
-  fieldNodes.reduce((sum, node) => sum + weightBelow(node, fragments), 0);
+const weightOf = ({ fieldNodes, fragments }: GraphQLResolveInfo, weights: Weights): number =>
+  fieldNodes.reduce((sum, node) => sum + weightBelow(node, fragments, weights), 0);
 
 function weightBelow(
   { selectionSet }: Pick<FieldNode, 'selectionSet'>,
   fragments: GraphQLResolveInfo['fragments'],
+  weights: Weights,
 ): number {
   if (selectionSet === undefined) return 1;
   const known = weights.get(selectionSet);
   if (known !== undefined) return known;
   const weight = selectionSet.selections.reduce((sum, selection) => {
-    if (selection.kind === Kind.FIELD) return sum + weightBelow(selection, fragments);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + weightBelow(selection, fragments);
-    return sum + weightBelow(fragmentOf(selection.name.value, fragments), fragments);
+    if (selection.kind === Kind.FIELD) return sum + weightBelow(selection, fragments, weights);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + weightBelow(selection, fragments, weights);
+    return sum + weightBelow(fragmentOf(selection.name.value, fragments), fragments, weights);
   }, 1);
   weights.set(selectionSet, weight);
   return weight;

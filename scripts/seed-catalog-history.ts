@@ -1,24 +1,24 @@
 // npm run catalog:seed-history -- --from <file.jsonl> [--config FILE]
 //
-// Gives the catalog a past: imports dated changes, one JSON object a line in the order of time, such as
+// Imports the history of the catalog: dated changes, one JSON object a line, in order of time, such as
 // {"at":"2026-07-24T10:15:30Z","id":"gpt-4o","op":"changed","field":"input_cost_per_token","old":5e-6,"new":2.5e-6}
 // {"at":"2026-07-24T10:15:30Z","id":"gpt-5","op":"added"}
-// It writes where the server would (LENSGATE_DATA_DIR, DATABASE_URL), which may be running meanwhile. Run twice, it
-// adds nothing.
+// It writes to the database of the server (LENSGATE_DATA_DIR, DATABASE_URL), which may be running. A second run adds
+// nothing.
 import { parseArgs } from 'node:util';
 import { openStores } from '../src/persistence/database/orm.ts';
 import { SeedRejected, seedHistory } from '../src/runtime/catalog/seed.ts';
 import { loadEmbeddedSnapshot } from '../src/runtime/catalog/snapshot.ts';
-import { ConfigError } from '../src/runtime/settings/config-file.ts';
-import { keySmith } from '../src/runtime/identifiers.ts';
+import { ConfigError } from '../src/runtime/settings/config-fault.ts';
+import { keyGenerator } from '../src/runtime/identifiers.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 import { readSettings } from '../src/runtime/settings/settings.ts';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { from: { type: 'string' }, config: { type: 'string' } } });
-  if (values.from === undefined) throw new SeedRejected(['Say where the changes are: --from <file.jsonl>.']);
+  if (values.from === undefined) throw new SeedRejected(['Name the file of the changes: --from <file.jsonl>.']);
   const config = values.config === undefined ? [] : ['--config', values.config];
-  const { databaseUrl, dataDir, sqliteDriver } = readSettings(config, process.env, keySmith);
+  const { databaseUrl, dataDir, sqliteDriver } = readSettings(config, process.env, keyGenerator);
   const stores = await openStores({ databaseUrl, dataDir, sqliteDriver, log: createLog('warn') });
   const embedded = loadEmbeddedSnapshot();
   try {

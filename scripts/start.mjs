@@ -1,7 +1,7 @@
-// Runs on any Node: the server itself needs the Node that the project's own dependencies bring.
+// Runs on any Node: only the server needs the Node of the project's dependencies.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-// As a whole: a Node that is too old to have what is used of it must get as far as being told so.
+// Imported as a whole: an old Node without some of its exports must reach the version check.
 import module from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -20,13 +20,13 @@ if (major < 26) {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Made by a process of its own: what making one takes would stay with the server for its life. */
+/** Builds in a separate process, so that its memory is returned. */
 function makeBundle() {
   spawnSync(process.execPath, [join(root, 'scripts', 'bundle.mjs')], { stdio: ['ignore', 'inherit', 'inherit'] });
   return currentEntry(root);
 }
 
-/** What V8 makes of a bundle is kept beside it, so that it goes with it; where nobody may write, the server keeps it. */
+/** Keeps V8's compile cache beside the bundle; on a read-only folder the server keeps it in its data folder. */
 function keepCompiled(folder) {
   try {
     accessSync(folder, constants.W_OK);
@@ -37,8 +37,8 @@ function keepCompiled(folder) {
 }
 
 /**
- * SQLite's statements run on libuv's threads, four where nobody says otherwise. Where there are fewer cores, each statement
- * finds on one what the last has left in the cache of another. libuv reads it when it starts the first of them.
+ * SQLite's statements run on libuv's threads, four by default. With fewer cores as many threads as cores use the caches
+ * better (docs/performance.md). libuv reads the variable when it starts its first thread.
  */
 function boundThreads() {
   const cores = availableParallelism();
@@ -51,7 +51,7 @@ if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
 } else keepCompiled(dirname(entry));
-// The line of `npm start` gives the main thread an old generation of 96 MiB before V8 looks through it the first time. It has
-// that by now; threads that are made later begin with this.
+// `npm start` sets an initial old generation of 96 MiB, which the main thread has by now. Later threads start with this
+// size.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import wabt from 'wabt';
 
 const SOURCE = new URL('../src/wire/json/string-end.wat', import.meta.url);
-/** What is made of it. */
+/** The generated module. */
 export const COMPILED: URL = new URL('string-end.ts', SOURCE);
 
-/** The source of the module that holds what `string-end.wat` says, compiled. */
+/** Source of the module with the compiled `string-end.wat`. */
 export async function compiled(): Promise<string> {
   const module = (await wabt()).parseWat('string-end.wat', readFileSync(SOURCE, 'utf8'), { simd: true });
   const bytes = Buffer.from(module.toBinary({}).buffer).toString('base64');

@@ -5,7 +5,7 @@ const DIRECTORY_ENTRY = 0x02014b50;
 const STORED = 0;
 const DEFLATED = 8;
 
-/** Most bytes the end record can take: 22 and a comment. */
+/** Largest end record: 22 bytes and a comment. */
 const END_REACH = 22 + 0xffff;
 
 function endOfDirectory(archive: Buffer): number {
@@ -17,8 +17,8 @@ function endOfDirectory(archive: Buffer): number {
 }
 
 /**
- * The first file of a zip archive (a Python wheel is one) whose name ends so; null when there is none.
- * Archives beyond 4 GB are not read.
+ * The first file of a zip archive (such as a Python wheel) whose name has this ending; null for none.
+ * Archives above 4 GB are not supported.
  */
 export function zipEntry(archive: Buffer, nameEnd: string): { readonly name: string; readonly bytes: Buffer } | null {
   const end = endOfDirectory(archive);

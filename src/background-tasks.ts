@@ -1,82 +1,121 @@
 import { followBatches } from '../resolvers/batches.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
-import { probeAll } from '../resolvers/health-checks.ts';
-import type { Platform } from '../resolvers/operation/scope.ts';
-import type { KeyRing } from './gateway/key-ring.ts';
-import type { Stores } from './persistence/stores.ts';
+import { probeAllDeployments } from '../resolvers/health-checks.ts';
+import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
+import { refreshKeys } from '../resolvers/keys.ts';
+import { createLoaders } from '../resolvers/operation/loaders.ts';
+import { resetOwnerWindows } from '../resolvers/owner-windows.ts';
+import type { Platform, Scope } from '../resolvers/operation/scope.ts';
+import { removeExpiredResponses } from '../resolvers/responses.ts';
+import { removeExpiredTraces } from '../resolvers/trace-removal.ts';
+import { Client } from './domain/free-tier/client.ts';
+import { SystemCaller } from './domain/system-caller.ts';
 import { systemClock } from './runtime/clock.ts';
-import type { Log } from './runtime/telemetry/log.ts';
 import { createReconciler } from './runtime/tasks/payment-reconciler.ts';
 import { createRetention } from './runtime/tasks/retention.ts';
-import type { Settings } from './runtime/settings/settings.ts';
+import type { StartContext } from './startup/context.ts';
 
-/** Traces that retention removes at once where each step rewrites parts of tables. */
+/** Traces of one step of retention in ClickHouse, where each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
 
 /**
- * How often keys in use are read again and live feeds are checked. With the time a read may take, it is well within the 5
- * seconds after which a change made elsewhere must be in force (ADR 0056).
+ * How often keys in use are read again and live feeds are checked, in ms. With the time of a read it is well within the
+ * 5 seconds after which a change by another process must hold (ADR 0056).
  */
 const KEYS_MS = 1_500;
 
-/** What is done again and again as long as the process runs. */
-export interface Rounds {
+/** Interval between resets of ended budget windows, in seconds. */
+const RESETS_SECONDS = 5;
+
+/** Periodic work of the process. Each task runs an operation as a system caller. */
+export interface BackgroundTasks {
   start(): void;
-  /** Nothing begins any more; resolves when what removes old things has done its step. */
+  /** Starts no further work; resolves when the current step of retention is done. It may be called again. */
   stop(): Promise<void>;
 }
 
+/** The scope of a background task. `task` stands in the place of a key hash on the rows that the task writes. */
+function systemScope(platform: Platform, task: string, signal: AbortSignal): Scope {
+  const caller = new SystemCaller(task);
+  return { platform, caller, client: new Client('', null), signal, loaders: createLoaders(platform.stores, caller) };
+}
+
 /**
- * Looks for what has become of payments and batches, asks deployments whether they answer, ends feeds whose keys have
- * died, and removes what is old.
+ * Reconciles payments, follows batches, probes deployments, ends feeds of keys that no longer hold, and removes what is
+ * older than its retention.
  */
-export function createRounds(
-  settings: Settings,
-  parts: {
-    readonly platform: Platform;
-    readonly stores: Stores;
-    readonly keyRing: Pick<KeyRing, 'refresh'>;
-    readonly log: Log;
-  },
-): Rounds {
-  const { platform, stores, keyRing, log } = parts;
-  const looks = [
-    {
-      what: 'payments',
-      seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
-      reconcile: (since: Date, signal: AbortSignal) => reconcilePayments(platform, since, signal),
-    },
-    {
-      what: 'batches',
-      seconds: settings.batchPollingSeconds,
-      reconcile: (_since: Date, signal: AbortSignal) => followBatches(platform, signal),
-    },
-    {
-      what: 'deployments',
-      seconds: settings.healthChecks.everySeconds,
-      reconcile: (_since: Date, signal: AbortSignal) => probeAll(platform, signal),
-    },
-  ].map((look) => createReconciler({ ...look, clock: systemClock, log }));
-  const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };
-  const retentions = [
-    { what: 'traces', days: settings.retentionDays, forget: stores.traces.forget, ...traceSteps },
-    { what: 'responses', days: settings.responseRetentionDays, forget: stores.responses.forget },
-  ].map((kept) => createRetention({ ...kept, clock: systemClock, log }));
+export function createBackgroundTasks(
+  context: Pick<StartContext, 'settings' | 'log'>,
+  platform: Platform,
+): BackgroundTasks {
+  const reconcilers = reconcilersOf(context, platform);
+  const retentions = retentionsOf(context, platform);
+  const keysScope = systemScope(platform, 'key-refresh', new AbortController().signal);
   let keys: NodeJS.Timeout | undefined;
   return {
     start() {
-      keys = setInterval(() => {
-        // First, because it marks the keys of feeds as used.
-        platform.callerWatch.tend();
-        void keyRing.refresh();
-      }, KEYS_MS).unref();
-      for (const look of looks) look.start();
+      keys = setInterval(() => void refreshKeys(keysScope, undefined), KEYS_MS).unref();
+      for (const reconciler of reconcilers) reconciler.start();
       for (const retention of retentions) retention.start();
     },
     async stop() {
       clearInterval(keys);
-      for (const look of looks) look.stop();
+      for (const reconciler of reconcilers) reconciler.stop();
       await Promise.all(retentions.map((retention) => retention.stop()));
     },
   };
+}
+
+function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>, platform: Platform) {
+  return [
+    {
+      what: 'payments',
+      seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
+      reconcile: (since: Date, signal: AbortSignal) =>
+        reconcilePayments(systemScope(platform, 'payment-reconciliation', signal), since),
+    },
+    {
+      what: 'budget windows',
+      seconds: RESETS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        resetBudgetWindows(systemScope(platform, 'budget-windows', signal), undefined),
+    },
+    {
+      what: 'budget windows of users and teams',
+      seconds: RESETS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        resetOwnerWindows(systemScope(platform, 'owner-windows', signal), undefined),
+    },
+    {
+      what: 'batches',
+      seconds: settings.batchPollingSeconds,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        followBatches(systemScope(platform, 'batch-polling', signal), undefined),
+    },
+    {
+      what: 'deployments',
+      seconds: settings.healthChecks.everySeconds,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        probeAllDeployments(systemScope(platform, 'health-check', signal), undefined),
+    },
+  ].map((task) => createReconciler({ ...task, clock: systemClock, log }));
+}
+
+function retentionsOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>, platform: Platform) {
+  // A step is never cancelled: it is small, and the shutdown waits for it.
+  const scope = systemScope(platform, 'retention', new AbortController().signal);
+  const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };
+  return [
+    {
+      what: 'traces',
+      days: settings.retentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredTraces(scope, { beforeMs, limit }),
+      ...traceSteps,
+    },
+    {
+      what: 'responses',
+      days: settings.responseRetentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredResponses(scope, { beforeMs, limit }),
+    },
+  ].map((task) => createRetention({ ...task, clock: systemClock, log }));
 }

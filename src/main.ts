@@ -1,21 +1,29 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { ConfigError } from './runtime/settings/config-file.ts';
-import { keySmith } from './runtime/identifiers.ts';
-import { createLog } from './runtime/telemetry/log.ts';
+import { ConfigError } from './runtime/settings/config-fault.ts';
+import { keyGenerator } from './runtime/identifiers.ts';
+import { commandAnswer } from './runtime/settings/command-line.ts';
+import { processEnvironment } from './runtime/settings/process-environment.ts';
 import { readSettings, type Settings } from './runtime/settings/settings.ts';
+import { createLog } from './runtime/telemetry/log.ts';
 import { explainStart } from './startup/start-failure.ts';
 import { welcome } from './startup/welcome.ts';
 
-// What this process writes (database, admin key) is for its owner alone, whatever the folder's rights are.
+// Files of this process (database, admin key) are readable by its owner only, also in a shared folder.
 process.umask(0o077);
+
+const answer = commandAnswer(process.argv.slice(2));
+if (answer !== null) {
+  await new Promise((resolve) => process.stdout.write(answer, resolve));
+  process.exit(0);
+}
 
 const settings = read();
 const log = createLog(settings.logLevel);
 for (const warning of settings.warnings) log.warn({}, warning);
 
-// What V8 makes of the code is kept for the next start, unless it is kept beside the bundle already: in our own folder,
-// because nobody else may write code there.
+// Caches compiled code for the next start, unless the bundle has its own cache. In the data folder, because only its
+// owner may write code there.
 enableCompileCache(join(settings.dataDir, 'compiled'));
 
 // Loaded after the settings: a faulty configuration is reported before the application is composed.
@@ -29,17 +37,17 @@ const app = await startApp(settings, log).catch((error: unknown) => {
 /** Longest a shutdown may take before the process ends anyway. */
 const SHUTDOWN_MS = 10_000;
 
-/** One Ctrl-C reaches us twice, by the terminal and by npm; a person's second one comes later than this. */
+/** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later than this, in ms. */
 const SAME_PRESS_MS = 500;
 
-let toldMs: number | null = null;
+let signalledMs: number | null = null;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    if (toldMs !== null) {
-      if (signal === 'SIGINT' && performance.now() - toldMs > SAME_PRESS_MS) process.exit(1);
+    if (signalledMs !== null) {
+      if (signal === 'SIGINT' && performance.now() - signalledMs > SAME_PRESS_MS) process.exit(1);
       return;
     }
-    toldMs = performance.now();
+    signalledMs = performance.now();
     log.info({ signal }, 'draining');
     setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
     app.stop().then(
@@ -57,7 +65,7 @@ process.stdout.write(welcome(app.url, settings));
 
 function read(): Settings {
   try {
-    return readSettings(process.argv.slice(2), process.env, keySmith);
+    return readSettings(process.argv.slice(2), processEnvironment(), keyGenerator);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`Lensgate cannot start with this configuration:\n${error.message}\n`);

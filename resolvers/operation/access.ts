@@ -1,10 +1,11 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden, Unauthenticated } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { SystemCaller } from '../../src/domain/system-caller.ts';
 
-/** Who may run an operation: a named rule, so that the table of rights can be listed, printed and tested. */
+/** Access rule of operations. Its name and description form the table in `test/house/access.md`. */
 export interface Access {
   readonly name: string;
-  /** Said in the documentation and in the table of operations. */
   readonly description: string;
   /** Throws Forbidden when this caller may not, Unauthenticated when a null caller, who sent no credential, must send one. */
   readonly check: (caller: Caller | null) => void;
@@ -14,16 +15,16 @@ const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
 /** Whether a caller sees everything: a proxy administrator, read-only ones too. */
 export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
-/** Whoever sent no credential is not refused for who they are: they are asked for one. */
+/** Throws Unauthenticated instead of Forbidden when no credential was sent. */
 function known(caller: Caller | null): Caller {
   if (caller !== null) return caller;
   throw new Unauthenticated('A key is needed: send it as `Authorization: Bearer sk-...`.', 'missing');
 }
 
-/** Open to everyone, credential or not. */
+/** Everyone, without a credential. */
 export const anyone: Access = { name: 'anyone', description: 'Everyone, without a credential.', check: () => {} };
 
-/** Every credential that holds. */
+/** Every valid credential. */
 export const anyKey: Access = {
   name: 'anyKey',
   description: 'Every virtual key and the admin key.',
@@ -50,6 +51,133 @@ export const admin: Access = {
   },
 };
 
+const isReadOnly = ({ role }: Caller): boolean => role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
+
+/** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
+function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
+  if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
+  if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', right);
+  return new Forbidden(
+    `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.`,
+    'proxy_admin',
+  );
+}
+
+/** Proxy administrators for every key; users for keys of their own. The operation checks whose key it is. */
+export const keyMaker: Access = {
+  name: 'keyMaker',
+  description: 'Proxy administrators; keys of an `internal_user` for keys of the same user.',
+  check(caller) {
+    const sure = known(caller);
+    if (isAdmin(sure)) return;
+    if (isReadOnly(sure) || idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
+  },
+};
+
+/** Proxy administrators. A refusal tells what the caller lacks. */
+export const keyAdmin: Access = {
+  name: 'keyAdmin',
+  description: 'Proxy administrators.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw keyRefusal(known(caller), 'key_admin');
+  },
+};
+
+/** As `keyAdmin`; the refusal has another form on the wire. */
+export const keyBlocker: Access = {
+  name: 'keyBlocker',
+  description: 'Proxy administrators.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw keyRefusal(known(caller), 'key_block');
+  },
+};
+
+/** The refusal of a caller who may not manage users and teams. Its right decides the status of the reference. */
+export function refuseManagement(caller: Caller): Forbidden {
+  if (isReadOnly(caller))
+    return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer');
+  return new Forbidden(
+    `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=${caller.role}.`,
+    'proxy_admin',
+  );
+}
+
+/** Proxy administrators, for users, teams and what belongs to them. */
+export const tenantAdmin: Access = {
+  name: 'tenantAdmin',
+  description: 'Proxy administrators, for users, teams and what belongs to them.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw refuseManagement(known(caller));
+  },
+};
+
+/** Administrators of teams and organizations. The operation checks which team or organization it is. */
+export const teamManager: Access = {
+  name: 'teamManager',
+  description: 'Proxy administrators; keys of users for the teams and organizations that the user administers.',
+  check(caller) {
+    const sure = known(caller);
+    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw refuseManagement(sure);
+  },
+};
+
+/** Every credential. The operation checks which rows the caller may see. */
+export const teamReader: Access = {
+  name: 'teamReader',
+  description: 'Every key, for the users, teams and organizations it may see: admins all, others their own.',
+  check(caller) {
+    known(caller);
+  },
+};
+
+/** Users, for some members of their own row. */
+export const userEditor: Access = {
+  name: 'userEditor',
+  description: 'Proxy administrators; keys of an `internal_user` for the alias, email and metadata of the same user.',
+  check(caller) {
+    const sure = known(caller);
+    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw refuseManagement(sure);
+  },
+};
+
+/** Proxy administrators, the read-only ones too, for users, teams and what belongs to them. */
+export const tenantViewer: Access = {
+  name: 'tenantViewer',
+  description: 'Proxy administrators, read-only ones too, for users, teams and what belongs to them.',
+  check(caller) {
+    const sure = known(caller);
+    if (!isAnyAdmin(sure)) throw refuseManagement(sure);
+  },
+};
+
+/** Administrators for all calls; keys of a user for the calls of the user. */
+export const spendReader: Access = {
+  name: 'spendReader',
+  description: 'Proxy administrators, read-only ones too, for all calls; keys of a user for the calls of that user.',
+  check(caller) {
+    const sure = known(caller);
+    if (!isAnyAdmin(sure) && idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
+  },
+};
+
+/** Administrators, the read-only ones too. A refusal tells what the caller lacks. */
+export const spendAdmin: Access = {
+  name: 'spendAdmin',
+  description: 'Proxy administrators, read-only ones too.',
+  check(caller) {
+    if (!isAnyAdmin(known(caller))) throw keyRefusal(known(caller), 'key_admin');
+  },
+};
+
+/** Proxy administrators, not the read-only ones. Others get the answer of a wrong credential. */
+export const spendResetter: Access = {
+  name: 'spendResetter',
+  description: 'Proxy administrators.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can reset spend.', 'proxy_admin');
+  },
+};
+
 /** Proxy administrators, the read-only ones too. */
 export const anyAdmin: Access = {
   name: 'anyAdmin',
@@ -59,7 +187,7 @@ export const anyAdmin: Access = {
   },
 };
 
-/** Every credential; which rows it sees is the store's filter (visibility). */
+/** Every credential; the store filters rows by visibility. */
 export const traceReader: Access = {
   name: 'traceReader',
   description: 'Every key, for the traces it may see: admins all, team keys their team, other keys their own.',
@@ -68,7 +196,7 @@ export const traceReader: Access = {
   },
 };
 
-/** Every credential but a read-only administrator's. */
+/** Every credential except read-only administrators. */
 export const traceWriter: Access = {
   name: 'traceWriter',
   description: 'Every key except read-only administrators.',
@@ -79,7 +207,7 @@ export const traceWriter: Access = {
   },
 };
 
-/** Every credential that may write; what it may take out is its own, an administrator's everything. */
+/** Every credential that may write, for its own traces; administrators for all. */
 export const traceEraser: Access = {
   name: 'traceEraser',
   description: 'Every key that is not read-only, for the traces it sent itself; proxy administrators for all.',
@@ -90,7 +218,7 @@ export const traceEraser: Access = {
   },
 };
 
-/** Every credential; which files and batches it sees is the visibility of their owners. */
+/** Every credential; files and batches are filtered by the visibility of their owners. */
 export const objectReader: Access = {
   name: 'objectReader',
   description:
@@ -110,5 +238,14 @@ export const objectWriter: Access = {
       throw new Forbidden('Read-only administrators cannot change files, batches and responses.', 'proxy_admin');
     if (role === 'internal_user_viewer')
       throw new Forbidden('Read-only keys cannot change files, batches and responses.', 'internal_user');
+  },
+};
+
+/** Background work only: no credential has this right, an administrator's neither. */
+export const system: Access = {
+  name: 'system',
+  description: 'The process itself, for background work.',
+  check(caller) {
+    if (!(known(caller) instanceof SystemCaller)) throw new Forbidden('Only the process itself can do this.');
   },
 };

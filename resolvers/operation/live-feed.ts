@@ -1,40 +1,41 @@
 import { type Caller, haveSameRights } from '../../src/domain/caller.ts';
 import { Conflict } from '../../src/domain/errors.ts';
-import { eachOf, type PromptStream, revocable } from '../../src/domain/pollable-stream.ts';
+import { mapStream, type PollableStream, revocable } from '../../src/domain/pollable-stream.ts';
 import type { Access } from './access.ts';
 import { callerOf } from './operation.ts';
+import type { TracePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /**
- * A feed for as long as its reader may follow it: before each event, and every few seconds without one, it is asked
- * anew who they are by now, since a key may be blocked, expire or change hands meanwhile. Throws, and leaves the feed,
- * when they may not, and when their rights are others than it began with: what they were told would not be what they
- * may see. `show` gives what they are shown of an event, or null for one that is not for them.
+ * A live feed that ends when its reader loses access. The caller is read again before each event, and every few seconds
+ * without events, because a key may be blocked, expire or change. Throws and leaves the feed when the access rule
+ * refuses, and when the rights differ from those at the start. `show` returns what the reader sees of an event; null
+ * skips it.
  */
 export function whileAllowed<Event, Shown extends object>(
-  feed: PromptStream<Event>,
+  feed: PollableStream<Event>,
   {
     scope,
     access,
     show,
   }: {
-    readonly scope: Scope;
+    readonly scope: Scope<Pick<TracePlatform, 'keyRing' | 'callerWatch'>>;
     readonly access: Access;
     readonly show: (event: Event, caller: Caller) => Shown | null;
   },
-): PromptStream<Shown> {
-  const asked = callerOf(scope);
+): PollableStream<Shown> {
+  const reader = callerOf(scope);
   const { keyRing, callerWatch } = scope.platform;
 
   function check(caller: Caller): void {
     access.check(caller);
-    if (!haveSameRights(asked, caller))
+    if (!haveSameRights(reader, caller))
       throw new Conflict('The rights of this key have changed. Read the list again and follow from now on.');
   }
 
-  /** At once where the caller is known to memory, as almost always: an event may have a thousand followers. */
+  /** Synchronous when the caller is cached, as almost always: an event may have a thousand subscribers. */
   function shownOf(event: Event): Shown | null | Promise<Shown | null> {
-    const caller = keyRing.current(asked);
+    const caller = keyRing.current(reader);
     return caller instanceof Promise ? caller.then((known) => shownTo(known, event)) : shownTo(caller, event);
   }
 
@@ -43,5 +44,5 @@ export function whileAllowed<Event, Shown extends object>(
     return show(event, caller);
   }
 
-  return revocable(eachOf(feed, shownOf), (lost) => callerWatch.watch(asked, { check, lost }));
+  return revocable(mapStream(feed, shownOf), (lost) => callerWatch.watch(reader, { check, lost }));
 }

@@ -1,40 +1,65 @@
 import DataLoader from 'dataloader';
 import { type Caller, mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { EntryHistory } from '../../src/domain/catalog/history.ts';
-import type { SpanHead } from '../../src/domain/traces/span.ts';
+import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
-import type { TraceIdentity } from '../../src/domain/traces/trace.ts';
+import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
+import type { TraceLabels } from '../../src/domain/traces/trace-labels.ts';
 import { booksOf, type TraceBooks } from '../trace-books.ts';
+import { readLabels } from '../trace-labels.ts';
+import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
-/** Entries whose histories are read at once: each may bring hundreds of changes. */
+/** Most entries whose histories one query reads: each may have hundreds of changes. */
 const MOST_HISTORIES = 100;
 
 /**
- * Spans that one read brings, where the traces are known to have more. The rows of a read become spans in one go, which
- * takes some microseconds each; between two reads others run.
+ * Most spans of one read. The rows of a read are converted synchronously at some microseconds each; other work runs
+ * between two reads.
  */
 const MOST_READ_SPANS = 2_000;
 
-/** One DataLoader per question, so that a list of traces costs one query for its spans, not fifty. */
+/** Spans whose content is read at the same time: up to some hundred kilobytes each. */
+const MAX_CONTENTS = 8;
+
+/** One DataLoader per query, so that a list of traces costs one query for its spans, not fifty. */
 export interface Loaders {
-  /** What history knows of an entry's prices, by the id of the entry. */
+  /** Price history of an entry, by its id. */
   readonly historyByEntry: DataLoader<string, EntryHistory>;
   /** The spans of a trace. */
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
   /** The spend row of a span, by `traceId:spanId`; null when the gateway did not make the span. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
-  /** The rows that a call may be, of those the gateway has in traces of its own. */
+  /** Spend rows that may belong to a call, from traces of the gateway. */
   readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
-  /** What the books say of a trace, by what it is put together from. */
+  /** Accounts of a trace, by its parts. */
   readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
+  /** Session, user and tags of a trace, by its parts. */
+  readonly labelsByTrace: DataLoader<readonly TraceIdentity[], TraceLabels, string>;
+  /** The visible summaries of a trace id, or the one with a ref. */
+  readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
+  /** All spans of a trace, indexed, by the parts of the trace. */
+  readonly spanTreeByTrace: DataLoader<readonly TraceIdentity[], SpanTree, string>;
+  /** A span with its content. The caller may read its trace. */
+  readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
+  /** A key by its hash, deleted ones too, for any caller: operations check access. */
+  readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
 }
 
-/** A trace to read the spans of. A summary tells how many there are. */
+/** A trace id, and the ref of one of its traces; null for all that are visible. */
+interface SummaryAddress {
+  readonly traceId: string;
+  readonly traceRef: string | null;
+}
+
+/** A span of a stored trace. */
+type SpanKey = TraceKey & { readonly spanId: string };
+
+/** A trace whose spans to read. A summary contains their number. */
 type SpansWanted = TraceKey & { readonly spanCount?: number };
 
 /** The spans of each trace: in one read, or in several where there are many. */
@@ -72,13 +97,21 @@ async function readInPages(store: Pick<TraceStore, 'listSpanPage'>, trace: Trace
   }
 }
 
+async function readTree(
+  { spansByTrace }: Pick<Loaders, 'spansByTrace'>,
+  parts: readonly TraceIdentity[],
+): Promise<SpanTree> {
+  const spans = await Promise.all(parts.map((part) => spansByTrace.load(part)));
+  return spanTreeOf(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, spans[at] ?? []])));
+}
+
 /**
- * Loaders for one caller. A span's ids are whatever its sender says, so a spend row is shown only to those who
- * may read what its owner wrote: naming somebody's span does not open their books.
+ * Loaders for one caller. A sender chooses the ids of its spans, so a spend row is visible only to callers that may
+ * read rows of its owner: a span id of another owner reveals nothing.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const mine = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
-  const questions: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere'> = {
+  const queries: Pick<Loaders, 'spansByTrace' | 'spendRowBySpan' | 'spendRowsElsewhere' | 'contentBySpan'> = {
     spansByTrace: new DataLoader((traces) => readSpans(stores.traces, traces), {
       cacheKeyFn: ({ traceRef }) => traceRef,
     }),
@@ -100,14 +133,39 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       },
       { cacheKeyFn: (sought) => JSON.stringify(Object.values(sought)) },
     ),
+    contentBySpan: new DataLoader(
+      (spans) => Promise.all(spans.map(({ spanId, ...trace }) => stores.traces.findSpan([trace], spanId))),
+      { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
+    ),
   };
   return {
-    ...questions,
-    booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, questions))), {
+    ...queries,
+    booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
     }),
+    labelsByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => readLabels(parts, queries))), {
+      cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
+    }),
+    summariesByAddress: new DataLoader(
+      (addresses) =>
+        Promise.all(
+          addresses.map(({ traceId, traceRef }) =>
+            caller === null
+              ? Promise.resolve([])
+              : stores.traces.findSummaries(visibilityOf(caller), traceId, traceRef),
+          ),
+        ),
+      { cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef ?? ''}` },
+    ),
+    spanTreeByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => readTree(queries, parts))), {
+      cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
+    }),
+    storedKeyByHash: new DataLoader(async (hashes) => {
+      const keys = new Map((await stores.keys.findMany(hashes)).map((key) => [key.hash, key]));
+      return hashes.map((hash) => keys.get(hash) ?? null);
+    }),
     keyByHash: new DataLoader(async (hashes) => {
-      // By visibility alone: subscribers who may see the same are told the same.
+      // By visibility alone: subscribers with equal visibility share events.
       const visibility = caller === null ? null : visibilityOf(caller);
       if (visibility?.kind !== 'all')
         return hashes.map((hash) => (visibility?.kind === 'key' && caller?.key?.hash === hash ? caller.key : null));

@@ -1,47 +1,52 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Access } from './access.ts';
-import type { Scope } from './scope.ts';
+import type { FreeTierPlatform } from './platform.ts';
+import type { Platform, Scope } from './scope.ts';
 
 /** What an anonymous call counts against; a caller with a key is not counted. */
 export type Allowance = 'catalog';
 
-/** One thing the platform does for a caller, whichever door it came through. */
-export interface Operation<Input, Result> {
-  (scope: Scope, input: Input): Result;
+/** One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform it uses. */
+export interface Operation<Input, Result, Slice = Platform> {
+  (scope: Scope<Slice>, input: Input): Result;
   /** Verb-noun, unique. */
   readonly operation: string;
   readonly access: Access;
   readonly allowance: Allowance | null;
 }
 
-interface Declared<Input, Result> {
+interface Declared<Input, Result, Slice> {
   readonly name: string;
   readonly access: Access;
-  readonly run: (scope: Scope, input: Input) => Result;
+  readonly run: (scope: Scope<Slice>, input: Input) => Result;
 }
 
-const operations: Operation<never, unknown>[] = [];
+const operations: Operation<never, unknown, never>[] = [];
 
 /**
- * Declares an operation. Its access rule is data and runs first, always; `run` may rely on it. Operations
- * behind a rule that demands a credential find it with `callerOf`. One with an allowance charges an anonymous
- * request before it runs, once however many operations the request runs; that may take a look into the store.
+ * Declares an operation. Its access rule is data and is checked first; `run` may rely on it, and finds the caller of a
+ * rule that requires a credential with `callerOf`. `run` declares its slice of the platform in the type of its scope;
+ * without one it sees nothing of the platform. An operation with an allowance charges an anonymous request before it
+ * runs, once for all operations of the request; the charge may read the store.
  */
-export function operation<Input, Result>(declared: Declared<Input, Result>): Operation<Input, Result>;
-export function operation<Input, Result>(
-  declared: Declared<Input, Result> & { readonly allowance: Allowance },
-): Operation<Input, Result | Promise<Awaited<Result>>>;
-export function operation<Input, Result>(
-  declared: Declared<Input, Result> & { readonly allowance?: Allowance },
-): Operation<Input, Result | Promise<Awaited<Result>>> {
+export function operation<Input, Result, Slice = object>(
+  declared: Declared<Input, Result, Slice>,
+): Operation<Input, Result, Slice>;
+export function operation<Input, Result, Slice = object>(
+  declared: Declared<Input, Result, Slice> & { readonly allowance: Allowance },
+): Operation<Input, Result | Promise<Awaited<Result>>, Slice & FreeTierPlatform>;
+export function operation<Input, Result, Slice = object>(
+  declared: Declared<Input, Result, Slice> & { readonly allowance?: Allowance },
+): Operation<Input, Result | Promise<Awaited<Result>>, Slice & FreeTierPlatform> {
+  type OwnScope = Scope<Slice & FreeTierPlatform>;
   const { name, access, allowance = null } = declared;
-  const start = (scope: Scope, input: Input): Result | Promise<Awaited<Result>> => {
+  const start = (scope: OwnScope, input: Input): Result | Promise<Awaited<Result>> => {
     access.check(scope.caller);
     if (allowance === null || scope.caller !== null) return declared.run(scope, input);
     const charging = scope.client.chargeOnce(scope.platform.freeTier);
     return charging === undefined ? declared.run(scope, input) : runAfter(charging, scope, input);
   };
-  async function runAfter(charging: Promise<void>, scope: Scope, input: Input): Promise<Awaited<Result>> {
+  async function runAfter(charging: Promise<void>, scope: OwnScope, input: Input): Promise<Awaited<Result>> {
     await charging;
     return await declared.run(scope, input);
   }
@@ -50,13 +55,13 @@ export function operation<Input, Result>(
   return run;
 }
 
-/** Every declared operation, for the table of rights. */
-export function allOperations(): readonly Operation<never, unknown>[] {
+/** Every declared operation, for the table of access rules. */
+export function allOperations(): readonly Operation<never, unknown, never>[] {
   return operations;
 }
 
-/** The caller of an operation whose access rule demands one. */
+/** The caller of an operation whose access rule requires one. */
 export function callerOf(scope: Pick<Scope, 'caller'>): Caller {
-  if (scope.caller === null) throw new TypeError('The access rule of this operation lets anonymous callers in.');
+  if (scope.caller === null) throw new TypeError('The access rule of this operation admits anonymous callers.');
   return scope.caller;
 }

@@ -2,17 +2,22 @@ import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
+import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
+import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
 
-/** Where things are kept, one store per noun. */
-export interface Stores {
+/** The stores that operations use, one per noun. */
+export interface Stores extends TenancyStores {
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
   readonly keys: KeyStore;
+  readonly responses: Pick<SealedResponseStore, 'forget'>;
   readonly spend: SpendStore;
+  readonly spendReports: SpendReports;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;
   /** Resolves when the database answers; rejects when it does not. */

@@ -6,9 +6,9 @@ import type { HttpAnswer, HttpBody } from './route.ts';
 type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
- * Writes an answer; resolves when its last byte is handed to the socket or the client has left. A stream that has a
- * heartbeat is given one whenever it is silent for `heartbeatMs`; 0 gives none. A client that leaves the socket full for
- * `stallMs` is cut, together with the source of the stream.
+ * Writes an answer. Resolves when its last byte is written to the socket or the client has left. A stream with a heartbeat
+ * sends one after `heartbeatMs` without bytes; 0 sends none. A client that leaves the socket full for `stallMs` is
+ * disconnected, and the source of the stream is cancelled.
  */
 export function writeAnswer(
   response: Outgoing,
@@ -28,19 +28,19 @@ export function writeAnswer(
   endWith(response, bytes);
 }
 
-/** Most bytes that are worth a copy. */
+/** Largest body, in bytes, that is copied to save a write. */
 const SMALL = 16 * 1024;
 
 /**
- * Ends an answer with its whole body. Node joins a head with text to one write, but bytes it writes beside it, which
- * costs more than to make small bytes such text: in latin1 each byte is one character.
+ * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
+ * which costs more than converting small bodies to text. In latin1 each byte is one character.
  */
 export function endWith(response: Outgoing, body: Uint8Array): void {
   if (body.length > SMALL) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
 
-/** Names and values in turn, the form that Node writes without looking each name up. */
+/** Names and values in turn: Node writes this form without a lookup per name. */
 function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
   const head = [...further];
   for (const name in headers) head.push(name, headers[name] ?? '');
@@ -49,14 +49,14 @@ function headOf({ headers, head: further = [], body }: HttpAnswer): string[] {
 }
 
 /**
- * How long a client may leave a full socket unread before it is cut. Twice what common reverse proxies allow: a slow
- * reader has taken some bytes by then, and an abandoned one does not hold its upstream for long.
+ * How long a client may leave a full socket unread before it is disconnected, in ms. Twice the limit of common reverse
+ * proxies: a slow reader has read some bytes by then, and an abandoned connection does not hold its upstream for long.
  */
 export const STALLED_MS = 120_000;
 
 /**
- * Relays a stream: every chunk as it comes, the source paused while the client's socket is full and cancelled when the
- * client leaves or stalls.
+ * Relays a stream chunk by chunk. The source is paused while the client's socket is full, and cancelled when the client
+ * leaves or stalls.
  */
 function writeStream(
   response: Outgoing,
@@ -67,15 +67,14 @@ function writeStream(
     let open = true;
     let stalled: NodeJS.Timeout | undefined;
     let heartbeat: Heartbeat | undefined;
-    const finish = (end: 'completed' | 'failed' | 'abandoned', failure?: Error): void => {
+    const finish = (end: 'written' | 'abandoned'): void => {
       if (!open) return;
       open = false;
       heartbeat?.stop();
-      // What is written last has to be taken in time, too.
+      // The limit holds for the last bytes too.
       if (end === 'abandoned') clearTimeout(stalled);
       else if (stalled !== undefined) response.once('close', () => clearTimeout(stalled));
       response.off('drain', onDrain).off('close', onClose);
-      body.ended(end, failure);
       resolve();
     };
     const onDrain = (): void => {
@@ -89,15 +88,15 @@ function writeStream(
     };
     /** Ends a stream that fails after its head was sent. */
     const fail = (error: Error): void => {
-      const words = body.lastWords(error);
+      const words = body.failureEvent(error);
       if (words === null) response.destroy();
       else response.end(words);
-      finish('failed', error);
+      finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);
     response.cut = (failure) => {
       if (!open) return;
-      body.stream.cancel();
+      body.stream.cancel(failure);
       fail(failure);
     };
     const send = (bytes: Uint8Array): boolean => {
@@ -105,10 +104,10 @@ function writeStream(
       if (!more) stalled ??= setTimeout(() => response.destroy(), stallMs).unref();
       return more;
     };
-    const { heartbeat: sign } = body;
-    if (sign && heartbeatMs > 0) {
-      // A client that does not read would only be sent more that it does not read.
-      heartbeat = startHeartbeat(heartbeatMs, () => void (stalled === undefined && send(sign)));
+    const { heartbeat: comment } = body;
+    if (comment && heartbeatMs > 0) {
+      // No heartbeat while the socket is full: it would only add unread bytes.
+      heartbeat = startHeartbeat(heartbeatMs, () => void (stalled === undefined && send(comment)));
     }
     body.stream.pipe({
       chunk(bytes) {
@@ -119,7 +118,7 @@ function writeStream(
       done() {
         if (!open) return;
         response.end();
-        finish('completed');
+        finish('written');
       },
       fail(error) {
         if (!open) return;
@@ -127,7 +126,7 @@ function writeStream(
         fail(error);
       },
     });
-    // What has come already took the head along; what has not may take its time, which the head must not.
+    // Sends the headers if no chunk was written.
     if (open) response.flushHeaders();
   });
 }

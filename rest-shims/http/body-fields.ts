@@ -8,6 +8,16 @@ export type FieldReader<Value> = (sent: unknown) => { readonly value: Value } | 
 
 const STRING: Rule = { rule: 'string_type', message: 'Input should be a valid string' };
 const NUMBER: Rule = { rule: 'float_type', message: 'Input should be a valid number' };
+const INTEGER: Rule = { rule: 'int_type', message: 'Input should be a valid integer' };
+const INTEGER_PARSING: Rule = {
+  rule: 'int_parsing',
+  message: 'Input should be a valid integer, unable to parse string as an integer',
+};
+const INTEGER_FRACTION: Rule = {
+  rule: 'int_from_float',
+  message: 'Input should be a valid integer, got a number with a fractional part',
+};
+const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
 const LIST: Rule = { rule: 'list_type', message: 'Input should be a valid list' };
 const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boolean' };
 const MISSING: Rule = { rule: 'missing', message: 'Field required' };
@@ -19,15 +29,56 @@ const absent = (sent: unknown): sent is null | undefined => sent === undefined |
 export const text: FieldReader<string | null> = (sent) =>
   absent(sent) ? { value: null } : typeof sent === 'string' ? { value: sent } : STRING;
 
-/** A finite number, also as text; null when left out. */
+/** A finite number, also as text or a boolean; null when left out. */
 export const number: FieldReader<number | null> = (sent) => {
   if (absent(sent)) return { value: null };
   if (typeof sent === 'number') return { value: sent };
+  if (typeof sent === 'boolean') return { value: Number(sent) };
   if (typeof sent !== 'string') return NUMBER;
   const value = sent.trim() === '' ? Number.NaN : Number(sent);
   if (Number.isFinite(value)) return { value };
   return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
 };
+
+/** A whole number, also as text; null when left out. */
+export const wholeNumber: FieldReader<number | null> = (sent) => {
+  if (absent(sent)) return { value: null };
+  const value = typeof sent === 'string' && INTEGER_TEXT.test(sent.trim()) ? Number(sent) : sent;
+  if (typeof value === 'string') return INTEGER_PARSING;
+  if (typeof value === 'boolean') return { value: Number(value) };
+  if (typeof value !== 'number') return INTEGER;
+  return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
+};
+
+/** An object whose members one reader reads; null when left out. */
+export const recordOf =
+  <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
+  (sent) => {
+    if (absent(sent)) return { value: null };
+    if (typeof sent !== 'object' || Array.isArray(sent)) return OBJECT;
+    const values: [string, Value][] = [];
+    for (const [name, inner] of Object.entries(sent)) {
+      const result = read(inner);
+      if (!('value' in result)) return result;
+      if (result.value !== null) values.push([name, result.value]);
+    }
+    return { value: Object.fromEntries(values) };
+  };
+
+/** A list whose items one reader reads; null when left out. */
+export const listOf =
+  <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
+  (sent) => {
+    if (absent(sent)) return { value: null };
+    if (!Array.isArray(sent)) return LIST;
+    const values: Value[] = [];
+    for (const item of sent) {
+      const result = read(item);
+      if (!('value' in result)) return result;
+      if (result.value !== null) values.push(result.value);
+    }
+    return { value: values };
+  };
 
 /** A list of texts; empty when left out. */
 export const texts: FieldReader<readonly string[]> = (sent) => {
@@ -56,6 +107,10 @@ export const given =
 export const requiredText: FieldReader<string> = (sent) =>
   sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING;
 
+/** A list of texts that must be there. */
+export const requiredTexts: FieldReader<readonly string[]> = (sent) =>
+  sent === undefined ? MISSING : sent === null ? LIST : texts(sent);
+
 /** One of a few texts; null when left out. */
 export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
   const quoted = choices.map((choice) => `'${choice}'`);
@@ -75,9 +130,16 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldR
 export function fields<Values extends Readonly<Record<string, unknown>>>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
 }): (body: Uint8Array) => Values {
+  const read = members(readers);
+  return (body) => read(parseObject(body));
+}
+
+/** As `fields`, of a body that is parsed already. */
+export function members<Values extends Readonly<Record<string, unknown>>>(readers: {
+  readonly [Name in keyof Values]: FieldReader<Values[Name]>;
+}): (sent: Readonly<Record<string, unknown>>) => Values {
   const named = Object.entries(readers) as [string, FieldReader<unknown>][];
-  return (body) => {
-    const sent = parseObject(body);
+  return (sent) => {
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
     for (const [name, read] of named) {
@@ -90,7 +152,8 @@ export function fields<Values extends Readonly<Record<string, unknown>>>(readers
   };
 }
 
-function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
+/** A JSON object. Throws InvalidInput. */
+export function parseObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   if (body.length === 0) throw broken({ path: ['body'], rule: 'missing', message: 'Field required', input: null });
   if (nestsTooDeep(body)) {
     const context = { error: `more than ${MAX_NESTING} levels deep` };

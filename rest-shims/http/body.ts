@@ -2,7 +2,7 @@ import { TooLarge, Unavailable } from '../../src/domain/errors.ts';
 import { GatheredBytes } from '../../src/domain/gathered-bytes.ts';
 import type { Incoming } from './outgoing.ts';
 
-/** What a request without a body carries, and all that is taken of one that should have none. */
+/** The body of a request without one. Bodies of methods that have none are ignored. */
 export const NO_BODY = new Uint8Array(0);
 const MEGABYTE = 1024 * 1024;
 
@@ -17,11 +17,11 @@ function tooLarge(size: number, limit: number): TooLarge {
 
 /**
  * Longest time, in ms, that a small body or a body without a known key may take to arrive. Larger bodies of known keys
- * have as long as the edge allows (`requestTimeout`).
+ * have `requestTimeout` of the HTTP server.
  */
 export const SMALL_BODY_MS = 30_000;
 
-/** The body did not arrive in time. The connection closes behind the answer: the rest of the body is not read. */
+/** The body did not arrive in time. The connection closes after the answer, because the rest of the body is not read. */
 export class BodyTimeout extends Unavailable {
   constructor() {
     super('The body took too long to come.');
@@ -29,7 +29,7 @@ export class BodyTimeout extends Unavailable {
   }
 }
 
-/** The client went away before its request was complete; nobody is left to answer. */
+/** The client left before its request was complete. There is no answer. */
 export class RequestAborted extends Error {
   constructor() {
     super('The client left before its request was complete.');
@@ -70,7 +70,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
       const timer = setTimeout(late, withinMs).unref();
       request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer));
     }
-    // The listeners stay: to take them off costs every request as much as reading it, and a promise settles once.
+    // The listeners are not removed: that costs as much as reading a small body, and a promise settles once.
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size <= limit) {
@@ -81,7 +81,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
       reject(tooLarge(size, limit));
     });
     request.on('end', () => resolve(gathered.whole()));
-    // Without a listener for errors, Node tells of a request that broke off by closing it alone.
+    // Without an `error` listener, Node reports an aborted request by `close` only.
     request.on('close', () => {
       if (request.readableEnded) return;
       gathered.drop();
@@ -90,7 +90,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   });
 }
 
-/** Bodies up to this many bytes may be held twice for the moment in which they are joined. */
+/** Bodies up to this many bytes may be in memory twice while their chunks are joined. */
 const SMALL = MEGABYTE;
 
 /** Joins the chunks of a body. */
@@ -102,8 +102,8 @@ interface Gathering {
 }
 
 /**
- * A large body of a declared length is put together as it comes, so that it is in memory once. The room for it is
- * allocated when half of it has arrived: a declared length alone must not allocate memory.
+ * A large body of a declared length is joined while it arrives, so that it is in memory once. Its buffer is allocated when
+ * half of it has arrived: a declared length alone must not allocate memory.
  */
 function gathering(declared: number): Gathering {
   const gathered = new GatheredBytes();

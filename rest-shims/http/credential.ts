@@ -3,46 +3,54 @@ import { Unauthenticated } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
 /** Header names that may carry a key beside `Authorization`, in order of precedence. */
-const KEY_HEADERS = ['x-gateway-api-key', 'x-litellm-api-key', 'api-key', 'x-api-key', 'x-goog-api-key'] as const;
+const KEY_HEADERS = [
+  'x-gateway-api-key',
+  'x-litellm-api-key',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+  'ocp-apim-subscription-key',
+] as const;
 
-const BEARER = /^bearer\s+/i;
+/** Schemes before a key. `Basic` is followed by the key itself, as in the reference. */
+const SCHEME = /^(bearer|basic)\s+/i;
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-/** The key a request carries under a name that only we read. */
+/** The key in a header of the gateway; null when there is none. */
 function headerKey(headers: IncomingHttpHeaders): string | null {
   for (const name of KEY_HEADERS) {
     const value = single(headers[name]);
-    if (value !== undefined && value !== '') return value.replace(BEARER, '').trim();
+    if (value !== undefined && value !== '') return value.replace(SCHEME, '').trim();
   }
   return null;
 }
 
 /**
- * The key a request carries, or null when it carries none. A gateway header wins over `Authorization`,
- * which then belongs to the upstream. Throws Unauthenticated for a credential in a form we do not take.
+ * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
+ * to the upstream. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
  */
 export function readCredential(headers: IncomingHttpHeaders): string | null {
   const key = headerKey(headers);
   if (key !== null) return key;
   const { authorization } = headers;
   if (authorization === undefined || authorization === '') return null;
-  if (!BEARER.test(authorization)) {
+  if (!SCHEME.test(authorization)) {
     throw new Unauthenticated(
       'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
       'malformed',
     );
   }
-  return authorization.replace(BEARER, '').trim();
+  return authorization.replace(SCHEME, '').trim();
 }
 
-/** As `readCredential`, for paths that demand no key: what has no form of a key is given as it came. */
+/** The key or other credential of a request to a path that requires none, as it was sent; null when there is none. */
 export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
-  const key = headerKey(headers) ?? headers.authorization?.replace(BEARER, '').trim() ?? '';
+  const key = headerKey(headers) ?? headers.authorization?.replace(SCHEME, '').trim() ?? '';
   return key === '' ? null : new Secret(key);
 }
 
-/** As `readCredential`, for routes that demand one. `inQuery` is what the query offers where no header does. */
+/** As `readCredential`, for routes that require a key. `inQuery` is used where no header has one. */
 export function requireCredential(headers: IncomingHttpHeaders, inQuery: string | null = null): string {
   const key = readCredential(headers) ?? inQuery;
   if (key === null || key === '') {
@@ -52,4 +60,10 @@ export function requireCredential(headers: IncomingHttpHeaders, inQuery: string 
     );
   }
   return key;
+}
+
+/** Headers with the given key, with or without its scheme, in place of their own keys. */
+export function withKey(headers: IncomingHttpHeaders, key: string): IncomingHttpHeaders {
+  const rest = Object.entries(headers).filter(([name]) => !KEY_HEADERS.some((header) => header === name));
+  return { ...Object.fromEntries(rest), authorization: `Bearer ${key.replace(SCHEME, '').trim()}` };
 }

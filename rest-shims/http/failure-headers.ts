@@ -4,15 +4,17 @@ import { failedCallOf } from '../../src/domain/chat/failed-call.ts';
 import { usdText } from '../../src/domain/money.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import type { Surface } from '../errors.ts';
+import { keyLimitHeaders } from '../model-call/limit-headers.ts';
 import { callFactsOf } from '../model-call/model-call.ts';
+import { upstreamLimits } from '../model-call/upstream-limits.ts';
 import type { RouteFacts } from './route.ts';
 
 /** Surfaces on which models are called. */
 const CALLS = new Set<Surface>(['proxy', 'anthropic', 'gemini']);
 
 /**
- * What the head of a refusal tells of the call it refuses: its id, also where it was refused before it became one, but not
- * to a caller nobody knows.
+ * Headers of a failed model call. The call id is present even if the call was refused before it started, but not for an
+ * unauthenticated caller.
  */
 export function failureHead(
   { surface, credential }: Pick<RouteFacts, 'surface' | 'credential'>,
@@ -23,7 +25,7 @@ export function failureHead(
   }: { readonly error: unknown; readonly headers: IncomingHttpHeaders; readonly caller: Caller | null },
 ): Record<string, string> {
   if (!CALLS.has(surface) || credential === 'none') return {};
-  const head: Record<string, string> = {};
+  const head = upstreamLimits(error);
   const call = failedCallOf(error);
   if (call !== null || caller !== null)
     head['x-litellm-call-id'] = call?.callId ?? callFactsOf({ headers }).callId ?? crypto.randomUUID();
@@ -31,5 +33,5 @@ export function failureHead(
   if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
   const allowance = caller?.key?.maxBudget ?? null;
   if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
-  return head;
+  return { ...head, ...Object.fromEntries(keyLimitHeaders(caller?.key ?? null)) };
 }

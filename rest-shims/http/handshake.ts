@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { InvalidInput } from '../../src/domain/errors.ts';
 
-/** What RFC 6455 asks of a handshake. */
+/** Form of `Sec-WebSocket-Key` (RFC 6455, section 4.1). */
 const HANDSHAKE_KEY = /^[+/0-9A-Za-z]{22}==$/;
 const PROTOCOL = /^[!#$%&'*+\-.0-9A-Z^_`|a-z~]+$/;
 
-/** A request that asks for a WebSocket. */
+/** A request to open a WebSocket. */
 export interface UpgradeRequest {
   /** Raw query text, without the question mark. */
   readonly search: string;
@@ -16,7 +16,7 @@ export interface UpgradeRequest {
 export const offeredProtocols = (headers: IncomingHttpHeaders): readonly string[] =>
   headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
 
-/** Throws InvalidInput, naming the path that was asked for, when a handshake cannot be completed. */
+/** Throws InvalidInput, with the path in its message, for an invalid handshake. */
 export function assertHandshake(path: string, method: string | undefined, headers: IncomingHttpHeaders): void {
   const wrong =
     (method !== 'GET' && 'the method must be GET') ||
@@ -26,6 +26,6 @@ export function assertHandshake(path: string, method: string | undefined, header
   if (wrong) throw new InvalidInput(`${path}: This is no WebSocket handshake: ${wrong}.`);
 }
 
-/** What a path that is a WebSocket answers to a request that asks for none. */
+/** The failure of a request without an upgrade to a path that is a WebSocket. */
 export const noUpgrade = (path: string): InvalidInput =>
   new InvalidInput(`${path}: This path is a WebSocket. Send \`Connection: Upgrade\` and \`Upgrade: websocket\`.`);

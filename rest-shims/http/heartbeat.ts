@@ -1,16 +1,16 @@
-/** Tells when a stream has been silent for too long. */
+/** Watches a stream for idle time. */
 export interface Heartbeat {
-  /** The stream has just said something. */
+  /** Called for every chunk of the stream. */
   heard(): void;
   stop(): void;
 }
 
-/** A line that event streams have for this: it says nothing, and readers pass over it. */
+/** A comment line of an event stream, which readers ignore. */
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `beat` whenever nothing was heard for `ms`, give or take half of it: connections that are silent for longer are cut by
- * what lies between here and the client. Counting halves costs a busy stream nothing but a flag.
+ * Calls `beat` after `ms` without a chunk, within half of `ms`: proxies close connections that are idle for longer. The
+ * check per half interval costs a busy stream one flag.
  */
 export function startHeartbeat(ms: number, beat: () => void): Heartbeat {
   let silentHalves = 0;

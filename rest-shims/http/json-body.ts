@@ -1,15 +1,17 @@
+import { isUtf8 } from 'node:buffer';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import type { RequestBody } from '../../src/domain/inference/askable.ts';
+import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
 import { type PartiallyParsed, parsePartially } from '../../src/wire/json/unread.ts';
 
-/** Bytes in which no nesting can be deep enough to hold the process up. */
+/** Up to this size, in bytes, a body cannot nest deep enough to block the process. */
 const SMALL_BODY = 128 * 1024;
-/** Bytes from which on reading a body in part costs less than all of it. */
+/** From this size on, in bytes, parsing a part of a body costs less than parsing it whole. */
 const LARGE_BODY = 8 * 1024;
 
 /** A request's body as a JSON object. Throws InvalidInput. */
 export function parseBody(bytes: Uint8Array): RequestBody {
+  assertUtf8(bytes);
   if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
     throw notReadable(`The request body nests more than ${MAX_NESTING} levels deep.`);
   let value: unknown;
@@ -23,13 +25,19 @@ export function parseBody(bytes: Uint8Array): RequestBody {
   return value as RequestBody;
 }
 
-/** The same, its large members not parsed before they are asked for; what `named` says is meant, whatever was sent. */
+/** As `parseBody`, with large members parsed on first use; members of `named` override those that were sent. */
 export function parseInPart(bytes: Uint8Array, named: RequestBody): PartiallyParsed {
+  if (bytes.length >= LARGE_BODY) assertUtf8(bytes);
   const partly = bytes.length < LARGE_BODY ? null : parsePartially(bytes, named);
   return partly ?? wholly(parseBody(bytes), named);
 }
 
-/** A body of which nothing is left unread. */
+/** RFC 8259 requires UTF-8. Decoding would replace invalid bytes, and the upstream would get other bytes than were parsed. */
+function assertUtf8(bytes: Uint8Array): void {
+  if (!isUtf8(bytes)) throw notReadable('The request body is not valid UTF-8.');
+}
+
+/** A body that is parsed whole. */
 export const wholly = (fields: RequestBody, named: RequestBody): PartiallyParsed => ({
   fields: { ...fields, ...named },
   unread: NOTHING,

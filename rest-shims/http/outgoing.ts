@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
-/** A request whose body came with its head, as the hot lane hands it over (ADR 0022). */
+/** A request of the fast path whose body arrived together with its head (ADR 0022). */
 export interface WholeRequest {
   readonly method: string;
   readonly url: string;
@@ -9,7 +9,7 @@ export interface WholeRequest {
   readonly whole: Uint8Array;
 }
 
-/** A body on a connection of the hot lane of which a part has not arrived. */
+/** A body on a connection of the fast path of which a part has not arrived. */
 export interface ArrivingBody {
   /** Declared length in bytes. */
   readonly length: number;
@@ -22,20 +22,23 @@ export interface ArrivingRequest extends Omit<WholeRequest, 'whole'> {
   readonly arriving: ArrivingBody;
 }
 
-/** A request as the router takes it: Node's own, or one of the hot lane. */
+/** A request: Node's own, or one of the fast path. */
 export type Incoming = IncomingMessage | WholeRequest | ArrivingRequest;
 
-/** What the doors use of a response: Node's own has it, and the hot lane's. */
+/** The part of a response that the transports use: Node's own has it, and that of the fast path. */
 export interface Outgoing {
   readonly req: Pick<Incoming, 'headers' | 'socket'>;
   readonly destroyed: boolean;
   readonly headersSent: boolean;
-  /** Whether the answer was ended, so that a close is no leaving. */
+  /** Whether the answer was ended, so that a close is not an abort by the client. */
   readonly writableFinished: boolean;
-  /** False closes the connection behind the answer, and says so in its head. */
+  /** False closes the connection after the answer and sends `Connection: close`. */
   shouldKeepAlive: boolean;
-  /** Ends the answer early, for example at shutdown: a stream by a last event, a call by its signal. Null when not possible. */
+  /** Ends the answer early, for example at shutdown: a stream with a last event, a call with its signal. Null when not possible. */
   cut?: ((failure: Error) => void) | null;
+  /** Value of a header that `setHeader` set; the name in lower case. */
+  getHeader(name: string): number | string | readonly string[] | undefined;
+  setHeader(name: string, value: string): unknown;
   /** `head` is names and values in turn, or a record of them. */
   writeHead(status: number, head: string[] | Record<string, string | number>): unknown;
   flushHeaders(): void;

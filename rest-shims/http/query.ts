@@ -24,7 +24,7 @@ const FLAG_FAULT = new Fault('bool_parsing', 'Input should be a valid boolean, u
 /** Any text; null when not sent. */
 export const text: Reader<string | null> = (sent) => sent ?? null;
 
-/** Text of at most so many characters; null when not sent. */
+/** Text up to a number of characters; null when not sent. */
 export const textUpTo =
   (most: number): Reader<string | null> =>
   (sent) =>
@@ -32,7 +32,7 @@ export const textUpTo =
       ? new Fault('string_too_long', `String should have at most ${most} characters`, { max_length: most })
       : (sent ?? null);
 
-/** A flag, in any of the reference's spellings; undefined when not sent. */
+/** A boolean in any spelling of the reference; undefined when not sent. */
 export const flag: Reader<boolean | undefined> = (sent) =>
   sent === undefined ? undefined : (flagFrom(sent) ?? FLAG_FAULT);
 

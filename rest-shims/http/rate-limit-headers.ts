@@ -1,4 +1,4 @@
-/** The names by which clients of the reference read what an upstream leaves them, by its own names for it. */
+/** Rate limit headers of the reference, by the header of the upstream. */
 const NAMES: ReadonlyMap<string, string> = new Map([
   ...['limit', 'remaining', 'reset'].flatMap((what) =>
     ['requests', 'tokens'].map((of): [string, string] => {
@@ -6,7 +6,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
       return [name, name];
     }),
   ),
-  // Anthropic tells when by the clock, and the others how long: that one is not the same.
+  // Anthropic's reset is a time, the others' a duration, so it is not mapped.
   ...['limit', 'remaining'].flatMap((what) =>
     ['requests', 'tokens'].map((of): [string, string] => [
       `anthropic-ratelimit-${of}-${what}`,
@@ -15,5 +15,5 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** The name under which a limit of an upstream is told; undefined for what is none. */
+/** The header for a rate limit header of an upstream; undefined for other headers. */
 export const rateLimitName = (name: string): string | undefined => NAMES.get(name);

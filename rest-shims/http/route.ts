@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteStream } from '../../src/domain/bytes.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { Surface } from '../errors.ts';
+import type { FailureForm } from '../tenancy-errors.ts';
 
-/** A request as a parser sees it: read whole, within the row's limit, and nothing decided yet. */
+/** A request as a row parses it, with its whole body, within the limit of the row. */
 export interface HttpRequest {
   readonly method: string;
   /** Path as it was sent, still encoded, without the query. */
   readonly path: string;
-  /** Decoded path parameters; the tail of a `/*` pattern is named `*`. */
+  /** Decoded path parameters and wildcards by name; text that cannot be decoded is given as it was sent. */
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Raw query text, without the question mark. */
   readonly search: string;
@@ -25,14 +26,9 @@ export type HttpBody =
       readonly kind: 'stream';
       readonly stream: ByteStream;
       readonly contentType: string;
-      /** Told once how the stream ended; `abandoned` when the client left. */
-      readonly ended: (end: 'completed' | 'failed' | 'abandoned', failure?: Error) => void;
-      /** Last bytes for a stream that fails after its head went out; the status is spent by then. Null breaks it off. */
-      readonly lastWords: (failure: Error) => Uint8Array | null;
-      /**
-       * What may be said between any two chunks of the stream while it is silent, and means nothing; absent where its
-       * readers know no such thing.
-       */
+      /** Last bytes of a stream that fails after its status was sent. Null closes the connection. */
+      readonly failureEvent: (failure: Error) => Uint8Array | null;
+      /** Bytes without meaning that may be sent between two chunks of an idle stream; absent where the format has none. */
       readonly heartbeat?: Uint8Array;
     };
 
@@ -40,7 +36,7 @@ export interface HttpAnswer {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further headers, names and values in turn: the form that costs least, for rows that carry the traffic. */
+  /** Further headers, names and values in turn: the cheapest form, for hot rows. */
   readonly head?: readonly string[];
   readonly body: HttpBody;
 }
@@ -57,7 +53,7 @@ export interface RouteFacts {
   /** `noun.verb`, unique. */
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Equivalent paths in find-my-way's notation; the first without its /v1 prefix names the call everywhere. */
+  /** Equivalent paths in the notation of @koa/router; the first without its /v1 prefix names the call everywhere. */
   readonly paths: readonly [string, ...string[]];
   /** The error contract this row answers by. */
   readonly surface: Surface;
@@ -68,11 +64,13 @@ export interface RouteFacts {
   readonly keyParameter?: string;
   /** Every status the row promises; each has a contract test. */
   readonly answers: readonly number[];
+  /** Form of failures, where the surface has several. */
+  readonly failures?: FailureForm;
   /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`, `otlp` `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
-  /** Longest the body may take to come; later it is not waited for. As long as the edge allows when absent. */
+  /** How long the body may take to arrive, in ms; the limit of the server when absent. */
   readonly bodyWithinMs?: number;
-  /** Carries the traffic: served without the framework at the edge (ADR 0018). */
+  /** Carries most of the traffic: plain requests take the fast path past Koa (`src/http/fast-path/README.md`). */
   readonly hot?: boolean;
 }
 
@@ -81,7 +79,7 @@ export interface RouteRow extends RouteFacts {
   readonly handle: (request: HttpRequest, scope: Scope) => Promise<HttpAnswer> | HttpAnswer;
 }
 
-/** A row from its three parts: parse what came, run one operation, render what it gave. */
+/** A row of three parts: parse the request, run one operation, render its result. */
 export function route<Input, Result>(
   row: RouteFacts & {
     readonly parse: (request: HttpRequest) => Input;

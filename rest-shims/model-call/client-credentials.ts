@@ -1,8 +1,8 @@
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
-import { mistyped } from '../../src/domain/inference/askable.ts';
+import { mistyped } from '../../src/domain/inference/request-validation.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
-/** A key, an address, or both, that a caller brings of its own. Throws InvalidInput. */
+/** Key and address that a caller sends for the upstream. Throws InvalidInput. */
 export function credentialsOf({
   endpoint,
   body,

@@ -1,23 +1,23 @@
 import { callLabels } from '../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Dialect, Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { type Fields, isObject, list, object, parseJson, text } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
 type Headers = Pick<HttpRequest, 'headers'>;
 
-/** Dialects in which `metadata` is the provider's: what is for the gateway stands in `litellm_metadata`. */
+/** Dialects in which `metadata` belongs to the provider. The gateway reads `litellm_metadata` there. */
 const THEIRS = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
 
-/** Members of `metadata` that mean something of their own. */
+/** Members of `metadata` with a meaning for the gateway. */
 const READ = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
 
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
 
-/** What a caller notes on its call: session, end user, tags, and whatever it likes. Throws InvalidInput. */
+/** Labels of a call: session, end user, tags and free metadata. Throws InvalidInput. */
 export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
@@ -42,7 +42,7 @@ export function labelsOf(
   return { ...(labels === undefined ? {} : { labels }), ...(unkept ? { unkept } : {}) };
 }
 
-/** What stands in the body for the gateway, and the member that may be the provider's. */
+/** Members of the body for the gateway, and `metadata`, which may be the provider's. */
 function notesIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly notes: Fields } {
   const ours = body['litellm_metadata'] ?? {};
   if (!isObject(ours)) throw mistyped('litellm_metadata', 'an object', endpoint);
@@ -62,16 +62,16 @@ const tagsIn = (request: Headers): readonly string[] =>
   (header(request, 'x-litellm-tags') ?? '').split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
 
 function spendMetadataIn(request: Headers, { path }: Endpoint): Fields {
-  const said = header(request, SPEND_METADATA);
-  if (said === null) return {};
-  // Node reads the bytes of a header as Latin-1, and senders write UTF-8.
-  const value = parseJson(Buffer.from(said, 'latin1'));
+  const sent = header(request, SPEND_METADATA);
+  if (sent === null) return {};
+  // Node decodes headers as Latin-1, but senders write UTF-8.
+  const value = parseJson(Buffer.from(sent, 'latin1'));
   if (isObject(value)) return value;
   const message = `${path}: Invalid value for header '${SPEND_METADATA}': it must be a JSON object.`;
   throw new InvalidInput(message, [{ path: ['header', SPEND_METADATA], rule: 'value', message }]);
 }
 
 function header({ headers }: Headers, name: string): string | null {
-  const said = headers[name];
-  return isText(said) ? said : null;
+  const sent = headers[name];
+  return isText(sent) ? sent : null;
 }

@@ -1,8 +1,8 @@
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped } from '../../src/domain/inference/askable.ts';
+import { mistyped } from '../../src/domain/inference/request-validation.ts';
 
-/** A text to be answered in the place of a model. Throws InvalidInput, also where an answer is no text. */
+/** Text that is answered instead of a model call. Throws InvalidInput, also for endpoints without text answers. */
 export function mockOf({
   endpoint,
   body,

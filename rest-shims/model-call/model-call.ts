@@ -4,7 +4,7 @@ import type { Scope } from '../../resolvers/operation/scope.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { DomainError, Unavailable } from '../../src/domain/errors.ts';
-import { assertAskable, mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import { assertValidRequest, mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { publicAddress } from '../../src/domain/deployments/public-address.ts';
 import { usdText } from '../../src/domain/money.ts';
@@ -13,45 +13,47 @@ import { VERSION } from '../../src/domain/version.ts';
 import { eventOf } from '../../src/wire/sse/events.ts';
 import type { PartiallyParsed } from '../../src/wire/json/unread.ts';
 import type { Form } from '../../src/domain/inference/form.ts';
-import { proxyError, statusOf } from '../errors.ts';
+import { proxyError } from '../dialect-errors.ts';
+import { statusOf } from '../errors.ts';
 import { callTermsOf } from './terms.ts';
 import { bringsForm, formFields, formOf } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/heartbeat.ts';
+import { keyLimitHeaders, standingHeaders } from './limit-headers.ts';
 import { rateLimitName } from '../http/rate-limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseInPart, wholly } from '../http/json-body.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 
-/** A call id that can be echoed in a header and kept in a row as it is. */
+/** Call ids of callers that are safe in headers and rows. */
 const CALL_ID = /^[\x21-\x7e]{1,200}$/;
-/** Most bytes of an answer that is sent whole. */
+/** Most bytes of a complete answer. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 
-/** A door through which a model is called, in one dialect. */
-export interface ModelDoor {
-  /** The call a request asks for. Throws InvalidInput. */
+/** How requests of one dialect are read, and how its streams fail. */
+export interface CallFormat {
+  /** Reads a request. Throws InvalidInput. */
   read(request: HttpRequest): ModelRequest;
-  /** Runs the call; as it stands when absent. */
+  /** Runs the call. `callModel` when absent. */
   readonly call?: (scope: Scope, asked: ModelRequest) => Promise<GatewayCall>;
-  /** The last event of a stream that failed; its status went out long before. */
-  lastWords(failure: Error): Uint8Array;
-  /** An event that means nothing, for streams that are silent; absent where clients of the dialect would trip over it. */
+  /** Last event of a failed stream. Its status is already sent. */
+  failureEvent(failure: Error): Uint8Array;
+  /** Event without meaning for silent streams. Absent if clients of the dialect reject such an event. */
   readonly heartbeat?: Uint8Array;
 }
 
-/** The door of OpenAI's endpoints. */
-export const openAiDoor = (endpoint: Endpoint): ModelDoor => ({
+/** Format of OpenAI's endpoints. */
+export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
   read: (request) => readOpenAi(endpoint, request),
-  lastWords: errorEvent,
+  failureEvent: errorEvent,
   heartbeat: COMMENT_LINE,
 });
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
   const { body: bytes } = request;
-  const form = isWrittenAsForm(endpoint, request) ? formOf(request, endpoint.path) : null;
+  const form = isWrittenAsForm(endpoint, request) ? formOf(request, endpoint.path, endpoint.asks.member) : null;
   const { fields: body, unread } = sentBody(endpoint, request, form);
-  assertAskable(body, endpoint, unread);
+  assertValidRequest(body, endpoint, unread);
   const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : WHOLE;
   const asked = { endpoint, model: String(body['model']), stream, includeUsage, bytes, body };
   const facts = { ...asked, ...callFactsOf(request), ...callTermsOf(request, asked) };
@@ -59,23 +61,27 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
 }
 
 function sentBody({ asks }: Endpoint, { body: bytes, params }: HttpRequest, form: Form | null): PartiallyParsed {
-  // Where the path names a model, as Azure's clients do, it is the one that is meant.
+  // A model in the path, as Azure's clients send it, replaces that of the body.
   const named = params['model'] ? { model: params['model'] } : {};
   if (form !== null) return wholly(formFields(form), named);
-  // Items are looked through for what they refer to: to leave them unread would gain nothing.
+  // Items are always parsed, because they may refer to stored responses.
   return asks.form === 'items' ? wholly(parseBody(bytes), named) : parseInPart(bytes, named);
 }
 
 const isWrittenAsForm = ({ written }: Endpoint, request: HttpRequest): boolean =>
   written === 'form' || (written === 'form or json' && bringsForm(request));
 
-/** What the headers of a request say of the call it makes. */
-export function callFactsOf({ headers }: Pick<HttpRequest, 'headers'>): Pick<ModelRequest, 'callId' | 'parent'> {
+/** Call id, trace context and user agent from the headers of a request. */
+export function callFactsOf({
+  headers,
+}: Pick<HttpRequest, 'headers'>): Pick<ModelRequest, 'callId' | 'parent' | 'userAgent'> {
   const callId = headers['x-litellm-call-id'];
   const traceparent = headers['traceparent'];
+  const userAgent = headers['user-agent'];
   return {
     callId: typeof callId === 'string' && CALL_ID.test(callId) ? callId : null,
     parent: parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined),
+    ...(userAgent === undefined ? {} : { userAgent }),
   };
 }
 
@@ -91,7 +97,7 @@ function streamingOf(body: RequestBody, endpoint: Endpoint): Streaming {
   };
 }
 
-/** A field that may be absent or null, else of one type. */
+/** A member that may be absent or null. Throws InvalidInput for another type. */
 function optional(
   body: RequestBody,
   field: string,
@@ -104,69 +110,63 @@ function optional(
   return value;
 }
 
-/** Calls a model and answers with what it says. */
-export async function callThrough(door: ModelDoor, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
-  const asked = door.read(request);
-  const call = await (door.call ?? callModel)(scope, asked);
-  if (call.exchange.streaming) return streamedAnswer(call, scope, door);
+/** Calls a model and relays its answer. */
+export async function callThrough(format: CallFormat, request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const asked = format.read(request);
+  const call = await (format.call ?? callModel)(scope, asked);
+  if (call.exchange.streaming) return streamedAnswer(call, scope, format);
   return asked.endpoint.answers.member === null ? unreadAnswer(call, scope) : wholeAnswer(call, scope, asked.endpoint);
 }
 
-async function wholeAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
-  const bytes = await collect(call.exchange.bytes, ANSWER_LIMIT);
-  if (bytes === null) {
-    const failure = new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
-    call.settle('failed', failure);
-    throw failure;
-  }
-  const head = headOf(call, scope);
-  call.settle('completed');
-  const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
-  return { head, body: { kind: 'bytes', bytes, contentType } };
+function wholeAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
+  return call.consume(async (stream) => {
+    const bytes = await collect(stream, ANSWER_LIMIT);
+    if (bytes === null) throw new Unavailable('The answer is too large to be sent whole. Ask for a stream.');
+    const contentType = medium === 'transcript' ? transcriptType(call) : 'application/json';
+    return { head: headOf(call, scope), body: { kind: 'bytes', bytes, contentType } };
+  });
 }
 
-/** A transcript is of the kind the upstream says; what it calls neither JSON nor text to read is shown as plain text. */
+/** Content type of a transcript: the upstream's if it is JSON or a text format, else plain text. */
 function transcriptType({ exchange }: GatewayCall): string {
-  const said = exchange.headers['content-type'] ?? '';
-  return /^\s*(application\/(json|x-subrip)|text\/(plain|vtt|srt))/i.test(said) ? said : 'text/plain; charset=utf-8';
+  const sent = exchange.headers['content-type'] ?? '';
+  return /^\s*(application\/(json|x-subrip)|text\/(plain|vtt|srt))/i.test(sent) ? sent : 'text/plain; charset=utf-8';
 }
 
-function streamedAnswer(call: GatewayCall, scope: Scope, { lastWords, heartbeat }: ModelDoor): HttpAnswer {
+function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbeat }: CallFormat): HttpAnswer {
   return {
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
     head: headOf(call, scope),
     body: {
       kind: 'stream',
-      stream: call.exchange.bytes,
+      stream: call.bytes(),
       contentType: 'text/event-stream; charset=utf-8',
-      ended: (end, failure) => call.settle(end, failure),
-      lastWords,
+      failureEvent,
       ...(heartbeat === undefined ? {} : { heartbeat }),
     },
   };
 }
 
-/** Bytes of any kind as they come. One that fails is broken off: words of ours would be noise in it. */
+/** Forwards bytes of any type. A failed answer is cut: an error text inside audio would be noise. */
 export function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
     head: headOf(call, scope),
     body: {
       kind: 'stream',
-      stream: call.exchange.bytes,
+      stream: call.bytes(),
       contentType: call.exchange.headers['content-type'] ?? 'application/octet-stream',
-      ended: (end, failure) => call.settle(end, failure),
-      lastWords: () => null,
+      failureEvent: () => null,
     },
   };
 }
 
-/** The last event of a stream that failed; its status went out long before. */
+/** Last event of a failed stream, in OpenAI's format. */
 function errorEvent(failure: Error): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
   return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
 }
 
-/** The headers of an answer that a call gave, names and values in turn. */
+/** Headers of an answer, as alternating names and values. */
 export function headOf(call: GatewayCall, scope: Scope): string[] {
   const { deployment, exchange, tries } = call;
   const cost = call.cost();
@@ -193,12 +193,15 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     const spent = call.keySpend();
     if (spent !== null) head.push('x-litellm-key-spend', usdText(spent));
   }
+  for (const limit of keyLimitHeaders(scope.caller?.key ?? null)) head.push(...limit);
+  for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
   if (exchange.dropped) head.push('x-gateway-dropped-params', headerText(exchange.dropped.join(', ')));
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
     head.push(`llm_provider-${name}`, value);
     const limit = rateLimitName(name);
-    if (limit !== undefined) head.push(limit, value);
+    // The limits of the key hide those of the upstream.
+    if (limit !== undefined && call.limits.length === 0) head.push(limit, value);
   }
   return head;
 }
@@ -206,7 +209,7 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
 const headsWithBase = new WeakMap<object, readonly string[]>();
 const headsWithoutBase = new WeakMap<object, readonly string[]>();
 
-/** Headers that are the same for every call of a deployment, built once. */
+/** Headers that are the same for every call of a deployment. Built once. */
 function headOfDeployment(deployment: GatewayCall['deployment'], withBase: boolean): readonly string[] {
   const heads = withBase ? headsWithBase : headsWithoutBase;
   const known = heads.get(deployment);
@@ -220,7 +223,7 @@ function headOfDeployment(deployment: GatewayCall['deployment'], withBase: boole
   return head;
 }
 
-/** Text that may stand in a header; what may not is percent-encoded. */
+/** Text for a header. Characters that are not allowed there are percent-encoded. */
 export const headerText = (text: string): string =>
   /^[\t\x20-\x7e]*$/.test(text)
     ? text

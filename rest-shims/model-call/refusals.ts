@@ -1,30 +1,35 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 
-/** Members that nobody can be granted, and why. */
-const REFUSED: Readonly<Record<string, string>> = {
-  mock_testing_fallbacks: 'it is a switch for tests of a router, and is not taken here',
-  mock_testing_context_fallbacks: 'it is a switch for tests of a router, and is not taken here',
-  mock_testing_content_policy_fallbacks: 'it is a switch for tests of a router, and is not taken here',
-};
+/** Switches that test a router. They are never supported. */
+const TEST_SWITCHES = [
+  'mock_testing_fallbacks',
+  'mock_testing_context_fallbacks',
+  'mock_testing_content_policy_fallbacks',
+] as const;
 
-/** Switches of which `false` asks for nothing. */
-const asksNothing = (value: unknown): boolean => value === undefined || value === null || value === false;
+const isOff = (value: unknown): boolean => value === undefined || value === null || value === false;
 
 /**
- * Refuses what speaks to the gateway and cannot be done: to leave it out in silence would let a caller believe that it was.
- * Throws InvalidInput.
+ * Refuses gateway parameters that are not supported. Ignoring them would make callers believe that they apply. Throws
+ * InvalidInput.
  */
 export function assertHonoured(body: RequestBody, endpoint: Endpoint): void {
-  for (const member in REFUSED) if (!asksNothing(body[member])) throw notTaken(member, REFUSED[member] ?? '', endpoint);
+  const member = TEST_SWITCHES.find((name) => !isOff(body[name]));
+  if (member !== undefined)
+    throw unsupported(member, { rule: 'test_switch', reason: 'switches for router tests are disabled' }, endpoint);
   const guardrails = body['guardrails'] ?? [];
   if (!Array.isArray(guardrails)) throw mistyped('guardrails', 'an array', endpoint);
   if (guardrails.length > 0)
-    throw notTaken('guardrails', 'none of that name are configured, so nothing would guard this call', endpoint);
+    throw unsupported('guardrails', { rule: 'unsupported', reason: 'no guardrails are configured' }, endpoint);
 }
 
-function notTaken(member: string, why: string, { path }: Endpoint): InvalidInput {
-  const message = `${path}: The parameter '${member}' cannot be honoured: ${why}.`;
-  return new InvalidInput(message, [{ path: ['body', member], rule: 'unsupported', message }]);
+function unsupported(
+  member: string,
+  { rule, reason }: { readonly rule: string; readonly reason: string },
+  { path }: Endpoint,
+): InvalidInput {
+  const message = `${path}: The parameter '${member}' cannot be honoured: ${reason}.`;
+  return new InvalidInput(message, [{ path: ['body', member], rule, message }]);
 }

@@ -1,24 +1,24 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { isGatewayField } from '../../src/domain/inference/gateway-fields.ts';
 import type { Fallback, Retries } from '../../src/domain/inference/retries.ts';
 import { isObject } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-/** More often nobody means to be asked; one call may not keep an upstream busy for long. */
+/** Most retries of one call. It limits how long one call can load an upstream. */
 const MOST_RETRIES = 20;
 const HOW_OFTEN = `a whole number from 0 to ${MOST_RETRIES}`;
 
-/** More names than are ever gone through. */
+/** Most names in a list of fallbacks. At most 5 of them are called. */
 const MOST_NAMED = 20;
 
 const NUM_RETRIES = 'x-litellm-num-retries';
 
-/** Members that say in which form an answer is written: a fallback answers as the first model would have. */
+/** Members that set the form of the answer. A fallback cannot change them. */
 const FORM = new Set(['stream', 'stream_options']);
 
-/** Members that refer to what is kept: whose that is was looked up for the request itself, and is not for its fallbacks. */
+/** Members that refer to stored objects. Their owner is checked for the request only, so a fallback cannot change them. */
 const REFERRING = new Set(['input', 'previous_response_id', 'conversation']);
 
 interface Asking {
@@ -26,10 +26,7 @@ interface Asking {
   readonly body: RequestBody;
 }
 
-/**
- * What a caller wants done where the model does not answer: asked again, in a header or the body, and others asked instead.
- * Throws InvalidInput.
- */
+/** Retries and fallbacks of a request, from headers and body. Throws InvalidInput. */
 export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
   { endpoint, body }: Asking,
@@ -46,9 +43,9 @@ const isOften = (count: unknown): count is number =>
   typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MOST_RETRIES;
 
 function inHeader({ headers }: Pick<HttpRequest, 'headers'>, { path }: Endpoint): number | null {
-  const said = headers[NUM_RETRIES];
-  if (said === undefined || said === '') return null;
-  const count = typeof said === 'string' && /^\d+$/.test(said) ? Number(said) : Number.NaN;
+  const sent = headers[NUM_RETRIES];
+  if (sent === undefined || sent === '') return null;
+  const count = typeof sent === 'string' && /^\d+$/.test(sent) ? Number(sent) : Number.NaN;
   if (isOften(count)) return count;
   const message = `${path}: Invalid value for header '${NUM_RETRIES}': it must be ${HOW_OFTEN}.`;
   throw new InvalidInput(message, [{ path: ['header', NUM_RETRIES], rule: 'value', message }]);
@@ -60,7 +57,7 @@ function inBody(body: RequestBody, endpoint: Endpoint): number | null {
   throw mistyped('num_retries', HOW_OFTEN, endpoint);
 }
 
-/** A switch of the gateway's; off when absent. Throws InvalidInput. */
+/** A boolean member. False when absent. Throws InvalidInput. */
 function flagOf(body: RequestBody, member: string, endpoint: Endpoint): boolean {
   const value = body[member] ?? false;
   if (typeof value === 'boolean') return value;
@@ -90,7 +87,7 @@ function fallbackOf(sent: unknown, endpoint: Endpoint): Fallback {
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** `{"<model>": "<one that reads more>"}`. */
+/** Models with a larger context window, by the model that they replace. */
 function longerOf(body: RequestBody, endpoint: Endpoint): ReadonlyMap<string, string> {
   const member = 'context_window_fallback_dict';
   const sent = body[member] ?? {};

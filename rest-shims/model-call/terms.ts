@@ -11,21 +11,21 @@ import type { HttpRequest } from '../http/route.ts';
 type Asked = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
 type Terms = Pick<ModelRequest, 'timeoutSeconds' | 'retries' | 'labels' | 'unkept' | 'credentials' | 'mockResponse'>;
 
-/** Where terms stand: these members of the body, and headers whose names begin so. */
+/** Members of the body and prefix of the headers that contain settings of the call. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
 const HEADER = 'x-litellm-';
 const NONE: Terms = Object.freeze({});
 
-/** Most requests: to look for each term by itself costs a tenth of what a call does. */
-function saysNothing({ headers }: Pick<HttpRequest, 'headers'>, body: Asked['body']): boolean {
+/** Whether a request has no settings. Most have none, and reading each setting costs a tenth of a call. */
+function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Asked['body']): boolean {
   for (const member in body) if (MEMBERS.has(member)) return false;
   for (const name in headers) if (name.startsWith(HEADER)) return false;
   return true;
 }
 
-/** What a request says of how it is to be carried out, beside what it asks of the model. Throws InvalidInput. */
+/** Settings of a call for the gateway: timeout, retries, labels, credentials. Throws InvalidInput. */
 export function callTermsOf(request: Pick<HttpRequest, 'headers'>, asked: Asked): Terms {
-  if (saysNothing(request, asked.body)) return NONE;
+  if (hasNoSettings(request, asked.body)) return NONE;
   assertHonoured(asked.body, asked.endpoint);
   return {
     ...timeoutOf(request, asked),

@@ -1,9 +1,9 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../src/domain/inference/askable.ts';
+import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-/** A day: longer than anybody waits, and as long as a timer can be set with ease. */
+/** Longest timeout: one day. */
 const MOST_SECONDS = 86_400;
 const WANTED = `a number of seconds, at most ${MOST_SECONDS}`;
 
@@ -11,9 +11,9 @@ const isTime = (seconds: unknown): seconds is number =>
   typeof seconds === 'number' && seconds > 0 && seconds <= MOST_SECONDS;
 
 function inHeader({ headers }: Pick<HttpRequest, 'headers'>, name: string, { path }: Endpoint): number | null {
-  const said = headers[name];
-  if (said === undefined || said === '') return null;
-  const seconds = typeof said === 'string' ? Number(said) : Number.NaN;
+  const sent = headers[name];
+  if (sent === undefined || sent === '') return null;
+  const seconds = typeof sent === 'string' ? Number(sent) : Number.NaN;
   if (isTime(seconds)) return seconds;
   const message = `${path}: Invalid value for header '${name}': it must be ${WANTED}.`;
   throw new InvalidInput(message, [{ path: ['header', name], rule: 'value', message }]);
@@ -26,8 +26,8 @@ function inBody(body: RequestBody, member: string, endpoint: Endpoint): number |
 }
 
 /**
- * How long a caller gives the upstream to begin its answer, instead of what the deployment says; a header beats the body,
- * and what is said of streams what is said of all. Throws InvalidInput.
+ * Timeout of a request until the upstream's answer begins. It replaces that of the deployment. Headers precede the body, and
+ * timeouts for streams precede general ones. Throws InvalidInput.
  */
 export function timeoutOf(
   request: Pick<HttpRequest, 'headers'>,

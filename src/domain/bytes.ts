@@ -9,16 +9,19 @@ export interface ByteSink {
 }
 
 /**
- * Bytes on their way from an upstream. Pushed, not pulled, because a promise per chunk is what a relay can
- * least afford; `iterate` gives the pulled form where a consumer wants one. Consumed exactly once.
+ * A byte stream from an upstream. It is pushed, not pulled, because a promise per chunk is too expensive for a relay;
+ * `iterate` is the pulled form. Consumed exactly once.
  */
 export interface ByteStream {
   /** Starts the flow. Nothing is delivered before this is called. */
   pipe(sink: ByteSink): void;
-  /** Lets a paused source go on. */
+  /** Resumes a paused source. */
   resume(): void;
-  /** Gives the rest up and frees the upstream connection at once. Safe to call at any time, repeatedly. */
-  cancel(): void;
+  /**
+   * Stops the flow and frees the upstream connection at once. `failure` is the reason when the reader did not leave by
+   * itself, e.g. a shutdown. May be called at any time and repeatedly.
+   */
+  cancel(failure?: Error): void;
 }
 
 /** A whole body as a byte stream. */
@@ -37,7 +40,7 @@ export function bytesOf(body: Uint8Array): ByteStream {
   };
 }
 
-/** Reads a stream to its end. Rejects with what failed it; null when it holds more than `limit` bytes. */
+/** Reads a stream to its end. Rejects with the stream's error; null when it has more than `limit` bytes. */
 export function collect(stream: ByteStream, limit: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
     const gathered = new GatheredBytes();
@@ -55,7 +58,7 @@ export function collect(stream: ByteStream, limit: number): Promise<Uint8Array |
   });
 }
 
-/** Pieces as one. */
+/** Concatenates chunks. */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
   let at = 0;
@@ -67,8 +70,8 @@ export function joined(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * The pulled form: holds at most the chunk being read and what the source had already in flight when it
- * was asked to pause. Leaving the loop cancels the stream.
+ * The pulled form of a stream. Buffers at most the current chunk and the chunks that the source had in flight when it
+ * was paused. Leaving the loop cancels the stream.
  */
 export function iterate(stream: ByteStream): AsyncIterableIterator<Uint8Array> {
   const waiting: Uint8Array[] = [];

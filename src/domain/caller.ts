@@ -13,7 +13,7 @@ export interface Caller {
   readonly userId: string | null;
 }
 
-/** Whether two callers of one key may see and do the same: on these alone depends what they are shown. */
+/** Whether two callers of one key have the same rights. Only these fields decide what a caller sees. */
 export const haveSameRights = (one: Caller, other: Caller): boolean =>
   one.role === other.role && idOrNull(one.teamId) === idOrNull(other.teamId);
 

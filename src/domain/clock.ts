@@ -1,11 +1,11 @@
-/** Where the time comes from, so that tests can hold it. */
+/** Source of time, which tests can replace. */
 export interface Clock {
   now(): Date;
-  /** Milliseconds that only ever grow, with fractions; for durations. */
+  /** Monotonic time in ms, with fractions; for durations. */
   monotonicMs(): number;
 }
 
-/** Where fresh identifiers come from. */
+/** Source of new identifiers. */
 export interface Ids {
   uuid(): string;
   /** 16 random bytes as 32 lower-case hex digits, never all zero. */

@@ -1,12 +1,12 @@
 import { Unavailable } from './errors.ts';
 
-/** Room for so many of something at one time. */
+/** Limits the number of concurrent uses of a resource. */
 export interface Slots {
-  /** Takes one and gives what frees it again. Throws Unavailable at once when none is free: nobody waits here. */
+  /** Acquires a slot and returns the function that releases it. Throws Unavailable at once when none is free. */
   take(): () => void;
 }
 
-/** `what` says in the refusal what there are too many of. */
+/** `what` names the resource in the error message. */
 export function createSlots(count: number, what: string): Slots {
   let free = count;
   return {

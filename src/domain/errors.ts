@@ -1,17 +1,17 @@
-/** One fault in what a caller sent: where it is, which rule it breaks, and a text fit to show. */
+/** One fault in a request: its path, the broken rule, and a text that may be shown. */
 export interface Issue {
   /** Path from the outermost value, e.g. `['query', 'page']`. */
   readonly path: readonly (string | number)[];
   /** Stable name of the broken rule, e.g. `int_parsing`. */
   readonly rule: string;
   readonly message: string;
-  /** The value as it was sent, when it may be shown. */
+  /** The value of the request, when it may be shown. */
   readonly input?: unknown;
   /** Bounds of the rule, e.g. `{ ge: 1 }`. */
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
-/** Every meaning a deliberate failure can have. A door decides what each looks like on its wire. */
+/** Codes of deliberate failures. Each transport decides how it renders them. */
 export type ErrorCode =
   | 'INVALID_INPUT'
   | 'UNSUPPORTED'
@@ -26,16 +26,16 @@ export type ErrorCode =
   | 'UNAVAILABLE';
 
 /**
- * A failure the platform means. `message` and `detail` may be shown to the caller; everything that may
- * not goes into `cause`, which only the log sees. Anything else that is thrown is a bug and is masked.
+ * A deliberate failure. `message` may be shown to the caller; anything else goes into `cause`, which is only logged.
+ * Any other thrown value is a bug and is masked.
  */
 export abstract class DomainError extends Error {
   abstract readonly code: ErrorCode;
 }
 
 /**
- * A failure that a caller can cause at any rate. It keeps no stack: nobody is shown it, and to make one costs more
- * than all the rest of a refusal.
+ * A failure that a caller can cause at any rate. It has no stack trace, which is never shown and would cost more than
+ * the rest of the refusal.
  */
 abstract class Refusal extends DomainError {
   constructor(message: string, options?: ErrorOptions) {
@@ -46,11 +46,11 @@ abstract class Refusal extends DomainError {
   }
 }
 
-/** The caller sent something that breaks a rule; all faults at once. */
+/** An invalid request, with all its faults. */
 export class InvalidInput extends DomainError {
   readonly code = 'INVALID_INPUT';
   readonly issues: readonly Issue[];
-  /** The field that a fault without issues is about, when one is named. */
+  /** The field of a fault without issues; null when none is named. */
   readonly field: string | null;
   constructor(
     message: string,
@@ -64,7 +64,17 @@ export class InvalidInput extends DomainError {
   }
 }
 
-/** Understood, but this installation cannot do it. */
+/** A required field of a form is missing. All surfaces answer it as a validation error. */
+export class MissingFormField extends InvalidInput {
+  constructor(field: string) {
+    super(`The form field '${field}' is missing.`, [
+      { path: ['body', field], rule: 'missing', message: 'Field required' },
+    ]);
+    this.name = 'MissingFormField';
+  }
+}
+
+/** A valid request that this installation does not support. */
 export class Unsupported extends DomainError {
   readonly code = 'UNSUPPORTED';
   constructor(message: string, options?: ErrorOptions) {
@@ -73,21 +83,24 @@ export class Unsupported extends DomainError {
   }
 }
 
-/** Why a credential was not accepted; the field's own words, used as `error.type` on the proxy's wire. */
+/** Why a credential was refused. The proxy's answers derive `error.type` from it. */
 export type CredentialFault = 'missing' | 'malformed' | 'unknown' | 'expired' | 'blocked';
 
-/** No credential, or one that does not hold. */
+/** No credential, or an invalid one. */
 export class Unauthenticated extends Refusal {
   readonly code = 'UNAUTHENTICATED';
   readonly fault: CredentialFault;
-  constructor(message: string, fault: CredentialFault, options?: ErrorOptions) {
+  /** What the key is called, where it is known: the end of its hash. */
+  readonly keyName: string | null;
+  constructor(message: string, fault: CredentialFault, options: ErrorOptions & { readonly keyName?: string } = {}) {
     super(message, options);
     this.name = 'Unauthenticated';
     this.fault = fault;
+    this.keyName = options.keyName ?? null;
   }
 }
 
-/** The caller is known and may not do this. `right` names what is missing when that may be told. */
+/** An authenticated caller without the right. `right` names it when it may be shown. */
 export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN';
   readonly right: string | null;
@@ -98,7 +111,7 @@ export class Forbidden extends Refusal {
   }
 }
 
-/** What was asked for does not exist, or the caller may not know that it does. */
+/** The object does not exist, or the caller may not know that it exists. */
 export class NotFound extends DomainError {
   readonly code = 'NOT_FOUND';
   readonly kind: string;
@@ -111,7 +124,7 @@ export class NotFound extends DomainError {
   }
 }
 
-/** Something that already exists stands in the way. */
+/** Conflicts with something that exists. */
 export class Conflict extends DomainError {
   readonly code = 'CONFLICT';
   /** The field whose value is taken, when one is named. */
@@ -126,7 +139,7 @@ export class Conflict extends DomainError {
 /** More bytes, items or depth than is accepted. */
 export class TooLarge extends DomainError {
   readonly code = 'TOO_LARGE';
-  /** The bound that was crossed, in the unit the message names. */
+  /** The exceeded limit, in the unit that the message names. */
   readonly limit: number;
   constructor(message: string, limit: number, options?: ErrorOptions) {
     super(message, options);
@@ -139,7 +152,7 @@ export class TooLarge extends DomainError {
 export class LimitExceeded extends Refusal {
   readonly code = 'LIMIT_EXCEEDED';
   readonly limit: 'budget' | 'requests' | 'tokens' | 'concurrent_requests' | 'free_tier';
-  /** Seconds until trying again makes sense; null when waiting does not help. */
+  /** Seconds until a retry makes sense; null when waiting does not help. */
   readonly retryAfterSeconds: number | null;
   constructor(
     message: string,
@@ -154,16 +167,34 @@ export class LimitExceeded extends Refusal {
   }
 }
 
-/** How a budget that is used up is told: as a call that makes no sense now, as a rate, or as a request that is wrong. */
-export type BudgetToldAs = 'unprocessable' | 'rate' | 'bad_request';
+/** A limit per minute or of parallel calls is reached. */
+export class RateLimited extends LimitExceeded {
+  /** The limit by its name on the wire. */
+  readonly type: 'requests' | 'tokens' | 'max_parallel_requests';
+  /** End of the window, as UTC text. */
+  readonly resetAt: string;
+  constructor(
+    message: string,
+    type: RateLimited['type'],
+    about: { readonly retryAfterSeconds: number; readonly resetAt: string },
+  ) {
+    super(message, type === 'max_parallel_requests' ? 'concurrent_requests' : type, about.retryAfterSeconds);
+    this.name = 'RateLimited';
+    this.type = type;
+    this.resetAt = about.resetAt;
+  }
+}
 
-/** A budget is used up: unlike with a rate, trying again does not help. */
+/** How a transport reports an exceeded budget: as an unprocessable request, a rate limit, or a bad request. */
+export type BudgetErrorKind = 'unprocessable' | 'rate' | 'bad_request';
+
+/** A budget is used up. Unlike with a rate limit, a retry does not help. */
 export class BudgetExceeded extends LimitExceeded {
-  readonly toldAs: BudgetToldAs;
-  constructor(message: string, toldAs: BudgetToldAs) {
+  readonly errorKind: BudgetErrorKind;
+  constructor(message: string, errorKind: BudgetErrorKind) {
     super(message, 'budget');
     this.name = 'BudgetExceeded';
-    this.toldAs = toldAs;
+    this.errorKind = errorKind;
   }
 }
 
@@ -178,20 +209,22 @@ export class Rejected extends DomainError {
   }
 }
 
-/** The upstream answered with a failure, or did not answer. */
+/** The upstream answered with an error, or did not answer. */
 export class UpstreamFailed extends DomainError {
   readonly code = 'UPSTREAM_FAILED';
   readonly provider: string;
-  /** HTTP status the upstream sent; null when it sent none (refused, cut, timed out). */
+  /** HTTP status of the upstream; null without an answer (refused, reset, timed out). */
   readonly upstreamStatus: number | null;
-  /** The upstream's own error type and code, when its body named them. */
+  /** The upstream's own error type and code; null when its body has none. */
   readonly upstreamType: string | null;
   readonly upstreamCode: string | null;
   readonly upstreamParam: string | null;
-  /** It did not answer in the time it was given. */
+  /** Whether it did not answer within its timeout. */
   readonly timedOut: boolean;
-  /** When it may be asked again, where it says; callers are not told. */
+  /** Seconds after which the upstream accepts another call. Null when its answer does not say. */
   readonly retryAfterSeconds: number | null;
+  /** Headers of the upstream's answer, without secrets. Empty when there was no answer. */
+  readonly upstreamHeaders: Readonly<Record<string, string>>;
   constructor(
     message: string,
     about: {
@@ -202,6 +235,7 @@ export class UpstreamFailed extends DomainError {
       readonly upstreamParam?: string | null;
       readonly timedOut?: boolean;
       readonly retryAfterSeconds?: number | null;
+      readonly upstreamHeaders?: Readonly<Record<string, string>>;
     },
     options?: ErrorOptions,
   ) {
@@ -214,13 +248,14 @@ export class UpstreamFailed extends DomainError {
     this.upstreamParam = about.upstreamParam ?? null;
     this.timedOut = about.timedOut ?? false;
     this.retryAfterSeconds = about.retryAfterSeconds ?? null;
+    this.upstreamHeaders = about.upstreamHeaders ?? {};
   }
 }
 
-/** Not now: a queue is full, a store is away, or the process is draining. */
+/** Temporarily unavailable: a queue is full, a store cannot be reached, or the process is draining. */
 export class Unavailable extends DomainError {
   readonly code = 'UNAVAILABLE';
-  /** Null when waiting does not help: something has to be set up first. */
+  /** Null when waiting does not help, because a setting is missing. */
   readonly retryAfterSeconds: number | null;
   constructor(message: string, retryAfterSeconds: number | null = 2, options?: ErrorOptions) {
     super(message, options);

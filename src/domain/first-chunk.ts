@@ -1,10 +1,10 @@
 import type { ByteSink, ByteStream } from './bytes.ts';
 
 /**
- * The same stream, once its first bytes or its end have come. A failure up to then rejects, when an answer can still
- * say so; a later one fails the stream. What came before the reader is held, and the source paused.
+ * The same stream, after its first chunk or its end. An earlier failure rejects, while a status can still be sent; a
+ * later one fails the stream. Chunks before `pipe` are buffered, and the source is paused.
  */
-export function begun(source: ByteStream): Promise<ByteStream> {
+export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
   return new Promise((resolve, reject) => {
     let sink: ByteSink | null = null;
     const held: Uint8Array[] = [];

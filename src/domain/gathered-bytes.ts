@@ -11,7 +11,7 @@ function exactly(bytes: Buffer): Buffer {
 }
 
 /**
- * Joins chunks to one body. It holds at most about twice the bytes it was given, however small the chunks are. A chunk
+ * Joins chunks to one body. It uses at most about twice the memory of the added bytes, for chunks of any size. A chunk
  * must not change after it was added.
  */
 export class GatheredBytes {
@@ -80,7 +80,7 @@ export class GatheredBytes {
     }
   }
 
-  /** The block with room. Behind a full block comes one of double size, so that copying stays linear. */
+  /** The block with free space. A full block is followed by one of double size, so that copying stays linear. */
   #openBlock(): Buffer {
     if (this.#block !== null && this.#filled < this.#block.length) return this.#block;
     this.#blockSize = this.#block === null ? SMALLEST_BLOCK : Math.min(this.#blockSize * 2, LARGEST_BLOCK);

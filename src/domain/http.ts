@@ -1,6 +1,6 @@
 import type { ByteStream } from './bytes.ts';
 
-/** An upstream's answer: its head has come, its body is on its way. */
+/** An upstream's answer whose head has arrived. */
 export interface UpstreamAnswer {
   readonly status: number;
   /** Lower-case names; hop-by-hop headers left out, repeated ones joined with a comma. */
@@ -26,8 +26,8 @@ export interface HttpCallOptions {
 /** Calls upstreams. Keeps connections open and bounds how many there are to one origin. */
 export interface HttpClient {
   /**
-   * Resolves when the head of the answer has come, whatever its status. Rejects with HttpFailure when none
-   * came, and with the signal's reason when it fires first. A signal that fires later fails the body.
+   * Resolves when the head of the answer has arrived, with any status. Rejects with HttpFailure without a head, and
+   * with the signal's reason when it fires first. A signal that fires later fails the body.
    */
   post(
     url: string,
@@ -35,7 +35,7 @@ export interface HttpClient {
     body: Uint8Array,
     options: HttpCallOptions,
   ): Promise<UpstreamAnswer>;
-  /** As `post`, with any method, and a body in pieces that are sent one after the other and not joined. */
+  /** As `post`, with any method, and a body in chunks that are sent in order and not joined. */
   send(
     method: HttpMethod,
     url: string,
@@ -43,7 +43,7 @@ export interface HttpClient {
     body: readonly Uint8Array[],
     options: HttpCallOptions,
   ): Promise<UpstreamAnswer>;
-  /** Lets calls in flight end, then closes every connection. */
+  /** Waits for the calls in flight, then closes every connection. */
   close(): Promise<void>;
 }
 
@@ -60,12 +60,12 @@ export interface UpstreamConnections {
 }
 
 /**
- * What can go wrong between us and an upstream: it cannot be reached, took too long, closed the connection
- * before its answer was complete, or sent what is not HTTP. `misused` is a call that could not be sent.
+ * Kinds of transport failures: the upstream cannot be reached, timed out, closed the connection before its answer was
+ * complete, or did not send HTTP. `misused` is a call that could not be sent.
  */
 export type HttpFault = 'unreachable' | 'timeout' | 'cut' | 'garbled' | 'misused';
 
-/** No answer, or only part of one. The message names no header and no body. */
+/** No answer, or an incomplete one. The message contains no header and no body. */
 export class HttpFailure extends Error {
   readonly fault: HttpFault;
   constructor(fault: HttpFault, message: string, options?: ErrorOptions) {

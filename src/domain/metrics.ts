@@ -1,4 +1,4 @@
-/** What the process measures of itself, in the text format of Prometheus. No label ever carries what a caller sent. */
+/** Metrics of the process, in the text format of Prometheus. No label contains data from callers. */
 export interface Metrics {
   read(): Promise<MetricsText>;
 }
@@ -8,7 +8,7 @@ export interface MetricsText {
   readonly text: string;
 }
 
-/** Why a connection was refused: too many at all, or too many of its network without a known key. */
+/** Why a connection was refused: too many in total, or too many of its network without a known key. */
 export type RefusedFor = 'total' | 'network';
 
 /** Connections of clients. */

@@ -1,6 +1,6 @@
 /**
- * Money is exact: an amount is a whole number of picodollars (1e-12 USD) and a price per unit a whole
- * number of attodollars (1e-18 USD), both as bigint. Floats appear only where a wire asks for them.
+ * Exact money: an amount is an integer of picodollars (1e-12 USD) and a price per unit an integer of attodollars (1e-18
+ * USD), both as bigint. Floats appear only where a wire format requires them.
  */
 
 declare const usd: unique symbol;
@@ -40,43 +40,43 @@ function divideToEven(dividend: bigint, divisor: bigint): bigint {
   return quotient % 2n === 0n ? quotient : quotient + 1n;
 }
 
-/** A price as the price map writes it: a JSON number, or the same as text. Null when it is neither. */
+/** Reads a price of the price map: a JSON number, or the same as text. Null for other values. */
 export function rateFrom(price: unknown): Rate | null {
   if (typeof price !== 'number' && typeof price !== 'string') return null;
   return scaled(String(price).trim(), ATTO_DIGITS) as Rate | null;
 }
 
-/** USD as a decimal number or text, to the picodollar. Null when it is no decimal. */
+/** Reads USD from a number or decimal text, rounded to picodollars. Null for other text. */
 export function usdFrom(amount: number | string): Usd | null {
   return scaled(String(amount).trim(), PICO_DIGITS) as Usd | null;
 }
 
-/** What `units` cost at `price`, before rounding, in attodollars. */
+/** Cost of `units` at `price`, not rounded, in attodollars. */
 export function times(price: Rate, units: number): bigint {
   return price * BigInt(units);
 }
 
-/** A sum of attodollars as an amount, rounded half to even once, at the end. */
+/** Converts a sum of attodollars, rounded half to even. */
 export function usdFromAtto(atto: bigint): Usd {
   return usdFromPartsOfAtto(atto, 1n);
 }
 
-/** A sum of parts of an attodollar, of which so many make one, as an amount, rounded likewise. */
+/** Converts a sum in units of 1/`parts` attodollar, rounded half to even. */
 export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
   const divisor = ATTO_PER_PICO * parts;
   return (sum < 0n ? -divideToEven(-sum, divisor) : divideToEven(sum, divisor)) as Usd;
 }
 
-/** What 64 bits hold. */
+/** Largest amount of a 64-bit column. */
 const MOST_USD = 2n ** 63n - 1n;
 
-/** An amount as every store can keep it: one beyond is the nearest that they can. No sum is worth what it was made of. */
-export const keepableUsd = (amount: bigint): Usd =>
+/** An amount clamped to 64 bits, which every store accepts. */
+export const clampUsd = (amount: bigint): Usd =>
   (amount > MOST_USD ? MOST_USD : amount < -MOST_USD ? -MOST_USD : amount) as Usd;
 
-/** A sum that every store can keep. */
+/** A sum clamped to 64 bits. */
 export function addUsd(left: Usd, right: Usd): Usd {
-  return keepableUsd(left + right);
+  return clampUsd(left + right);
 }
 
 /** Plain decimal text of a whole number of 10^-digits, without exponent or trailing zeros: `0.000125`. */

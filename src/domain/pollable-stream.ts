@@ -1,29 +1,29 @@
 type Step<Item> = IteratorResult<Item>;
 
-/** Takes an item at once; false when it can take no other for now. Must not throw. */
+/** Consumes an item synchronously; false when it cannot accept another one now. Must not throw. */
 export type Take<Item> = (item: Item) => boolean;
 
 /**
- * A stream that tells when it has something, and then gives it at once. An event may have a thousand followers, and
- * stands behind several floors: read this way it costs none of them a promise. For one consumer, and for one way of
- * reading: by `next`, or by these two.
+ * An async iterator that can also be polled. An event may have a thousand subscribers, each behind several stream
+ * layers: polling avoids a promise for each of them. For one consumer, which reads either with `next`, or with `poll`
+ * and `whenReady`.
  */
-export interface PromptStream<Item> extends AsyncIterableIterator<Item> {
-  /** What comes next, or the end; null while there is nothing. Throws what `next` would reject with. */
+export interface PollableStream<Item> extends AsyncIterableIterator<Item> {
+  /** The next item, or the end; null while there is none. Throws what `next` would reject with. */
   poll(): Step<Item> | null;
   /**
-   * Calls back once, later but soon, when there may be something to poll. `ready` must not throw. A stream that many
-   * read alike may give what comes to `take` instead, one item after the other, for as long as it can take another.
+   * Calls `ready` once, asynchronously, when there may be something to poll. `ready` must not throw. A shared stream
+   * may pass items to `take` instead, one after the other, until it returns false.
    */
   whenReady(ready: () => void, take?: Take<Item>): void;
-  /** Another reader, who stands where this one stands; null where there can be no other. */
-  fork(): PromptStream<Item> | null;
-  /** Whether all that came was given, as far as that can be told. */
-  atRest(): boolean;
+  /** Another reader at the same position; null where the stream cannot be shared. */
+  fork(): PollableStream<Item> | null;
+  /** Whether all received items were delivered, as far as known. */
+  isDrained(): boolean;
   return(): Promise<Step<Item>>;
 }
 
-type Pollable<Item> = Pick<PromptStream<Item>, 'poll' | 'whenReady'>;
+type Pollable<Item> = Pick<PollableStream<Item>, 'poll' | 'whenReady'>;
 
 export const ENDED: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
@@ -38,7 +38,7 @@ export async function nextOf<Item>(stream: Pollable<Item>): Promise<Step<Item>> 
   }
 }
 
-/** What comes of a promise, for who is called back rather than waits. */
+/** Result of a promise, for callbacks instead of `await`. */
 class Outcome<Item> {
   #value: (() => Item) | null = null;
   #ready: (() => void) | null = null;
@@ -66,7 +66,7 @@ class Outcome<Item> {
     else this.#ready = ready;
   }
 
-  /** Of one that is settled. Throws what the promise was rejected with. */
+  /** Value of a settled promise. Throws its rejection. */
   value(): Item {
     if (this.#value === null) throw new TypeError('This promise is not settled.');
     return this.#value();
@@ -74,14 +74,14 @@ class Outcome<Item> {
 }
 
 /** A stream with one more item before all others. */
-export function behind<Item>(first: Item, rest: PromptStream<Item>): PromptStream<Item> {
+export function behind<Item>(first: Item, rest: PollableStream<Item>): PollableStream<Item> {
   let read = false;
   return streamOf({
     fork() {
       const other = rest.fork();
       return read || other === null ? other : behind(first, other);
     },
-    atRest: () => read && rest.atRest(),
+    isDrained: () => read && rest.isDrained(),
     poll() {
       if (read) return rest.poll();
       read = true;
@@ -98,14 +98,14 @@ export function behind<Item>(first: Item, rest: PromptStream<Item>): PromptStrea
   });
 }
 
-/** Any stream as one that can be polled; one that can is given back as it is. */
-export function promptly<Item>(source: AsyncIterable<Item>): PromptStream<Item> {
-  if ('poll' in source && 'whenReady' in source) return source as PromptStream<Item>;
+/** Makes any stream pollable; a pollable one is returned unchanged. */
+export function toPollable<Item>(source: AsyncIterable<Item>): PollableStream<Item> {
+  if ('poll' in source && 'whenReady' in source) return source as PollableStream<Item>;
   const iterator = source[Symbol.asyncIterator]();
   let next: Outcome<Step<Item>> | null = null;
   return streamOf({
     fork: () => null,
-    atRest: () => false,
+    isDrained: () => false,
     poll() {
       if (next?.settled !== true) return null;
       const come = next;
@@ -121,19 +121,18 @@ export function promptly<Item>(source: AsyncIterable<Item>): PromptStream<Item> 
 }
 
 /**
- * What becomes of each item; null leaves one out. A promise is waited for before the next is looked at. When it throws,
- * the source is left, and the stream is over. Not a generator: one would hold `return()` back behind a `next()` that
- * may never come.
+ * Maps each item; null skips one. A promise is awaited before the next item is read. When `show` throws, the source is
+ * closed and the stream ends. Not a generator: its `return()` would wait for a pending `next()` that may never settle.
  */
-export function eachOf<Item, Shown extends object>(
-  source: PromptStream<Item>,
+export function mapStream<Item, Shown extends object>(
+  source: PollableStream<Item>,
   show: (item: Item) => Shown | null | Promise<Shown | null>,
-): PromptStream<Shown> {
-  // Made only when something is waited for: most streams never do, and there are a thousand of them.
+): PollableStream<Shown> {
+  // Created only when `show` returns a promise: most of a thousand streams never need it.
   let pending: Outcome<Shown | null> | null = null;
   let over = false;
 
-  /** What is shown next; null while there is nothing. */
+  /** The next mapped item; null while there is none. */
   function shown(): Shown | null {
     if (pending !== null) {
       if (!pending.settled) return null;
@@ -160,9 +159,9 @@ export function eachOf<Item, Shown extends object>(
   return streamOf({
     fork() {
       const other = source.fork();
-      return other === null ? null : eachOf(other, show);
+      return other === null ? null : mapStream(other, show);
     },
-    atRest: () => pending === null && source.atRest(),
+    isDrained: () => pending === null && source.isDrained(),
     poll() {
       if (over) return ENDED;
       try {
@@ -189,13 +188,13 @@ export function eachOf<Item, Shown extends object>(
 }
 
 /**
- * A stream that can be ended from outside, also while nothing comes: its reader is thrown the reason before anything
- * else that was still to be read. `begin` is given what ends it, and gives what is called once it is over.
+ * A stream that can be ended from outside, also while it is idle: its reader receives the reason as an error before any
+ * pending item. `begin` receives the function that ends it, and returns a function that is called once at the end.
  */
 export function revocable<Item>(
-  source: PromptStream<Item>,
+  source: PollableStream<Item>,
   begin: (revoke: (reason: Error) => void) => () => void,
-): PromptStream<Item> {
+): PollableStream<Item> {
   let reason: Error | null = null;
   let over = false;
   let waiting: (() => void) | null = null;
@@ -219,7 +218,7 @@ export function revocable<Item>(
       const other = source.fork();
       return other === null ? null : revocable(other, begin);
     },
-    atRest: () => reason === null && source.atRest(),
+    isDrained: () => reason === null && source.isDrained(),
     poll() {
       if (over) return ENDED;
       try {
@@ -246,14 +245,14 @@ export function revocable<Item>(
   });
 }
 
-/** The whole of a stream from what is particular to it. */
+/** Completes a stream from its specific methods. */
 function streamOf<Item>({
   leave,
   ...particular
-}: Pick<PromptStream<Item>, 'poll' | 'whenReady' | 'fork' | 'atRest'> & {
+}: Pick<PollableStream<Item>, 'poll' | 'whenReady' | 'fork' | 'isDrained'> & {
   leave(): Promise<void>;
-}): PromptStream<Item> {
-  const stream: PromptStream<Item> = {
+}): PollableStream<Item> {
+  const stream: PollableStream<Item> = {
     ...particular,
     [Symbol.asyncIterator]: () => stream,
     next: () => nextOf(stream),

@@ -1,22 +1,25 @@
 import type { Clock } from './clock.ts';
 import { LimitExceeded } from './errors.ts';
 
-/** Holds everyone who asks to so many times in a while; counted in this process only. */
-export interface Pace {
-  /** Counts one. Throws LimitExceeded, telling when the while is over. */
+/** Fixed-window rate limiter, for this process only. */
+export interface RateLimiter {
+  /** Counts one request. Throws LimitExceeded with the seconds until the end of the window. */
   count(who: string): void;
 }
 
-/** Most who are counted at once; the one counted longest goes first. */
+/** Most counted callers; the oldest window is evicted. */
 const MOST_COUNTED = 10_000;
 
-/** A pace of at most `most` in `windowMs`, from everyone's own first on. `what` names it in the refusal. */
-export function createPace(options: {
+/**
+ * At most `most` requests in `windowMs`; each caller's window starts with its first request. `what` names the requests
+ * in the error message.
+ */
+export function createRateLimiter(options: {
   readonly most: number;
   readonly windowMs: number;
   readonly what: string;
   readonly clock: Clock;
-}): Pace {
+}): RateLimiter {
   const { most, windowMs, what, clock } = options;
   const counted = new Map<string, { readonly sinceMs: number; times: number }>();
   return {
@@ -31,7 +34,7 @@ export function createPace(options: {
         return;
       }
       if (known.times >= most) {
-        const seconds = Math.ceil((known.sinceMs + windowMs - nowMs) / 1000);
+        const seconds = Math.ceil((windowMs - (nowMs - known.sinceMs)) / 1000);
         throw new LimitExceeded(`Too many ${what} from your address. Try again later.`, 'requests', seconds);
       }
       known.times += 1;

@@ -1,10 +1,10 @@
-/** A value that must not be shown: printing, logging or serialising it yields a mark instead. */
+/** A value that must not be shown: printing, logging or serialising it yields `<secret>`. */
 export class Secret {
   readonly #value: string;
   constructor(value: string) {
     this.#value = value;
   }
-  /** The value itself; call it only where it goes onto the wire it is for. */
+  /** The value itself; call it only where it is sent to its recipient. */
   reveal(): string {
     return this.#value;
   }

@@ -3,8 +3,8 @@ import { InvalidInput } from './errors.ts';
 const INT64_LIMIT = 2n ** 63n;
 
 /**
- * Text as every store can hold it: PostgreSQL has no NUL, and UTF-8 has no half of a surrogate pair. Both become the
- * replacement character. Inside of JSON they are escaped, and nothing is lost.
+ * Text that every store accepts: PostgreSQL has no NUL, and UTF-8 no lone surrogates. Both become the replacement
+ * character. JSON escapes them and needs no replacement.
  */
 export function storable(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
@@ -15,7 +15,7 @@ export function storableOrNull(text: string | null): string | null {
   return text === null ? null : storable(text);
 }
 
-/** Unix nanoseconds for a 64-bit column. Throws InvalidInput for what OTLP does not allow: below 0, or 2^63 and more. */
+/** Unix nanoseconds for a 64-bit column. Throws InvalidInput below 0, or at 2^63 and more. */
 export function nsText(ns: bigint): string {
   if (ns < 0n || ns >= INT64_LIMIT) throw new InvalidInput('A time lies outside 63-bit nanoseconds.');
   return ns.toString();

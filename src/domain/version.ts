@@ -1,2 +1,2 @@
-/** The gateway's own version, as `x-litellm-version` tells it; equal to the one in package.json. */
+/** Version of the gateway, also in `x-litellm-version`; equal to the one in package.json. */
 export const VERSION = '0.1.0';

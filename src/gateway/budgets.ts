@@ -1,46 +1,46 @@
 import type { Admission, Charge, Refusal, Reservation } from '../domain/admission/admission.ts';
-import { keyCounter } from '../domain/admission/counters.ts';
+import { type Charged, countersOf, keyCounter } from '../domain/admission/counters.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { BudgetExceeded, type BudgetToldAs } from '../domain/errors.ts';
-import type { VirtualKey } from '../domain/keys/virtual-key.ts';
-import { type Usd, usdText, ZERO_USD } from '../domain/money.ts';
+import { BudgetExceeded, type BudgetErrorKind } from '../domain/errors.ts';
+import { type Usd, ZERO_USD } from '../domain/money.ts';
+import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
 import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
 
-/** A call as its cost is estimated: where it goes, and what is sent. */
+/** Deployment and request that a cost is estimated for. */
 export interface Estimated {
   readonly deployment: Deployment;
   /** Null for one turn of a realtime session. */
   readonly request: SentRequest | null;
 }
 
-/** The reserved cost of one call. It ends once, by `settle`; later calls change nothing. */
+/** Reservation of one call. `settle` ends it; later calls have no effect. */
 export interface CostReservation {
   /**
-   * Replaces the reserved cost by the actual one; null where no cost is known, and nothing is charged. The cost of a call
-   * that was answered in full, with its usage, is also taken into later estimates.
+   * Replaces the reserved cost by the actual one. Null releases it without a charge, because no cost is known. With
+   * `answered`, cost and usage update the averages for later estimates.
    */
   settle(cost: Usd | null, answered?: { readonly usage: Usage | null }): void;
-  /** Charges one turn of a session. `settle` takes the whole cost, all turns included. */
+  /** Charges one turn of a session. `settle` takes the total cost of all turns. */
   progress(cost: Usd): void;
 }
 
-/** Budgets of keys: what is reserved before a call and charged after it. */
+/** Budgets of keys and their owners: what is reserved before a call and charged after it. */
 export interface Budgets {
   /**
-   * Reserves the expected cost of a call. Null when nothing is counted: the key has no budget, or it is used up and the
-   * deployment costs nothing. Synchronous when the key's spend is in memory. Throws BudgetExceeded.
+   * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
+   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded.
    */
   reserve(caller: Caller, call: Estimated): CostReservation | null | Promise<CostReservation | null>;
   /**
-   * Refuses what `reserve` would refuse. Without a request, as for a session under way, reservations do not count: only a
-   * budget that is used up is refused. Throws BudgetExceeded.
+   * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
+   * budget is refused. Throws BudgetExceeded.
    */
   check(caller: Caller, call?: Estimated): void | Promise<void>;
-  /** Charges a cost that no reservation was made for. */
-  charge(keyHash: string, cost: Usd): void;
-  /** What a key has spent without reservations; null when that is not in memory. Keys with a budget are, from their first call on. */
+  /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
+  charge(charged: Charged, cost: Usd): void;
+  /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
   spentBy(keyHash: string): Usd | null;
 }
 
@@ -48,75 +48,85 @@ export function createBudgets({
   admission,
   expectations,
   isFree,
-  toldAs,
+  errorKind,
+  now = () => new Date(),
 }: {
   readonly admission: Admission;
   readonly expectations: CostExpectations;
-  /** Whether calls of a deployment cost nothing. Asked only for keys whose budget is used up. */
+  /** Whether calls of a deployment are free. Called only for keys whose budget is used up. */
   readonly isFree: (deployment: Deployment) => boolean;
-  readonly toldAs: BudgetToldAs;
+  readonly errorKind: BudgetErrorKind;
+  readonly now?: () => Date;
 }): Budgets {
   /** Free models skip the budget check. */
-  function refuse(key: VirtualKey, refusal: Refusal, call: Estimated | undefined): null {
+  function refuse(refusal: Refusal, call: Estimated | undefined): null {
     if (call !== undefined && isFree(call.deployment)) return null;
-    throw exceeded(key, refusal, toldAs);
+    throw exceeded(refusal, errorKind);
   }
 
   return {
     reserve({ key }, call) {
-      if (key === null || key.maxBudget === null) return null;
+      if (key === null || !hasBudget(key)) return null;
       const expected = expectations.of(call.deployment, call.request);
-      const decided = admission.reserve([chargeOf(key, key.maxBudget, expected.cost)]);
+      const charges = chargesOf(key, expected.cost, now());
+      const decided = admission.reserve(charges);
       const taken = (decision: Reservation | Refusal): CostReservation | null =>
-        decision.kind === 'refused' ? refuse(key, decision, call) : costReservation(decision, expected);
+        decision.kind === 'refused'
+          ? refuse(decision, call)
+          : costReservation(decision, expected, { admission, charges, counters: countersOf(chargedOf(key)) });
       return decided instanceof Promise ? decided.then(taken) : taken(decided);
     },
     check({ key }, call) {
-      if (key === null || key.maxBudget === null) return;
+      if (key === null || !hasBudget(key)) return;
       const request = call?.request ?? null;
       const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
-      const decided = admission.check([chargeOf(key, key.maxBudget, cost)]);
-      const told = (refusal: Refusal | null): void => {
-        if (refusal !== null) refuse(key, refusal, call);
+      const decided = admission.check(chargesOf(key, cost, now()));
+      const decide = (refusal: Refusal | null): void => {
+        if (refusal !== null) refuse(refusal, call);
       };
-      return decided instanceof Promise ? decided.then(told) : told(decided);
+      return decided instanceof Promise ? decided.then(decide) : decide(decided);
     },
-    charge: (keyHash, cost) => admission.count(keyCounter(keyHash), cost),
+    charge(charged, cost) {
+      for (const counter of countersOf(charged)) admission.count(counter, cost);
+    },
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
 
-const chargeOf = (key: VirtualKey, limit: Usd, amount: Usd): Charge => ({
-  counter: keyCounter(key.hash),
-  limit,
-  amount,
-  refused: 'at',
-});
+/** Counters of a call: those of its charges, and all that its cost counts in. */
+interface Counted {
+  readonly admission: Pick<Admission, 'count'>;
+  readonly charges: readonly Charge[];
+  readonly counters: readonly string[];
+}
 
-function costReservation(reservation: Reservation, expected: ExpectedCost): CostReservation {
+function costReservation(
+  reservation: Reservation,
+  expected: ExpectedCost,
+  { admission, charges, counters }: Counted,
+): CostReservation {
+  /** Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters. */
+  const others = counters.filter((counter) => charges.every((charge) => charge.counter !== counter));
+  let isOpen = true;
   return {
     settle(cost, answered) {
+      if (!isOpen) return;
+      isOpen = false;
       if (cost === null) return reservation.release();
-      reservation.commit([cost]);
+      reservation.commit(charges.map(() => cost));
+      for (const counter of others) admission.count(counter, cost);
       if (answered !== undefined) expected.learn(cost, answered.usage);
     },
     progress(cost) {
-      reservation.progress([cost]);
+      reservation.progress(charges.map(() => cost));
       expected.learn(cost, null);
     },
   };
 }
 
-/** The reference's words. Where reserved costs of calls under way are what refuses, the current cost is the whole budget. */
-function exceeded(key: VirtualKey, { charge, used }: Refusal, toldAs: BudgetToldAs): BudgetExceeded {
-  const cost = used >= charge.limit ? used : charge.limit;
-  const subject = `Key=${key.alias ?? 'None'} (${key.name})`;
-  const amounts = `Current cost: ${amountText(cost)}, Max budget: ${amountText(charge.limit)}`;
-  return new BudgetExceeded(`Budget has been exceeded! ${subject} ${amounts}`, toldAs);
+/** When reservations of running calls cause the refusal, the reported cost is the whole budget. */
+function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded {
+  const spent = (used >= charge.limit ? used : charge.limit) as Usd;
+  const text = 'refusalText' in charge ? (charge as BudgetCharge).refusalText(spent) : 'Budget has been exceeded!';
+  return new BudgetExceeded(text, errorKind);
 }
-
-/** As the reference writes amounts: always with a decimal point. */
-const amountText = (amount: bigint): string => {
-  const text = usdText(amount as Usd);
-  return text.includes('.') ? text : `${text}.0`;
-};

@@ -1,74 +1,86 @@
+import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { DomainError } from '../domain/errors.ts';
+import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
+import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
-import { type BookTools, openBooks, type Place } from './books.ts';
+import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
+import { settledCall } from './settlement.ts';
+import type { ModelBudgets } from './model-budgets.ts';
+import type { CallLimits, Limited } from './rate-limits.ts';
 
-/** What a call needs of the gateway around it. */
-export interface CallTools extends BookTools {
+/** Parts of the gateway that a call uses. */
+export interface CallTools extends AccountTools {
   readonly price: (deployment: Deployment, used: Pick<Outcome, 'usage' | 'measured'>) => Usd | null;
   readonly budgets: Budgets;
+  readonly limits: CallLimits;
+  readonly modelBudgets: ModelBudgets;
 }
 
-/** A call from its admission on: either it fails before an answer came, or it answers. Settled once. */
+/** An admitted call: it fails before a response, or it is answered. Settled once. */
 export interface OpenCall {
   readonly callId: string;
   /**
-   * Reserves what the call is expected to cost, and releases what it had reserved before. The reservation ends with the
-   * call. Synchronous when the key's spend is in memory. Throws BudgetExceeded.
+   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
+   * the key's spend is in memory. Throws BudgetExceeded.
    */
   reserve(at: Estimated): void | Promise<void>;
-  /** `tries` tells what it took; once when absent. */
+  /** Counts the call against its limits, until it ends. Throws RateLimited. */
+  limit(call: Limited): void;
+  /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
-  /** It goes on at another deployment; what failed is told of the one before. */
-  moved(to: Place, failure: unknown): void;
-  /** Nobody answered: it is recorded for a deployment where it has failed before. */
-  gaveUp(at: Place, failure: unknown): void;
+  /** Continues at another deployment; the failure counts for the previous one. */
+  moved(to: CallTarget, failure: unknown): void;
+  /** All deployments failed: the call is recorded with the deployment `at`. */
+  gaveUp(at: CallTarget, failure: unknown): void;
 }
 
-const AT_ONCE: Tries = { retries: 0, fallbacks: 0, mostFallbacks: null };
+const NO_RETRIES: Tries = { retries: 0, fallbacks: 0, mostFallbacks: null };
 
 /** Admits a call. */
 export function openCall(
   tools: CallTools,
-  about: Place & {
+  about: CallTarget & {
     readonly caller: Caller;
     readonly signal: AbortSignal;
-    /** What it costs once it is answered, where that is settled beforehand. */
+    /** Cost of an answered call, when it is fixed in advance. */
     readonly fixedCost?: Usd;
   },
 ): OpenCall {
   const { caller, fixedCost } = about;
-  let place: Place = about;
-  const books = openBooks(tools, about);
-  const { callId, traceId, spanId, elapsedMs } = books;
+  let target: CallTarget = about;
+  const account = openCallAccount(tools, about);
+  const { callId, traceId, spanId, elapsedMs } = account;
   let exchange: Exchange | null = null;
   let cost: Usd | null = null;
   let reserved: CostReservation | null = null;
+  let rate: RateAdmission | null = null;
 
   function release(): void {
     reserved?.settle(null);
     reserved = null;
   }
 
-  /** An answer that has come whole is priced before it is handed on, so that its price can travel with it. */
+  /** A complete answer is priced before it is sent, so that its headers contain the cost. */
   function priced(): Usd | null {
-    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(place.deployment, exchange.outcome());
+    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(target.deployment, exchange.outcome());
     return cost;
   }
 
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
-    if (books.closed()) return;
+    if (account.closed()) return;
     const charged = priced();
     const outcome = exchange?.outcome() ?? null;
-    // The record first: by its position admission knows whether a stored total includes this cost.
-    books.close(end, { failure, outcome, cost: charged });
+    rate?.settle(outcome === null ? null : usedTokens(outcome));
+    if (charged !== null) tools.modelBudgets.charge(caller.key, target.request.model, charged);
+    // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
+    account.close(end, { failure, outcome, cost: charged });
     if (reserved !== null) reserved.settle(charged, end === 'completed' && outcome !== null ? outcome : undefined);
-    else if (charged !== null && hasBudget(caller)) tools.budgets.charge(caller.keyHash, charged);
+    else if (charged !== null && caller.key !== null) tools.budgets.charge(chargedOf(caller.key), charged);
   }
 
   return {
@@ -82,82 +94,48 @@ export function openCall(
       }
       return reserving.then((taken) => {
         reserved = taken;
-        if (books.closed()) release();
+        if (account.closed()) release();
       });
+    },
+    limit(limited) {
+      rate = tools.limits.admit(caller, limited);
     },
     failed: (failure) => settle('failed', failure),
     moved(to, failure) {
-      place = to;
-      books.moved(to, failure);
+      target = to;
+      account.moved(to, failure);
     },
     gaveUp(at, failure) {
-      place = at;
-      books.gaveUp(at, failure);
+      target = at;
+      account.gaveUp(at, failure);
     },
-    answered(answer, tries = AT_ONCE) {
+    answered(answer, tries = NO_RETRIES) {
       exchange = answer;
-      books.answered();
-      return {
+      account.answered();
+      const facts = {
         callId,
-        modelGroup: place.request.model,
-        deployment: place.deployment,
+        modelGroup: target.request.model,
+        deployment: target.deployment,
         tries,
+        limits: rate?.standings ?? [],
         exchange: answer,
         traceId,
         spanId,
-        cost: () => (books.closed() || !answer.streaming ? priced() : null),
+        cost: () => (account.closed() || !answer.streaming ? priced() : null),
         keySpend() {
-          const before = tools.budgets.spentBy(caller.keyHash);
-          const now = books.closed() || answer.streaming ? null : priced();
-          return before === null || now === null ? before : addUsd(before, now);
+          const total = tools.budgets.spentBy(caller.keyHash);
+          if (total === null || caller.key === null) return total;
+          const before = spendOf(caller.key, total);
+          const now = account.closed() || answer.streaming ? null : priced();
+          return now === null ? before : addUsd(before, now);
         },
         elapsedMs,
-        deltas: () => settling(answer.deltas(), settle),
-        settle,
       };
+      return settledCall(facts, answer, settle);
     },
   };
 }
 
-/** Costs of keys without a budget are not counted here: their stored total is read when they get one. */
-const hasBudget = ({ key }: Caller): boolean => key !== null && key.maxBudget !== null;
-
-/** The steps of an answer; their end closes the books. A failure is the last step, not an exception. */
-function settling(
-  deltas: AsyncIterableIterator<ChatDelta>,
-  settle: (end: 'completed' | 'failed' | 'abandoned', failure?: unknown) => void,
-): AsyncIterableIterator<ChatDelta> {
-  let over = false;
-  return {
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-    async next() {
-      if (over) return { done: true, value: undefined };
-      try {
-        const step = await deltas.next();
-        if (step.done) {
-          over = true;
-          settle('completed');
-        }
-        return step;
-      } catch (failure) {
-        over = true;
-        settle('failed', failure);
-        return { done: false, value: failureDelta(failure) };
-      }
-    },
-    async return() {
-      over = true;
-      settle('abandoned');
-      await deltas.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-}
-
-function failureDelta(failure: unknown): ChatDelta {
-  return failure instanceof DomainError
-    ? { kind: 'failure', code: failure.code, message: failure.message }
-    : { kind: 'failure', code: 'INTERNAL', message: 'Internal server error' };
-}
+/** Tokens of an outcome; zero where none were reported. */
+export const usedTokens = ({ usage }: Pick<Outcome, 'usage'>): number =>
+  usage === null ? 0 : usage.inputTokens + usage.outputTokens;

@@ -2,34 +2,34 @@ import type { Caller } from '../domain/caller.ts';
 import { Unauthenticated } from '../domain/errors.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** Something a caller follows for as long as they may. */
+/** A feed that a caller may read while its key is valid. */
 interface WatchedFeed {
-  /** Shown who the caller is by now. Throws when they may follow it no longer. */
+  /** Receives the caller's current rights. Throws when they no longer allow the feed. */
   check(caller: Caller): void;
-  /** Told why the caller may follow it no longer. */
+  /** Called with the reason when the caller loses access. */
   lost(reason: Error): void;
 }
 
-/** Ends feeds of callers whose key has died or changed, also while nothing else happens in them. */
+/** Ends feeds of callers whose key was revoked, expired or changed, also when a feed has no events. */
 export interface CallerWatch {
-  /** Takes a feed in, until the function it gives is called. */
+  /** Adds a feed. The returned function removes it. */
   watch(caller: Caller, feed: WatchedFeed): () => void;
-  /** Checks every caller: once for all it follows. */
+  /** Checks every caller once, for all its feeds. */
   tend(): void;
-  /** Checks the caller with this key hash now, when it follows anything. */
+  /** Checks the caller with this key hash now, if it has feeds. */
   check(keyHash: string): void;
 }
 
 interface Watched {
   readonly caller: Caller;
   readonly feeds: Set<WatchedFeed>;
-  /** Whether the store is being asked. */
+  /** Whether a check is running. */
   asking: boolean;
-  /** Whether the key changed meanwhile, so that the answer may be too old. */
+  /** Whether the key changed during the check, so that its result may be stale. */
   askAgain: boolean;
 }
 
-/** A watch over a key ring; whoever makes it tends it. */
+/** Creates a watch over a key ring. The caller of this function runs `tend` periodically. */
 export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatch {
   const byKey = new Map<string, Watched>();
 
@@ -64,7 +64,7 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
       watched.feeds.add(feed);
       return () => {
         watched.feeds.delete(feed);
-        // A later one may stand under the same key.
+        // A later feed may have created a new entry for the same key.
         if (watched.feeds.size === 0 && byKey.get(caller.keyHash) === watched) byKey.delete(caller.keyHash);
       };
     },
@@ -90,7 +90,7 @@ function show({ feeds }: Watched, caller: Caller): void {
   }
 }
 
-/** A store that does not answer says nothing of a key: the next round asks again. */
+/** Only an invalid key ends feeds. Other errors, such as a store timeout, are retried at the next check. */
 function lose({ feeds }: Watched, error: unknown): void {
   if (error instanceof Unauthenticated) for (const feed of feeds) feed.lost(error);
 }

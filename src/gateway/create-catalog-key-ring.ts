@@ -1,41 +1,41 @@
 import type { Clock } from '../domain/clock.ts';
 import { Unavailable } from '../domain/errors.ts';
 import { CATALOG_KEY_PREFIX, type CheckoutStore, isEntitled } from '../domain/checkout/checkout.ts';
-import type { KeySmith } from '../domain/keys/virtual-key.ts';
+import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 import type { CatalogKeyRing } from './catalog-key-ring.ts';
 
-/** How long an answer of the store is believed. */
+/** Age in milliseconds up to which a valid key is accepted from memory. */
 const HELD_MS = 60_000;
-/** From here on the store is asked again in the background, so that a caller need not wait for it. */
+/** Age from which a valid key is re-read in the background. */
 const STALE_MS = 30_000;
-/** How long a key that does not hold is refused from memory: a payment may come any moment. */
+/** Milliseconds for which an invalid key is refused from memory. Short, because a payment may validate it. */
 const REFUSED_MS = 5_000;
-/** Most keys that memory holds of each kind; the oldest goes first. */
+/** Most keys in memory of each kind. The oldest is evicted. */
 const HELD_LIMIT = 100_000;
 const REFUSED_LIMIT = 10_000;
-/** A credential longer than this is none of ours and is not worth a hash. */
+/** Longer credentials are invalid and are not hashed. */
 const KEY_LENGTH_LIMIT = 128;
 
-/** A ring over the checkouts. */
+/** Creates a ring of the catalog keys that checkouts sold. */
 export function createCatalogKeyRing(options: {
   readonly store: Pick<CheckoutStore, 'findByKey'>;
-  readonly smith: KeySmith;
+  readonly generator: KeyGenerator;
   readonly clock: Clock;
 }): CatalogKeyRing {
-  const { store, smith, clock } = options;
+  const { store, generator, clock } = options;
   const held = new Map<string, number>();
   const refused = new Map<string, number>();
   const reading = new Map<string, Promise<boolean>>();
 
   function read(hash: string): Promise<boolean> {
-    const under = reading.get(hash);
-    if (under) return under;
+    const running = reading.get(hash);
+    if (running) return running;
     const askedMs = clock.monotonicMs();
     const started = store
       .findByKey(hash)
       .then((checkout) => {
         const holds = checkout !== null && isEntitled(checkout);
-        // A key forgotten meanwhile was read too early to be believed.
+        // After `forget` this read may be stale: do not cache it.
         if (reading.get(hash) === started) remember(hash, holds, askedMs);
         return holds;
       })
@@ -59,7 +59,7 @@ export function createCatalogKeyRing(options: {
   return {
     holds(credential) {
       if (!credential.startsWith(CATALOG_KEY_PREFIX) || credential.length > KEY_LENGTH_LIMIT) return false;
-      const hash = smith.hash(credential);
+      const hash = generator.hash(credential);
       const nowMs = clock.monotonicMs();
       const ageMs = nowMs - (held.get(hash) ?? -Infinity);
       if (ageMs < HELD_MS) {

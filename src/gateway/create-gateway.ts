@@ -1,4 +1,5 @@
 import type { Admission } from '../domain/admission/admission.ts';
+import type { RateLimits } from '../domain/admission/rate-limits.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
@@ -6,50 +7,58 @@ import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetToldAs, DomainError } from '../domain/errors.ts';
-import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import { type BudgetErrorKind, DomainError } from '../domain/errors.ts';
+import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
+import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
+import { createCallLimits } from './rate-limits.ts';
 import { createRealtime } from './create-realtime.ts';
 import { createCostExpectations } from './expected-cost.ts';
-import type { CallRecorder, Gateway, ObjectGateway, ProbeGateway, TokenGateway } from './gateway.ts';
+import type { CallRecorder, Gateway, ObjectGateway, PreviewGateway, ProbeGateway, TokenGateway } from './gateway.ts';
 import { watchHealth } from './health.ts';
+import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
+import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
 import { createRetrying } from './retrying.ts';
 import { createRouter, mockOf, type Route, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
-/** What the engine is built from: ports, and what is configured. */
+/** Ports and settings of the gateway. */
 export interface GatewayOptions {
   readonly deployments: readonly Deployment[];
   readonly providers: readonly Provider[];
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
-  /** Counts what keys with a budget spend. */
+  /** Counts the spend of keys with a budget. */
   readonly admission: Admission;
+  /** Counts calls of keys with limits per minute or of parallel calls. */
+  readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Whether prompts and answers are kept on the span of a call. */
+  /** Whether prompts and answers are stored in the span of a call. */
   readonly capturePrompts: boolean;
-  /** Whether every stream ends with its usage, also where nobody asked for it. */
+  /** Whether every stream ends with its usage, also without a request for it. */
   readonly alwaysStreamUsage: boolean;
-  /** How callers are told that their allowance is used up. */
-  readonly budgetToldAs: BudgetToldAs;
-  /** Whether callers may bring keys and addresses of their own, to every deployment. */
+  /** Kind of the error for a used-up budget. */
+  readonly budgetErrorKind: BudgetErrorKind;
+  /** Whether callers may send their own upstream key and address, for every deployment. */
   readonly clientCredentials: boolean;
-  /** Whether failures tell which other models were tried, and how often. */
-  readonly tellsTries: boolean;
-  /** Whether a caller has to be able to afford a model that is asked instead of another. */
+  /** Whether error messages list retries and fallbacks. */
+  readonly reportsTries: boolean;
+  /** Whether the budget is checked again for each fallback model. */
   readonly checksFallbackBudgets: boolean;
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
-export function createGateway(options: GatewayOptions): Gateway & ObjectGateway & TokenGateway & ProbeGateway {
+export function createGateway(
+  options: GatewayOptions,
+): Gateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createRouter(deployments, options.providers);
   const price = createPricer(() => catalog.current());
@@ -57,7 +66,8 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     admission: options.admission,
     expectations: createCostExpectations(price, () => catalog.current()),
     isFree: (deployment) => isFreeOfCharge(price, deployment),
-    toldAs: options.budgetToldAs,
+    errorKind: options.budgetErrorKind,
+    now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);
   const tools: CallTools = {
@@ -68,10 +78,12 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     capturePrompts,
     price,
     budgets,
+    limits: createCallLimits(options.rateLimits, options.clock),
+    modelBudgets: createModelBudgets(options.clock, options.budgetErrorKind),
   };
 
-  /** The deployment with as much time, and by whose account, as a request says. */
-  function meant(deployment: Deployment, request: ModelRequest): Deployment {
+  /** Applies the timeout and the credentials of a request to a deployment. */
+  function forRequest(deployment: Deployment, request: ModelRequest): Deployment {
     const { timeoutSeconds } = request;
     const called = withClientCredentials(deployment, request, options.clientCredentials);
     return timeoutSeconds === undefined ? called : { ...called, timeoutSeconds };
@@ -79,9 +91,9 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
 
   const retrying = createRetrying({
     routeOf,
-    meant,
+    forRequest,
     pause: options.pause,
-    tellsTries: options.tellsTries,
+    reportsTries: options.reportsTries,
     async reserve(call, at) {
       if (!options.checksFallbackBudgets) return null;
       try {
@@ -94,11 +106,18 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
     },
   });
 
-  /** Where a request goes first. Throws what a caller may not ask, or nobody answers to. */
-  function chosen({ key }: Caller, request: ModelRequest): Route {
+  /** Replaces a model alias of the caller's key. */
+  function unaliased({ key }: Caller, request: ModelRequest): ModelRequest {
+    const model = modelBehind(key, request.model);
+    return model === request.model ? request : { ...request, model };
+  }
+
+  /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and NotFound for an unknown model. */
+  function routeFor({ key }: Caller, request: ModelRequest): Route {
     const { endpoint, model, deploymentId, retries, mockResponse } = request;
-    // The right comes before the existence: a key must not learn which other models there are.
+    // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
+    assertEnforcedParams(key, request.body);
     const found = routeOf(model, deploymentId);
     if (found === null) throw unknownModel(endpoint.path, model);
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
@@ -114,23 +133,27 @@ export function createGateway(options: GatewayOptions): Gateway & ObjectGateway 
       catalog: () => catalog.current(),
     }),
     realtime: createRealtime({ routeOf, tools }),
-    ...createTokenGateway(routeOf, meant),
+    ...createTokenGateway(routeOf, forRequest),
+    ...createPreviewGateway(routeOf, forRequest, options.providers),
     ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
     deployments: () => deployments,
     healthOf: (deploymentId) => health.of(deploymentId),
-    async admit(caller, request) {
-      await budgets.check(caller, { deployment: meant(chosen(caller, request).deployment, request), request });
+    async admit(caller, asked) {
+      const request = unaliased(caller, asked);
+      await budgets.check(caller, { deployment: forRequest(routeFor(caller, request).deployment, request), request });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
-      const request: ModelRequest = { ...asked, includeUsage, owner: caller.keyHash };
-      const route = chosen(caller, request);
+      const request: ModelRequest = { ...unaliased(caller, asked), includeUsage, owner: caller.keyHash };
+      const route = routeFor(caller, request);
       const { retries } = request;
-      const deployment = meant(route.deployment, request);
+      const deployment = forRequest(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
         const reserving = call.reserve({ deployment, request });
         if (reserving) await reserving;
+        tools.modelBudgets.check(caller.key, request.model);
+        call.limit(request);
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
         if (retries !== undefined) return await retrying.send(call, { request: sent, route, signal }, retries);
         return call.answered(await route.provider.send(deployment, sent, signal));

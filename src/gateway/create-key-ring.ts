@@ -3,55 +3,55 @@ import type { Clock } from '../domain/clock.ts';
 import { Unauthenticated, Unavailable } from '../domain/errors.ts';
 import type { FailedKeys, Peer } from '../domain/keys/failed-keys.ts';
 import { keyName } from '../domain/keys/own-key.ts';
-import { assertUsable, type KeySmith, type KeyStore, opens, type VirtualKey } from '../domain/keys/virtual-key.ts';
+import { assertUsable, type KeyGenerator, type KeyStore, opens, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { KeyRing } from './key-ring.ts';
 import { callerOf, createKnownKeys, type KnownKey } from './known-keys.ts';
 
-/** Age of a read up to which a key is used without asking the store. A change elsewhere is in force after this. */
+/** Age up to which a cached key is used without a read. A change by another process takes effect after this time. */
 const FRESH_MS = 4_000;
-/** Age of a read up to which a key is used while the store does not answer; after that calls get Unavailable. */
+/** Age up to which a cached key is used while the store fails; older keys get Unavailable. */
 const OUTAGE_MS = 60_000;
-/** Longest a caller waits for a read of the store. */
+/** Deadline of a store read. */
 const READ_MS = 3_000;
-/** How long after a failed read known keys are used without another: longer than a refresh and its deadline take. */
-const AWAY_MS = 5_000;
-/** How long a key that no store knows is refused from memory. */
+/** Time after a failed read in which cached keys are used without a read. Longer than the refresh interval plus the deadline. */
+const STORE_DOWN_MS = 5_000;
+/** Time in which an unknown key is refused from memory. */
 const UNKNOWN_MS = 5_000;
 const MOST_UNKNOWN = 10_000;
-/** Keys that one statement of a refresh reads. */
+/** Keys per statement of a refresh. */
 const REFRESH_BATCH = 500;
-/** A credential longer than this is none of ours and is not worth a hash. */
+/** Longer credentials are invalid and are not hashed. */
 const KEY_LENGTH_LIMIT = 512;
 
-/** A ring over a store. The admin key is known from the start and never stored. */
+/** Creates a key ring over a store. The admin key comes from the settings and is never stored. */
 export function createKeyRing(options: {
   readonly masterKey: Secret;
   readonly store: Pick<KeyStore, 'find' | 'findBySecrets'>;
-  readonly smith: KeySmith;
+  readonly generator: KeyGenerator;
   readonly clock: Clock;
   readonly failures: FailedKeys;
   /** Resolves after a time; rejects when the signal fires first. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
 }): KeyRing {
-  const { store, smith, clock, failures, pause } = options;
-  // Keys are compared by their hashes alone, so how long a comparison takes says nothing about a key.
-  const masterHash = smith.hash(options.masterKey.reveal());
+  const { store, generator, clock, failures, pause } = options;
+  // Only hashes are compared, so that timing reveals nothing about a key.
+  const masterHash = generator.hash(options.masterKey.reveal());
   const master: Caller = { role: 'proxy_admin', keyHash: masterHash, key: null, teamId: null, userId: null };
   const known = createKnownKeys();
   const unknown = new Map<string, number>();
   const reading = new Map<string, Promise<VirtualKey | null>>();
   const listeners: ((keyHash: string) => void)[] = [];
-  /** Until then known keys are used without waiting for the store, because a read failed or timed out. */
-  let awayUntilMs = Number.NEGATIVE_INFINITY;
+  /** Until this time cached keys are used without a read, because a read failed or timed out. */
+  let downUntilMs = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | null = null;
 
   function changed(keyHash: string): void {
     for (const listener of listeners) listener(keyHash);
   }
 
-  /** A read with a deadline. Whatever it brings later is not used. */
-  async function within<Value>(reply: Promise<Value>): Promise<Value> {
+  /** Awaits a read until its deadline. A later result is ignored. */
+  async function withDeadline<Value>(reply: Promise<Value>): Promise<Value> {
     const done = new AbortController();
     const late = pause(READ_MS, done.signal).then(
       () => {
@@ -61,10 +61,10 @@ export function createKeyRing(options: {
     );
     try {
       const value = await Promise.race([reply, late]);
-      awayUntilMs = Number.NEGATIVE_INFINITY;
+      downUntilMs = Number.NEGATIVE_INFINITY;
       return value;
     } catch (error) {
-      awayUntilMs = clock.monotonicMs() + AWAY_MS;
+      downUntilMs = clock.monotonicMs() + STORE_DOWN_MS;
       throw error;
     } finally {
       done.abort();
@@ -75,9 +75,9 @@ export function createKeyRing(options: {
     const running = reading.get(hash);
     if (running) return running;
     const readMs = clock.monotonicMs();
-    const started = within(store.find(hash))
+    const started = withDeadline(store.find(hash))
       .then((key) => {
-        // After a forget the read began too early to be used by later calls.
+        // After `forget` this read may be stale: do not cache it.
         if (reading.get(hash) === started) remember(hash, key, readMs);
         return key;
       })
@@ -100,7 +100,7 @@ export function createKeyRing(options: {
 
   function usable({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
     const now = clock.now();
-    // A grace period may have ended since it was read.
+    // A grace period may have ended since the key was read.
     if (!opens(key, secretHash, now)) throw unknownKey(name(), secretHash);
     assertUsable(key, now);
     return caller;
@@ -109,7 +109,7 @@ export function createKeyRing(options: {
   const unavailable = (cause: unknown): Unavailable =>
     new Unavailable('Keys cannot be checked now: the key store does not answer.', undefined, { cause });
 
-  /** Reads a key that memory does not know. */
+  /** Reads a key that is not cached. */
   async function lookUp(hash: string, name: string, peer: Peer | undefined): Promise<Caller> {
     let row: VirtualKey | null;
     try {
@@ -125,7 +125,7 @@ export function createKeyRing(options: {
     return callerOf(row);
   }
 
-  /** Reads a known key again before it is used. Without an answer it stays usable for a while. */
+  /** Re-reads a cached key. When the read fails, the key stays usable up to `OUTAGE_MS`. */
   async function recheck(entry: KnownKey, name: () => string): Promise<Caller> {
     const { secretHash } = entry;
     let row: VirtualKey | null;
@@ -140,13 +140,13 @@ export function createKeyRing(options: {
     return callerOf(row);
   }
 
-  /** `name` is what a refusal calls the key. */
-  function callerBehind(hash: string, name: () => string, peer?: Peer): Caller | Promise<Caller> {
+  /** `name` is the key's name in error messages. */
+  function callerOfHash(hash: string, name: () => string, peer?: Peer): Caller | Promise<Caller> {
     const nowMs = clock.monotonicMs();
     const entry = known.use(hash, nowMs);
     if (entry) {
       const age = nowMs - entry.readMs;
-      return age <= FRESH_MS || (nowMs < awayUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
+      return age <= FRESH_MS || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
     }
     const refusedMs = unknown.get(hash);
     const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
@@ -158,7 +158,7 @@ export function createKeyRing(options: {
 
   async function refreshBatch(entries: readonly KnownKey[]): Promise<void> {
     const readMs = clock.monotonicMs();
-    const rows = await within(store.findBySecrets(entries.map(({ secretHash }) => secretHash)));
+    const rows = await withDeadline(store.findBySecrets(entries.map(({ secretHash }) => secretHash)));
     for (const entry of entries) {
       const { key: before, caller } = entry;
       const row = rows.get(entry.secretHash);
@@ -175,7 +175,7 @@ export function createKeyRing(options: {
       try {
         await refreshBatch(batch);
       } catch {
-        // The next refresh reads them again, so that it notices when the store answers.
+        // Mark the keys as used again, so that the next refresh retries them.
         for (const { secretHash } of entries.slice(from)) known.use(secretHash, clock.monotonicMs());
         return;
       }
@@ -185,12 +185,12 @@ export function createKeyRing(options: {
   return {
     identify(key, peer) {
       if (!key.startsWith('sk-') || key.length > KEY_LENGTH_LIMIT) throw malformed(key);
-      const hash = smith.hash(key);
-      return hash === masterHash ? master : callerBehind(hash, () => keyName(key), peer);
+      const hash = generator.hash(key);
+      return hash === masterHash ? master : callerOfHash(hash, () => keyName(key), peer);
     },
     current(caller) {
       const { key } = caller;
-      return key === null ? caller : callerBehind(key.secretHash, () => key.name);
+      return key === null ? caller : callerOfHash(key.secretHash, () => key.name);
     },
     forget(...keys) {
       for (const key of keys)
@@ -205,6 +205,12 @@ export function createKeyRing(options: {
         }
       for (const keyHash of new Set(keys.map(({ hash }) => hash))) changed(keyHash);
     },
+    forgetOwner({ kind, id }) {
+      const dropped = known.dropWhere((key) => key[kind] === id);
+      // A read that is under way may have begun before the change.
+      reading.clear();
+      for (const keyHash of new Set(dropped)) changed(keyHash);
+    },
     refresh() {
       refreshing ??= refreshAll().finally(() => {
         refreshing = null;
@@ -217,13 +223,15 @@ export function createKeyRing(options: {
   };
 }
 
-/** Whether two reads of a key let the same callers in. */
+/** Whether two reads of a key admit the same callers. */
 const isAlike = (one: VirtualKey, other: VirtualKey): boolean =>
-  one.blocked === other.blocked && one.expiresAt?.getTime() === other.expiresAt?.getTime();
+  one.blocked === other.blocked &&
+  one.owners?.team?.blocked === other.owners?.team?.blocked &&
+  one.expiresAt?.getTime() === other.expiresAt?.getTime();
 
 function unknownKey(name: string, hash: string): Unauthenticated {
   return new Unauthenticated(
-    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
+    `Invalid proxy server token passed. Received API Key = ${name}, Key Hash (Token) =${hash}. There is no such key.`,
     'unknown',
   );
 }

@@ -1,10 +1,12 @@
+import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../domain/money.ts';
 import { REALTIME } from '../domain/realtime/realtime.ts';
-import { openBooks } from './books.ts';
+import { openCallAccount } from './call-account.ts';
 import type { CostReservation } from './budgets.ts';
-import type { CallTools } from './call.ts';
+import { type CallTools, usedTokens } from './call.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
@@ -13,7 +15,7 @@ import { type Router, unknownModel } from './route.ts';
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
 
-/** Vendors end their sessions after 30 or 60 minutes themselves. */
+/** Vendors end sessions after 30 or 60 minutes. */
 const LIMITS: RealtimeLimits = {
   pingMs: 30_000,
   goneMs: 75_000,
@@ -25,7 +27,7 @@ const LIMITS: RealtimeLimits = {
   sessions: 2_000,
 };
 
-/** Route, admit, open, relay, record: sessions through the gateway. */
+/** Creates the realtime sessions of the gateway: route, admit, open, relay, record. */
 export function createRealtime(
   parts: { readonly routeOf: Router; readonly tools: CallTools },
   limits: RealtimeLimits = LIMITS,
@@ -34,14 +36,14 @@ export function createRealtime(
   const { budgets } = tools;
   const sessions = new Set<LiveSession>();
   let opening = 0;
-  /** Fires when the process goes away: what is still opening is given up. */
-  const leaving = new AbortController();
+  /** Aborted at shutdown, to stop sessions that are opening. */
+  const shutdown = new AbortController();
   let idle: (() => void)[] = [];
 
   const count = (): number => sessions.size + opening;
   function settled(): void {
     if (count() > 0) return;
-    for (const told of idle) told();
+    for (const resolve of idle) resolve();
     idle = [];
   }
 
@@ -55,23 +57,30 @@ export function createRealtime(
         throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
       if (count() >= limits.sessions) throw new Unavailable('Too many realtime sessions are open. Try again later.', 5);
       const about = { ...request, endpoint: REALTIME, body: {} };
-      const books = openBooks({ ...tools, capturePrompts: false }, { caller, request: about, deployment, signal });
+      const callAccount = openCallAccount(
+        { ...tools, capturePrompts: false },
+        { caller, request: about, deployment, signal },
+      );
       opening += 1;
       let reserved: CostReservation | null = null;
+      let rate: RateAdmission | null = null;
       try {
         reserved = await budgets.reserve(caller, { deployment, request: null });
-        const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, leaving.signal]));
-        if (leaving.signal.aborted) {
+        tools.modelBudgets.check(caller.key, request.model);
+        rate = tools.limits.admit(caller, request);
+        const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
+        if (shutdown.signal.aborted) {
           upstream.socket.close(1000, '');
           throw new Unavailable(SHUTTING_DOWN);
         }
-        books.answered();
+        callAccount.answered();
+        const account = openAccount(tools, { deployment, charge: (cost) => reserved?.progress(cost) });
         const session = createSession({
           request,
           deployment,
           upstream,
-          books,
-          account: openAccount(tools, { deployment, charge: (cost) => reserved?.progress(cost) }),
+          callAccount,
+          account,
           budgets,
           reserved,
           limits,
@@ -79,6 +88,8 @@ export function createRealtime(
           caller,
           identify,
           over() {
+            rate?.settle(usedTokens(account.outcome()));
+            tools.modelBudgets.charge(caller.key, request.model, account.cost() ?? ZERO_USD);
             sessions.delete(session);
             settled();
           },
@@ -86,9 +97,10 @@ export function createRealtime(
         sessions.add(session);
         return session;
       } catch (failure) {
-        rememberCall(failure, { callId: books.callId, timeoutSeconds: deployment.timeoutSeconds });
-        books.close('failed', { failure, outcome: null, cost: null });
+        rememberCall(failure, { callId: callAccount.callId, timeoutSeconds: deployment.timeoutSeconds });
+        callAccount.close('failed', { failure, outcome: null, cost: null });
         reserved?.settle(null);
+        rate?.settle(null);
         throw failure;
       } finally {
         opening -= 1;
@@ -105,7 +117,7 @@ export function createRealtime(
         settled();
       }),
     endAll() {
-      leaving.abort(new Unavailable(SHUTTING_DOWN));
+      shutdown.abort(new Unavailable(SHUTTING_DOWN));
       for (const session of sessions) session.leave();
     },
   };

@@ -5,7 +5,7 @@ import type { ResponseSessionLimits, ResponseSessions } from './response-session
 
 const MINUTE_MS = 60_000;
 
-/** Lanes, responses at once and the age of a connection are OpenAI's. */
+/** `running` and `lifeMs` are OpenAI's limits. */
 const LIMITS: ResponseSessionLimits = {
   pingMs: 30_000,
   goneMs: 75_000,
@@ -25,11 +25,11 @@ export function createResponseSessions(
   let opening = 0;
   let retired = false;
   let idle: (() => void)[] = [];
-  const leaving = (): Unavailable => new Unavailable('The process is shutting down.');
+  const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
   function settled(): void {
     if (sessions.size + opening > 0) return;
-    for (const told of idle) told();
+    for (const resolve of idle) resolve();
     idle = [];
   }
 
@@ -51,7 +51,7 @@ export function createResponseSessions(
           });
           sessions.add(session);
           session.listen();
-          if (retired) session.retire(leaving());
+          if (retired) session.retire(shutdownError());
         },
         abandon() {
           opening -= 1;
@@ -64,7 +64,7 @@ export function createResponseSessions(
     },
     retire() {
       retired = true;
-      for (const session of sessions) session.retire(leaving());
+      for (const session of sessions) session.retire(shutdownError());
     },
     ended: () =>
       new Promise((resolve) => {
@@ -72,7 +72,7 @@ export function createResponseSessions(
         settled();
       }),
     endAll() {
-      for (const session of sessions) session.leave(leaving());
+      for (const session of sessions) session.leave(shutdownError());
     },
   };
 }

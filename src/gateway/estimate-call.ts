@@ -6,7 +6,7 @@ import type { CallNames, CallTokens } from '../domain/traces/call-usage.ts';
 import type { CallEstimator } from '../domain/traces/estimate-export.ts';
 import { costOf } from './price.ts';
 
-/** What calls that others make cost by the catalog as it stands. */
+/** Cost estimates of calls that did not pass the gateway, by the current catalog. */
 export interface CallEstimates {
   readonly estimatorOf: CallEstimator;
   /** See `entryOfModel`. */
@@ -18,10 +18,10 @@ export const createCallEstimates = (catalog: CatalogSource): CallEstimates => ({
   entryOf: (named) => entryOfModel(catalog.current(), named),
 });
 
-/** What is known of one state of the catalog: worked out when it is first asked for. */
+/** Derived values of one catalog snapshot, computed on first use. */
 interface Known {
   readonly tariffs: Map<CatalogEntry, Tariff | null>;
-  /** How many entries offer a model of this name, their own providers' names left out. */
+  /** Number of entries per model name without its provider prefix. */
   readonly offers: ReadonlyMap<string, number>;
 }
 const known = new WeakMap<CatalogSnapshot, Known>();
@@ -40,8 +40,8 @@ function knownOf(catalog: CatalogSnapshot): Known {
 }
 
 /**
- * The catalog's entry for a model as a sender of spans names it: that of its provider, under `provider/model` or the
- * bare name. Without a provider only a model that nobody else offers too. Null when none is, or more could be meant.
+ * Catalog entry for a model name in a span: the entry of its provider, under `provider/model` or the bare name. Without a
+ * provider, only a model that a single entry offers. Null when there is no entry or the name is ambiguous.
  */
 export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
@@ -66,14 +66,14 @@ function offerOf(catalog: CatalogSnapshot, owners: readonly string[], model: str
 const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null =>
   knownOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
 
-const MODES = new Set(['chat', 'completion', 'responses']);
-/** Prices of something else than tokens, and what the price also hangs on: where, or for whom, it was answered. */
+const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
+/** Prices of other units than tokens, and members by which the price depends on region or customer. */
 const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
 const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
 
 /**
- * The prices of an entry where a call's tokens are all that it is billed by. A row of zeros is none: it stands for what
- * is free, for subscriptions and for what nobody knows (ADR 0015).
+ * Prices of an entry that is billed by tokens only, else null. Null also for a row of zeros: it stands for free models,
+ * subscriptions and unknown prices (ADR 0015).
  */
 function tariffOf(entry: CatalogEntry): Tariff | null {
   if (!MODES.has(entry.mode ?? '')) return null;
@@ -82,14 +82,17 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
     (key) => MULTIPLIERS.test(key) || (OTHER_UNITS.test(key) && (rateFrom(row[key]) ?? 0n) !== 0n),
   );
   const tariff = isBilledOtherwise ? null : readTariff(row);
-  if (tariff === null || tariff.base.input === null || tariff.base.output === null) return null;
-  return tariff.base.input === 0n && tariff.base.output === 0n ? null : tariff;
+  if (tariff === null || tariff.base.input === null) return null;
+  // Embeddings have no output tokens.
+  if (tariff.base.output === null && entry.mode !== 'embedding') return null;
+  return tariff.base.input === 0n && (tariff.base.output ?? 0n) === 0n ? null : tariff;
 }
 
 /**
- * What calls somebody else made cost by this state of the catalog, by the rules that the gateway bills its own calls
- * by. Null where that would be a guess: which entry is meant is not certain, it is not billed by tokens alone, or
- * tokens that have a price of their own are not told apart.
+ * Estimator for calls that did not pass the gateway, by the rules of the gateway's own prices. Null where the estimate
+ * would be a guess: the entry is ambiguous or is not billed by tokens only. The estimator returns null when the span does
+ * not count token kinds that have their own price. Cached tokens
+ * that a span does not count have the full input price.
  */
 export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
   const entry = entryOfModel(catalog, named);
@@ -98,10 +101,10 @@ export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnT
   const before = tariffs.get(entry);
   const tariff = before === undefined ? tariffOf(entry) : before;
   tariffs.set(entry, tariff);
-  return tariff === null ? null : (tokens) => (tellsItsParts(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
+  return tariff === null ? null : (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
 }
 
-/** No call costs 1,000 USD: whoever says so has counted wrong, and a few of them would be more than a store can hold. */
+/** 1,000 USD. A larger estimate comes from a wrong token count; a few of them would overflow a store's sums. */
 const MOST_PICOS = 1_000n * 10n ** 12n;
 
 function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
@@ -117,20 +120,18 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   return cost === null || cost > MOST_PICOS ? null : cost;
 }
 
-/** Whether it is known how many tokens there are of each kind that has a price of its own. */
-function tellsItsParts(tariff: Tariff, tokens: CallTokens): boolean {
+/** Whether the tokens of each kind with its own price are counted. Cached tokens may be missing: they count as plain input. */
+function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;
   const isUsual = (own: Rate | null, usual: Rate | null): boolean => own === null || own === usual;
-  const { cacheReadTokens, cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
+  const { cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
   const longWrite = (tier ?? tariff).longCacheWrite ?? null;
   return (
-    (cacheReadTokens !== null || isUsual(prices.cacheRead, prices.input)) &&
-    (cacheWriteTokens !== null || isUsual(prices.cacheWrite, prices.input)) &&
     (cacheWriteTokens === null ||
       cacheWriteTokens === 0 ||
       longCacheWriteTokens !== null ||
       isUsual(longWrite, prices.cacheWrite ?? prices.input)) &&
-    (reasoningTokens !== null || isUsual(prices.reasoning, prices.output))
+    (reasoningTokens !== null || tokens.outputTokens === 0 || isUsual(prices.reasoning, prices.output))
   );
 }

@@ -4,56 +4,56 @@ import type { ModelRequest, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
-import type { Measured } from '../domain/inference/measured.ts';
+import type { Measured } from '../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
-import { mostOutputTokens, wantedAnswers } from '../domain/inference/output-limit.ts';
+import { mostOutputTokens, answerCount } from '../domain/inference/output-limit.ts';
 import type { createPricer } from './price.ts';
 
-/** What of a request its cost is estimated from. Its prompt is not read: only its size, and small members. */
+/** Parts of a request that its cost is estimated from: the size and small members. The prompt is not parsed. */
 export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>;
 
-/** What a call is expected to cost. */
+/** Expected cost of a call. */
 export interface ExpectedCost {
-  /** Zero where no price is known, or nothing is paid. */
+  /** Zero when no price is known, or the model is free. */
   readonly cost: Usd;
-  /** Takes in what the call did cost, for the estimates of others like it. */
+  /** Updates the average of similar calls with the actual cost. */
   learn(cost: Usd, usage: Usage | null): void;
 }
 
 /**
- * Estimates what calls cost before they are sent, in this order of certainty:
- * - A request that limits its output: the input, plus as many output tokens as it may have.
- * - Else the average cost of earlier calls of the same deployment, endpoint, number of answers and size of the request.
- * - Else the input by the size of the request, plus as many output tokens as the model may give, 1,024 at most.
- * Requests of images are estimated by the image, of speech by the character, of transcripts by the second of sound.
+ * Estimates the cost of a call before it is sent. The first rule that applies is used:
+ * - The request limits its output: input tokens plus the limit.
+ * - Average cost of earlier calls with the same deployment, endpoint, number of answers and size class.
+ * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
+ * Images are estimated per image, speech per character, transcripts per second of audio.
  */
 export interface CostExpectations {
   /** `request` is null for one turn of a realtime session. */
   of(deployment: Deployment, request: SentRequest | null): ExpectedCost;
 }
 
-/** Bytes of a request that are one token of input. */
+/** Request bytes per input token. */
 const BYTES_PER_TOKEN = 4;
-/** Input tokens at most, where the catalog names no bound: a body may hold pictures, which are few tokens. */
+/** Input limit when the catalog has none: a body may contain images, which are few tokens. */
 const MOST_INPUT_TOKENS = 200_000;
-/** Output tokens of a call that does not limit them, before there is an average. */
+/** Output tokens of a call without a limit and without an average. */
 const USUAL_OUTPUT_TOKENS = 1_024;
-/** Bytes of a second of sound: 128 kbit/s. */
+/** Bytes per second of audio: 128 kbit/s. */
 const BYTES_PER_SECOND = 16_000;
-/** Tokens of a second of sound, heard and written down. */
+/** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
-/** Kinds of calls with an average. Beyond that the least recently used one is evicted. */
+/** Most averages in memory. The least recently updated is evicted. */
 const KINDS_LIMIT = 10_000;
-/** A new cost is this part of the average. */
+/** Exponential moving average: a new value counts 1/WEIGHT. */
 const WEIGHT = 8;
 
-/** Averages over calls of one kind; the newest count most. */
+/** Moving averages of calls of one kind. */
 interface Average {
   cost: Usd;
   inputTokens: number;
 }
 
-/** Bounds of the catalog on the tokens of one call. */
+/** Token limits of one call, from the catalog. */
 interface TokenBounds {
   readonly input: number;
   readonly output: number;
@@ -83,7 +83,7 @@ export function createCostExpectations(
     if (oldest !== undefined) averages.delete(oldest);
   }
 
-  /** What one turn of a session costs. */
+  /** Estimated cost of one turn of a session. */
   const turnCost = (deployment: Deployment): Usd | null =>
     price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) });
 
@@ -133,7 +133,7 @@ export function createCostExpectations(
 
   return {
     of(deployment, request) {
-      const answers = request === null ? 1 : wantedAnswers(request.body);
+      const answers = request === null ? 1 : answerCount(request.body);
       const kind = kindOf(deployment, request, answers);
       const average = averages.get(kind);
       const known =
@@ -144,25 +144,25 @@ export function createCostExpectations(
   };
 }
 
-/** Calls of one kind cost about the same. Size classes of requests are powers of four. */
+/** Key of a kind of calls with similar cost. Size classes are powers of four. */
 function kindOf({ id, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
   if (request === null) return `${id}\n${upstreamModel}\n/realtime`;
   const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;
   return `${id}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answers}`;
 }
 
-/** Whether answers of an endpoint are text the model writes: their tokens are not bounded by the request's size. */
+/** Whether an endpoint generates text, so that the request size does not bound the output tokens. */
 const writes = ({ dialect, path }: Endpoint): boolean => dialect !== null || path === '/responses/compact';
 
 function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds {
   const row: PriceRow = entryFor(deployment, catalog)?.row ?? {};
-  const said = (member: string, otherwise: number): number => {
+  const limitOf = (member: string, otherwise: number): number => {
     const value = deployment.priceOverrides[member] ?? row[member];
     return typeof value === 'number' && value > 0 ? value : otherwise;
   };
   return {
-    input: said('max_input_tokens', MOST_INPUT_TOKENS),
-    output: said('max_output_tokens', said('max_tokens', Infinity)),
+    input: limitOf('max_input_tokens', MOST_INPUT_TOKENS),
+    output: limitOf('max_output_tokens', limitOf('max_tokens', Infinity)),
   };
 }
 

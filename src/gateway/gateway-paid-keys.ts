@@ -2,20 +2,20 @@ import { Unauthenticated } from '../domain/errors.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { KeyRing } from './key-ring.ts';
 
-function refuted(error: unknown): false {
+function falseIfUnauthenticated(error: unknown): false {
   if (error instanceof Unauthenticated) return false;
   throw error;
 }
 
-/** Every key of the gateway, virtual or the admin's, lifts the free tier's limit. */
+/** The gateway's keys as paid keys: every virtual key and the admin key are exempt from the free tier's limit. */
 export function gatewayPaidKeys(keyRing: KeyRing): PaidKeys {
   return {
     holds(credential) {
       try {
         const caller = keyRing.identify(credential);
-        return caller instanceof Promise ? caller.then(() => true, refuted) : true;
+        return caller instanceof Promise ? caller.then(() => true, falseIfUnauthenticated) : true;
       } catch (error) {
-        return refuted(error);
+        return falseIfUnauthenticated(error);
       }
     },
   };

@@ -1,7 +1,9 @@
+import type { RateStanding } from '../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
+import type { ByteStream } from '../domain/bytes.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
-import type { Deployment } from '../domain/chat/provider.ts';
+import type { Deployment, RequestPreview } from '../domain/chat/provider.ts';
 import type { Health } from '../domain/deployments/health.ts';
 import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
@@ -10,112 +12,130 @@ import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { Realtime } from './realtime.ts';
 
-/** What it took to be answered. */
+/** Retry and fallback counts. */
 export interface Tries {
-  /** How often the same was asked again. */
+  /** Number of retries. */
   readonly retries: number;
-  /** How many other models it went on to. */
+  /** Number of fallback models that were called. */
   readonly fallbacks: number;
-  /** How many those could have been; null where the caller named none. */
+  /** Most fallbacks of the request; null when it names none. */
   readonly mostFallbacks: number | null;
 }
 
-/** A call on its way through the gateway: the upstream's answer plus what the platform knows of it. */
+/** An upstream's answer without its body. The body is read through the call, which settles at its end. */
+type AnswerHead = Omit<Exchange, 'bytes' | 'deltas'>;
+
+/**
+ * An answered call: the upstream's answer and the platform's facts about it. The body is read once, by one of `consume`,
+ * `bytes` and `deltas`. The end of the body settles the call: it is priced, and its spend row and span are recorded.
+ */
 export interface GatewayCall {
   readonly callId: string;
-  /** The name the caller sent, or that of the fallback which answered. */
+  /** Model name that the caller sent, or the name of the fallback that answered. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
   readonly tries: Tries;
-  readonly exchange: Exchange;
+  /** Limits that counted the call, and their remaining amounts after admission. */
+  readonly limits: readonly RateStanding[];
+  readonly exchange: AnswerHead;
   readonly traceId: string;
   readonly spanId: string;
-  /** Cost so far: known once the answer has ended and was priced, else null. */
+  /** Cost; null before the answer has ended and was priced. */
   cost(): Usd | null;
-  /** What the caller's key has spent, this call's cost included once that is known; null where nobody counts. */
+  /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
   keySpend(): Usd | null;
   /** Milliseconds since the call entered the gateway. */
   elapsedMs(): number;
-  /** The answer, typed; settles the call when it ends, fails or is left. */
+  /** The answer as typed deltas. The call settles when they end, fail or are cancelled. */
   deltas(): AsyncIterableIterator<ChatDelta>;
   /**
-   * Closes the books: prices the call and records its spend row and span. The door calls it exactly when
-   * the last byte was handed on, failed, or the caller left; later calls change nothing.
+   * The answer as bytes to forward. The call settles as completed after the last byte, as failed when the stream fails
+   * or is cancelled with a failure, and as abandoned when it is cancelled without one.
    */
-  settle(end: 'completed' | 'failed' | 'abandoned', failure?: Error): void;
+  bytes(): ByteStream;
+  /** Passes the answer to `use`. The call settles as completed when that resolves, and as failed when it rejects. */
+  consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result>;
+  /** The same call with translated bytes. It settles by the translated stream. */
+  translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
 }
 
-/** What a caller says of where something is to be kept; null where nothing. */
+/** Model and provider requested for a new object; null when the request has none. */
 export interface Wanted {
   readonly kind: ObjectKind;
   readonly model: string | null;
   readonly provider: string | null;
 }
 
-/** Where something is to be kept, and the public name by which that was chosen. */
+/** Deployment that stores an object, and the public name that selected it. */
 export interface Place {
   readonly deployment: Deployment;
   readonly model: string;
 }
 
-/** Routes, admits, calls, prices and records; knows neither door nor vendor. */
+/** Routes, admits, calls, prices and records, independent of transport and vendor. */
 export interface Gateway {
-  /** Resolves when the head of the answer has come. Failures up to then are recorded here and thrown. */
+  /** Resolves when the head of the answer arrives. Earlier failures are recorded and thrown. */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
-  /** Throws what `call` would before it asks an upstream; nothing is recorded. */
+  /** Throws what `call` throws before it calls an upstream; nothing is recorded. */
   admit(caller: Caller, request: ModelRequest): Promise<void>;
-  /** Sessions in which both sides speak as they like. */
+  /** Realtime sessions. */
   readonly realtime: Realtime;
   /** The configured deployments, in the order of the configuration. */
   deployments(): readonly Deployment[];
-  /** How calls to a deployment have gone in this process. */
+  /** Health of a deployment, from its calls in this process. */
   healthOf(deploymentId: string): Health;
 }
 
-/** The same for what callers have upstreams keep for them (ADR 0025). */
+/** Calls about files, batches and responses that upstreams store (ADR 0025). */
 export interface ObjectGateway {
   /**
-   * Where something new is to be kept: at the deployment of the model, else at the first one of the provider, else at
-   * the first that keeps anything, of those the caller may use. Throws Forbidden, NotFound and Unsupported.
+   * Selects the deployment for a new object, of those the caller may use: the model's, else the first one of the provider,
+   * else the first one with stored objects. Throws Forbidden, NotFound and Unsupported.
    */
   placeFor(caller: Caller, wanted: Wanted): Place;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**
-   * What an upstream calls the model that a caller names, where the caller may call it and one of its deployments is
-   * reached at the same address with the same credential. Throws Forbidden and NotFound.
+   * Upstream name of a model at the account of a deployment: one of the model's deployments has the same address and
+   * credential. Throws Forbidden and NotFound.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
-  /** Books what a batch that has ended used and cost, under its owner; again changes nothing. */
-  bookBatch(batch: EndedBatch): void;
-  /** Hands on a call about something an upstream keeps. Throws like `call`. */
+  /** Records usage and cost of a finished batch for its owner. Idempotent. */
+  recordBatch(batch: EndedBatch): void;
+  /** Forwards a call about a stored object. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }
 
-/** How many input tokens a request has, and who says so. */
+/** Number of input tokens of a request, and its source. */
 export interface TokenCount {
   readonly tokens: number;
   readonly by: 'upstream' | 'estimate';
 }
 
-/** Counting without asking. */
+/** Counts tokens without a model call. */
 export interface TokenGateway {
-  /** The upstream's count, or ours where it does not count or cannot be reached. Throws like `call`; nothing is recorded. */
+  /** The upstream's count, or an estimate when the upstream cannot count. Throws like `call`; nothing is recorded. */
   countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
 }
 
-/** Asking deployments whether they answer. */
+/** Shows requests without sending them. */
+export interface PreviewGateway {
+  /** The request to the upstream of the first deployment. Throws Forbidden, InvalidInput, NotFound, Unsupported. */
+  preview(caller: Caller, request: ModelRequest): Promise<RequestPreview>;
+}
+
+/** Probes deployments. */
 export interface ProbeGateway {
   /**
-   * How a deployment answers now; a text says why it is not asked. Throws LimitExceeded, and the signal's reason when it
-   * fires first.
+   * Sends a small request to a deployment. Returns a text when the deployment cannot be probed. Throws LimitExceeded, and the
+   * signal's reason when it fires first.
    */
   probe(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
-  /** How it answered last; null where it was not asked in this process. */
+  /** Last probe in this process; null for none. */
   lastProbe(deploymentId: string): Probe | null;
 }
 
-/** Takes records off the hot path: returns at once, commits soon, in batches. */
+/** Queues records of calls; never waits for a store. */
 export interface CallRecorder {
   record(call: CallRecord): void;
 }

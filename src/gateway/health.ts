@@ -1,21 +1,21 @@
 import type { Clock } from '../domain/clock.ts';
 import { type Ended, faultOf, type Health, RECENT_CALLS, stateOf } from '../domain/deployments/health.ts';
 
-/** One call, as its deployment's health is told of it. */
+/** Reports the progress of one call to the health of its deployment. */
 export interface WatchedCall {
-  /** The head of an answer has come, after so many milliseconds. */
+  /** The response head arrived, `afterMs` after the start of the attempt. */
   answered(afterMs: number): void;
-  /** It is over; told once. What failed says whose fault it was, null that nothing did. */
+  /** The call ended; call once. `failure` is null for success. */
   ended(failure: unknown): void;
 }
 
-/** Watches how calls go, by deployment. */
+/** Tracks the results of calls per deployment. */
 export interface HealthWatch {
   begin(deploymentId: string): WatchedCall;
   of(deploymentId: string): Health;
 }
 
-/** How much the latest call weighs in the mean. */
+/** Weight of the latest call in the moving average of the latency. */
 const WEIGHT = 0.2;
 
 interface Stats {
@@ -28,7 +28,7 @@ interface Stats {
   readonly recent: Ended[];
 }
 
-/** Counts in memory; the ids are those of the configuration, so there are few. */
+/** Counts in memory. Bounded, because the ids are those of the configuration. */
 export function watchHealth(clock: Clock): HealthWatch {
   const known = new Map<string, Stats>();
 
@@ -73,7 +73,7 @@ export function watchHealth(clock: Clock): HealthWatch {
         ended(failure) {
           stats.inFlight -= 1;
           const fault = faultOf(failure);
-          // Whoever was refused by us, or left before an answer, tells nothing of the deployment.
+          // A refused call, or a disconnect before the response, is no evidence about the deployment.
           if (fault !== null || hasAnswered) count(stats, fault);
         },
       };

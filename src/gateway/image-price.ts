@@ -4,25 +4,25 @@ import type { PriceRow } from '../domain/catalog/prices.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { times, type Usd, usdFromAtto } from '../domain/money.ts';
 
-/** Pictures as a call is billed by them. */
-export interface Pictures extends ImageKind {
+/** Billed images of a call. */
+export interface BilledImages extends ImageKind {
   readonly count: number;
 }
 
 /**
- * What pictures cost that are sold by the piece or by their size; null where that is not known. What the configuration
- * sets holds for every kind. Else the map's own entry for the size and quality holds; a price without a size holds only
- * for a model that the map does not price by size, or where the caller left the kind to the model's own.
+ * Cost of images that are priced per image or per pixel; null when unknown. Prices of the configuration apply to every size
+ * and quality. Else the catalog entry for the size and quality applies. An entry without a size applies only to a model that
+ * the catalog does not price by size, or to a request without size and quality.
  */
-export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, pictures: Pictures): Usd | null {
-  const row = rowFor(deployment, catalog, pictures);
+export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, images: BilledImages): Usd | null {
+  const row = rowFor(deployment, catalog, images);
   if (row === null) return null;
   const { perImage, perPixel } = imagePricesOf(row);
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))
-    return usdFromAtto(times(perImage, pictures.count));
-  const [width, height] = (pictures.size ?? '').split('x').map(Number);
+    return usdFromAtto(times(perImage, images.count));
+  const [width, height] = (images.size ?? '').split('x').map(Number);
   if (perPixel === null || !width || !height) return null;
-  return usdFromAtto(times(perPixel, width * height * pictures.count));
+  return usdFromAtto(times(perPixel, width * height * images.count));
 }
 
 const hasPrice = (row: PriceRow): boolean => Object.values(imagePricesOf(row)).some((price) => price !== null);
@@ -30,7 +30,7 @@ const hasPrice = (row: PriceRow): boolean => Object.values(imagePricesOf(row)).s
 function rowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKind): PriceRow | null {
   const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
   if (hasPrice(priceOverrides)) return priceOverrides;
-  const isSaid = kind.size !== null || kind.quality !== null;
+  const isSpecified = kind.size !== null || kind.quality !== null;
   const names = [
     ['', baseModel],
     [`${provider}/`, upstreamModel],
@@ -44,14 +44,15 @@ function rowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKin
       .find((entry) => entry !== null && hasPrice(entry.row));
     if (variant) return variant.row;
     const { row } = catalog.find(`${host}${model}`) ?? {};
-    if (row !== undefined && hasPrice(row)) return isSaid && pricedBySize(catalog).has(`${host}${model}`) ? null : row;
+    if (row !== undefined && hasPrice(row))
+      return isSpecified && pricedBySize(catalog).has(`${host}${model}`) ? null : row;
   }
   return null;
 }
 
 const bySize = new WeakMap<CatalogSnapshot, ReadonlySet<string>>();
 
-/** The models that a state of the catalog prices by size; looked through once. */
+/** Models that a catalog snapshot prices by size; computed once per snapshot. */
 function pricedBySize(catalog: CatalogSnapshot): ReadonlySet<string> {
   const known = bySize.get(catalog);
   if (known) return known;

@@ -2,23 +2,31 @@ import type { Caller } from '../domain/caller.ts';
 import type { Peer } from '../domain/keys/failed-keys.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 
-/** Recognises credentials from memory. The store is read for a key not seen before, or not read lately (ADR 0056). */
+/** A user or a team, by the member of a key that names it. */
+interface KeyOwner {
+  readonly kind: 'userId' | 'teamId';
+  readonly id: string;
+}
+
+/** Authenticates credentials from memory. The store is read for a key that is not cached or whose cache entry is old (ADR 0056). */
 export interface KeyRing {
   /**
-   * The caller behind a key: at once when memory knows it, else after one read of the store. `peer` is the connection it
-   * came on, whose wrong keys are counted; absent, they are not. Throws Unauthenticated, LimitExceeded for a peer with too
-   * many wrong keys, and Unavailable when the store does not answer.
+   * The caller of a key: synchronous when the key is cached, else after one read of the store. With `peer`, wrong keys are
+   * counted per connection address. Throws Unauthenticated, LimitExceeded for a peer with too many wrong keys, and
+   * Unavailable when the store does not answer.
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
   /**
-   * The caller as its key stands now: it may have been blocked, expired or changed since it was identified. As `identify`,
-   * mostly at once. Throws Unauthenticated.
+   * The caller with the current state of its key, which may have been blocked, expired or changed. Mostly synchronous.
+   * Throws Unauthenticated, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
   /** Evicts the secrets of a key that was created or changed in this process, so that the next call reads the store. */
   forget(...keys: readonly VirtualKey[]): void;
+  /** Evicts the keys of a user or a team that was changed in this process, so that their next calls read the store. */
+  forgetOwner(owner: KeyOwner): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
-  /** Calls `listener` with the identity of each key that was forgotten or read with other rights. */
+  /** Calls `listener` with the hash of each key that was evicted or whose rights changed. */
   onChange(listener: (keyHash: string) => void): void;
 }

@@ -1,20 +1,22 @@
 import type { Caller } from '../domain/caller.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import { weakerRole } from '../domain/owners/key-owners.ts';
+import type { Role } from '../domain/role.ts';
 
-/** Keys in memory: the least recently used is evicted, to within `MOVE_MS`. */
+/** Most keys in memory. The least recently used is evicted, with a precision of `MOVE_MS`. */
 const MOST_KNOWN = 100_000;
-/** A key in use is moved to the young end of the map at most this often, because a move costs more than a look-up. */
+/** Least time between two LRU moves of a key, because a move costs more than a look-up. */
 const MOVE_MS = 1_000;
 
-/** A key as it was read. */
+/** Cached key. */
 export interface KnownKey {
-  /** Hash of the secret that it is known by. */
+  /** Hash of the secret: the cache key. */
   readonly secretHash: string;
   key: VirtualKey;
   caller: Caller;
-  /** When the read began that brought it. */
+  /** Start time of the read. */
   readMs: number;
-  /** When it was last moved to the young end. */
+  /** Time of the last LRU move. */
   movedMs: number;
   /** Whether it was used since `takeUsed`. */
   used: boolean;
@@ -25,11 +27,13 @@ export interface KnownKeys {
   /** The entry, marked as used. */
   use(secretHash: string, nowMs: number): KnownKey | undefined;
   set(secretHash: string, key: VirtualKey, times: { readonly readMs: number; readonly nowMs: number }): void;
-  /** Replaces what an entry holds, unless it was evicted or read again meanwhile. Returns whether it did. */
+  /** Updates an entry, unless it was evicted or read again. Returns whether it was updated. */
   renew(entry: KnownKey, key: VirtualKey, readMs: number): boolean;
-  /** Removes an entry, unless it was evicted or read again meanwhile. Returns whether it did. */
+  /** Removes an entry, unless it was evicted or read again. Returns whether it was removed. */
   drop(entry: KnownKey): boolean;
   delete(secretHash: string): void;
+  /** Removes the keys that match; returns their identities. */
+  dropWhere(matches: (key: VirtualKey) => boolean): readonly string[];
   /** Entries used since the last call. */
   takeUsed(): readonly KnownKey[];
 }
@@ -75,18 +79,29 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
     delete(secretHash) {
       entries.delete(secretHash);
     },
+    dropWhere(matches) {
+      const dropped = [...entries.values()].filter(({ key }) => matches(key));
+      for (const { secretHash } of dropped) entries.delete(secretHash);
+      return dropped.map(({ key }) => key.hash);
+    },
     takeUsed() {
       const taken = used;
       used = [];
       for (const entry of taken) entry.used = false;
-      // Of a key that was read again meanwhile the newer entry is among them, too.
+      // Skip entries that were replaced: the newer entry is in the list too.
       return taken.filter((entry) => entries.get(entry.secretHash) === entry);
     },
   };
 }
 
+/** The role of a key, without the rights that its user lacks. */
+function roleOf({ role, owners }: VirtualKey): Role {
+  const userRole = owners?.user?.role ?? null;
+  return userRole === null ? role : weakerRole(role, userRole);
+}
+
 export const callerOf = (key: VirtualKey): Caller => ({
-  role: key.role,
+  role: roleOf(key),
   keyHash: key.hash,
   key,
   teamId: key.teamId,

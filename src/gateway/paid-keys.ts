@@ -1,7 +1,7 @@
 import { CATALOG_KEY_PREFIX } from '../domain/checkout/checkout.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 
-/** Every key that lifts the free tier's limit: its beginning says who knows it. */
+/** Keys that are exempt from the free tier's limit. The prefix of a key selects its ring. */
 export function paidKeysOf(rings: { readonly catalog: PaidKeys; readonly gateway: PaidKeys }): PaidKeys {
   return {
     holds: (credential) =>

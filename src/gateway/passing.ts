@@ -5,12 +5,12 @@ import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
-import { createBatchBooks } from './batch-books.ts';
+import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
 import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
 
-/** What calls about kept things need of the gateway around them. */
+/** Gateway parts for calls about stored objects. */
 interface PassingTools {
   readonly deployments: readonly Deployment[];
   readonly providers: readonly Provider[];
@@ -19,10 +19,10 @@ interface PassingTools {
   readonly catalog: () => CatalogSnapshot;
 }
 
-/** Choose, admit, hand on, record: calls about things that upstreams keep (ADR 0025). */
+/** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing({ deployments, providers, routeOf, tools, catalog }: PassingTools): ObjectGateway {
   const byId = deploymentsById(deployments);
-  const keeps = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
+  const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   return {
     placeFor({ key }, wanted) {
@@ -31,30 +31,30 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
         assertMayCall(key, model);
         const route = routeOf(model);
         if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
-        if (route.provider.pass === undefined) throw noPlace(wanted);
+        if (route.provider.pass === undefined) throw noStorage(wanted);
         return { deployment: route.deployment, model };
       }
       const deployment = deployments.find(
-        (one) => (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && keeps(one),
+        (one) => (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && storesObjects(one),
       );
-      if (deployment === undefined) throw noPlace(wanted);
+      if (deployment === undefined) throw noStorage(wanted);
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId.get(id) ?? null,
-    bookBatch: createBatchBooks(tools, deployments, catalog),
+    recordBatch: createBatchRecorder(tools, deployments, catalog),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = routeOf.all(model);
       if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
       const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
       if (route !== undefined) return route.deployment.upstreamModel;
-      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream that is to keep this file. Name the model of its lines when you upload it.`;
+      const message = `${OBJECT_PATHS.file}: The model ${model} is not at the upstream of this file. Name the model of its lines when you upload the file.`;
       throw new NotFound('model', model, message);
     },
     async pass(caller, deployment, request, signal) {
       const { action, model, callId, parent } = request;
       const provider = providerFor(deployment, providers);
-      if (provider.pass === undefined) throw noPlace({ kind: action.kind, model, provider: null });
+      if (provider.pass === undefined) throw noStorage({ kind: action.kind, model, provider: null });
       const call = openCall(tools, {
         caller,
         request: { endpoint: { operation: action.name, callType: action.callType }, model, body: {}, callId, parent },
@@ -63,8 +63,11 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
         ...(action.billed === 'later' ? {} : { fixedCost: ZERO_USD }),
       });
       try {
-        // What it will cost is not known here: a batch is charged when it has ended.
-        if (action.makes) await tools.budgets.check(caller);
+        // The cost is not known yet: a batch is charged when it has ended.
+        if (action.makes) {
+          await tools.budgets.check(caller);
+          call.limit({ model });
+        }
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
@@ -75,13 +78,13 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
   };
 }
 
-const WORDS = { file: 'files', batch: 'batches', response: 'responses' } as const;
+const PLURALS = { file: 'files', batch: 'batches', response: 'responses' } as const;
 
-function noPlace({ kind, model, provider }: Wanted): Unsupported {
+function noStorage({ kind, model, provider }: Wanted): Unsupported {
   const path = OBJECT_PATHS[kind];
-  const what = WORDS[kind];
-  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} keeps no ${what}.`);
+  const what = PLURALS[kind];
+  if (model !== null) return new Unsupported(`${path}: The provider of the model ${model} does not store ${what}.`);
   if (provider !== null)
-    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call keeps ${what}.`);
-  return new Unsupported(`${path}: No model that this key may call is at a provider that keeps ${what}.`);
+    return new Unsupported(`${path}: No model of the provider ${provider} that this key may call stores ${what}.`);
+  return new Unsupported(`${path}: No model that this key may call is at a provider that stores ${what}.`);
 }

@@ -5,20 +5,20 @@ import { type ImageTokenPrices, imagePricesOf, imageTokenPricesOf } from '../dom
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
-import type { Measured } from '../domain/inference/measured.ts';
+import type { Measured } from '../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
 import { imageCost } from './image-price.ts';
 
 /**
- * The tariff of a deployment: its own prices where the configuration sets them, else the catalog's row for
- * its base model, `provider/model`, upstream model or public name, the first that is there (a bare name has
- * its maker's price, and hosts differ). Null when neither names a price.
+ * Tariff of a deployment: prices of the configuration, else the first catalog row found for its base model,
+ * `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because hosts have other
+ * prices than the model's vendor. Null when no price is found.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
   return pricesOf(deployment, catalog).tariff;
 }
 
-/** What a deployment's calls are billed by. */
+/** Prices of a deployment, by unit. */
 interface Prices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
@@ -32,11 +32,11 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const units = {
     query: rateFrom(row['input_cost_per_query']),
     character: rateFrom(row['input_cost_per_character']),
-    // The map writes one price on both sides where it means the second of sound.
+    // The catalog has the price of a second of audio in either member.
     second: rateFrom(row['input_cost_per_second'] ?? row['output_cost_per_second']),
   };
   const tariff = readTariff(row);
-  // Beside a price for something else, tokens for nothing only say that they are not what is billed.
+  // A zero token price beside a price for another unit means that tokens are not billed.
   const byTokens =
     !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
   return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), image: imageTokenPricesOf(row), units };
@@ -45,17 +45,17 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
 const isFree = (tariff: Tariff | null): boolean =>
   tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
-/** Tokens that may have prices of their own, and what those are; null is the price of any other token. */
+/** Tokens of one kind and their prices. A null price is the price of text tokens. */
 interface TokenKind {
   readonly used: Partial<Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheReadTokens'>> | undefined;
   readonly prices: Partial<AudioPrices>;
 }
 
 /**
- * What a call costs, exact to the picodollar. Cached input and cache writes are part of the input tokens and
- * billed once, at their own rates or else as plain input; reasoning likewise within the output, and sound and pictures
- * within each of them. Above a tier's bound the whole call is billed at the tier. A fee per request comes on top. Null
- * when tokens were used that no rate covers.
+ * Cost of a call, exact to the picodollar. Cached input and cache writes are part of the input tokens and billed once, at
+ * their own rates or else as input. Reasoning is part of the output in the same way, and audio and image tokens are part of
+ * each. Above a tier's bound the whole call is billed at the tier. A fee per request is added. Null when used tokens have
+ * no rate.
  */
 export function costOf(
   tariff: Tariff,
@@ -106,15 +106,15 @@ export function costOf(
   return usdFromAtto(atto);
 }
 
-/** What a call used; no tokens where none were counted. */
+/** Usage of a call; `usage` is null when no tokens were counted. */
 type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 
-/** Prices calls; a tariff is worked out once per deployment and state of the catalog. */
+/** Creates the price function. Prices are computed once per deployment and catalog snapshot. */
 export function createPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
   let known = new Map<string, Prices>();
   return (deployment, { usage, measured, charged }) => {
-    // Only the configuration knows better than who will send the bill.
+    // Prices of the configuration override the amount that the upstream reports.
     if (charged !== undefined && Object.keys(deployment.priceOverrides).length === 0) return charged;
     if (usage === null && measured === undefined) return null;
     const now = current();
@@ -122,7 +122,7 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
       snapshot = now;
       known = new Map();
     }
-    // A wildcard deployment has as many upstream models as callers can name.
+    // A wildcard deployment has an unbounded number of upstream models.
     const name = `${deployment.id}\n${deployment.upstreamModel}`;
     let prices = known.get(name);
     if (prices === undefined) {
@@ -141,7 +141,7 @@ export function createPricer(current: () => CatalogSnapshot): (deployment: Deplo
   };
 }
 
-/** A call that uses some of every kind of token. */
+/** Usage with some tokens of every kind. */
 const SOME_OF_ALL: Usage = {
   inputTokens: 6,
   outputTokens: 6,
@@ -152,11 +152,11 @@ const SOME_OF_ALL: Usage = {
   image: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0 },
 };
 
-/** Whether a deployment is known to cost nothing, whatever it is asked. */
+/** Whether every call of a deployment is known to be free. */
 export const isFreeOfCharge = (price: ReturnType<typeof createPricer>, deployment: Deployment): boolean =>
   price(deployment, { usage: SOME_OF_ALL }) === 0n;
 
-/** Upstreams tell durations with as many digits as they like; no bill is finer than a microsecond. */
+/** Durations are rounded to microseconds. */
 const PARTS_OF_SECOND = 1_000_000;
 
 const secondsCost = (perSecond: Rate, seconds: number): Usd =>

@@ -3,18 +3,18 @@ import type { Caller } from '../domain/caller.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
-import { type Probe, type Question, questionFor } from '../domain/deployments/probe.ts';
+import { type Probe, type ProbeRequest, probeRequestFor } from '../domain/deployments/probe.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProbeGateway } from './gateway.ts';
 import { providerFor } from './route.ts';
 
-/** What a probe is in a spend row. */
+/** Call type of a probe in a spend row. */
 const CALL_TYPE = 'ahealth_check';
-/** More than any answer to so small a question; a picture is the largest. */
+/** Most bytes of a probe's answer. Images are the largest. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
-/** Asks deployments whether they answer. A probe is a call like others: it has a price, a row and a span, and counts as health. */
+/** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
 export function createProbing({
   providers,
   tools,
@@ -25,49 +25,53 @@ export function createProbing({
   readonly catalog: () => CatalogSnapshot;
 }): ProbeGateway {
   const last = new Map<string, Probe>();
-  /** Who asks while the same is being asked waits for that answer. */
-  const asking = new Map<string, Promise<Probe>>();
+  /** Running probes by deployment. Concurrent requests share one. */
+  const running = new Map<string, Promise<Probe>>();
 
-  async function ask(caller: Caller, deployment: Deployment, question: Question, signal: AbortSignal): Promise<Probe> {
+  async function send(
+    caller: Caller,
+    deployment: Deployment,
+    question: ProbeRequest,
+    signal: AbortSignal,
+  ): Promise<Probe> {
     const { endpoint, upstreamModel, timeoutSeconds } = question;
     const { modelGroup: model } = deployment;
     const body = { ...question.body, model };
     const asked = { model, body, callId: null, parent: null };
-    const meant = { ...deployment, upstreamModel, timeoutSeconds };
+    const probed = { ...deployment, upstreamModel, timeoutSeconds };
     const request = { ...asked, endpoint: { ...endpoint, callType: CALL_TYPE } };
     const at = tools.clock.now();
-    const call = openCall(tools, { caller, request, deployment: meant, signal });
+    const call = openCall(tools, { caller, request, deployment: probed, signal });
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    const begun = tools.clock.monotonicMs();
-    const probed = (failure: Probe['failure']): Probe => ({
+    const startMs = tools.clock.monotonicMs();
+    const result = (failure: Probe['failure']): Probe => ({
       at,
-      latencyMs: tools.clock.monotonicMs() - begun,
+      latencyMs: tools.clock.monotonicMs() - startMs,
       failure,
     });
     try {
       const sent = { ...asked, endpoint, bytes, stream: false, includeUsage: false };
-      const answered = call.answered(await providerFor(meant, providers).send(meant, sent, signal));
-      await collect(answered.exchange.bytes, ANSWER_LIMIT);
-      answered.settle('completed');
-      return probed(null);
+      const answered = call.answered(await providerFor(probed, providers).send(probed, sent, signal));
+      await answered.consume((stream) => collect(stream, ANSWER_LIMIT));
+      return result(null);
     } catch (failure) {
       call.failed(failure);
       if (!(failure instanceof DomainError)) throw failure;
-      return probed({ code: failure.code, message: failure.message });
+      return result({ code: failure.code, message: failure.message });
     }
   }
 
   return {
     async probe(caller, deployment, signal) {
-      const question = questionFor(deployment, entryFor(deployment, catalog()));
+      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
       if (typeof question === 'string') return question;
-      // Nothing is reserved: a deployment has one probe at a time, which asks for a few tokens.
+      // No reservation: a deployment has one probe at a time, of a few tokens.
       await tools.budgets.check(caller);
       const { id } = deployment;
-      const running = asking.get(id);
-      if (running !== undefined) return await running;
-      const probing = ask(caller, deployment, question, signal).finally(() => asking.delete(id));
-      asking.set(id, probing);
+      const shared = running.get(id);
+      if (shared !== undefined) return await shared;
+      const probing = send(caller, deployment, question, signal).finally(() => running.delete(id));
+      running.set(id, probing);
       const probe = await probing;
       last.set(id, probe);
       return probe;

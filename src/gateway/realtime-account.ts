@@ -4,18 +4,18 @@ import { addUsd, type Usd } from '../domain/money.ts';
 import type { RealtimeNews } from '../domain/realtime/realtime.ts';
 import type { CallTools } from './call.ts';
 
-/** What a session has used so far, and what that costs. */
+/** Usage and cost of a session so far. */
 export interface RealtimeAccount {
-  /** Takes in what the upstream told. True when it cost something. */
-  take(news: RealtimeNews): boolean;
+  /** Adds a report of the upstream. Returns whether it was charged. */
+  add(news: RealtimeNews): boolean;
   outcome(): Outcome;
-  /** The sum of what has a price; null when nothing has. */
+  /** Sum of the priced turns; null when none has a price. */
   cost(): Usd | null;
 }
 
 /**
- * Counts a session. Every answer is priced by itself, as a call is, and charged at once: a session may last for hours,
- * and its key's allowance with it.
+ * Opens the account of a session. Each answer is priced like a call and charged immediately, because a session may last for
+ * hours.
  */
 export function openAccount(
   { price }: Pick<CallTools, 'price'>,
@@ -30,26 +30,32 @@ export function openAccount(
 ): RealtimeAccount {
   let sessionId: string | null = null;
   let model: string | null = null;
-  let writer: string | null = null;
+  let transcriptionModel: string | null = null;
   let usage: Usage | null = null;
   let cost: Usd | null = null;
 
-  /** Who is paid: what writes down what is said is a model of its own, and has its own price. */
-  const paid = (by: 'session' | 'transcription'): Deployment =>
-    by === 'session' || writer === null || writer === deployment.upstreamModel
+  /** Deployment whose prices apply. Transcription is done by another model with its own price. */
+  const pricedDeployment = (by: 'session' | 'transcription'): Deployment =>
+    by === 'session' || transcriptionModel === null || transcriptionModel === deployment.upstreamModel
       ? deployment
-      : { ...deployment, upstreamModel: writer, modelGroup: writer, baseModel: null, priceOverrides: {} };
+      : {
+          ...deployment,
+          upstreamModel: transcriptionModel,
+          modelGroup: transcriptionModel,
+          baseModel: null,
+          priceOverrides: {},
+        };
 
   return {
-    take(news) {
+    add(news) {
       if (news.kind === 'session') {
         sessionId = news.id ?? sessionId;
         model = news.model ?? model;
-        writer = news.transcriptionModel ?? writer;
+        transcriptionModel = news.transcriptionModel ?? transcriptionModel;
       }
       if (news.kind !== 'used') return false;
       if (news.usage !== null) usage = usage === null ? news.usage : sumOf(usage, news.usage);
-      const priced = price(paid(news.by), news.usage === null ? news : { usage: news.usage });
+      const priced = price(pricedDeployment(news.by), news.usage === null ? news : { usage: news.usage });
       if (priced === null) return false;
       cost = cost === null ? priced : addUsd(cost, priced);
       charge(priced);

@@ -4,43 +4,43 @@ import { DomainError, InvalidInput, TooLarge, Unavailable } from '../domain/erro
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../domain/realtime/realtime.ts';
 import type { SocketEnd, SocketMessage } from '../domain/realtime/sockets.ts';
-import type { Books } from './books.ts';
+import type { CallAccount } from './call-account.ts';
 import type { Budgets, CostReservation } from './budgets.ts';
 import type { RealtimeClient, RealtimeLimits, RealtimeSession } from './realtime.ts';
 import type { RealtimeAccount } from './realtime-account.ts';
 import { createSide, type Side } from './realtime-side.ts';
 
-/** A session as those who look after all of them see it. */
+/** A session as `createRealtime` manages it. */
 export interface LiveSession extends RealtimeSession {
   tend(): void;
-  /** Ends it because the process is going away. */
+  /** Ends the session at shutdown. */
   leave(): void;
 }
 
-/** What a session is made of. */
+/** Parts of a session. */
 export interface SessionParts {
   readonly request: RealtimeRequest;
   readonly deployment: Deployment;
   readonly upstream: RealtimeUpstream;
-  readonly books: Books;
+  readonly callAccount: CallAccount;
   readonly account: RealtimeAccount;
   readonly budgets: Budgets;
-  /** For its next turn, and what its turns have cost; null where nothing is counted. */
+  /** Reservation of the next turn, and the cost of past turns; null when nothing is counted. */
   readonly reserved: CostReservation | null;
   readonly limits: RealtimeLimits;
   readonly nowMs: () => number;
   readonly caller: Caller;
-  /** The caller's key as it stands now. Throws Unauthenticated. */
+  /** The caller with the current state of its key. Throws Unauthenticated. */
   readonly identify: () => Caller | Promise<Caller>;
-  /** Told once, when it is over. */
+  /** Called once, at the end. */
   readonly over: () => void;
 }
 
-/** How a session ends, as its two sides and its record are told. */
+/** End of a session, for both sides and the record. */
 interface Ending {
   readonly end: 'completed' | 'failed' | 'abandoned';
   readonly failure?: unknown;
-  /** For the caller's close frame. A failure is told by an `error` event before it, unless `silent`. */
+  /** Code of the close frame to the client. An `error` event is sent before it for a failure, unless `silent`. */
   readonly code: number;
   readonly reason?: string;
   readonly silent?: boolean;
@@ -49,35 +49,35 @@ interface Ending {
 /** Close codes of RFC 6455. */
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
-const UNNAMED = 1005;
+const NO_STATUS = 1005;
 const POLICY = 1008;
-const BROKEN = 1011;
+const INTERNAL_ERROR = 1011;
 
-/** The relay between two open sockets: messages both ways, each side read no faster than the other takes them. */
+/** Relays messages between two open sockets, with backpressure in both directions. */
 export function createSession(parts: SessionParts): LiveSession {
-  const { request, deployment, upstream, books, account, budgets, limits, nowMs } = parts;
+  const { request, deployment, upstream, callAccount, account, budgets, limits, nowMs } = parts;
   const openedMs = nowMs();
-  let spokenMs = openedMs;
+  let lastMessageMs = openedMs;
   let checkedMs = openedMs;
   let checking = false;
-  let refused = 0;
+  let refusals = 0;
   let over = false;
   let client: RealtimeClient | null = null;
   let caller: Side | null = null;
   const vendor = createSide(upstream.socket, limits, nowMs);
-  /** The key as it was last seen, for the models that messages name. */
+  /** The key at its last check, for access checks of models in messages. */
   let { key } = parts.caller;
-  /** The upstream's last message, when that was an error. */
+  /** Text of the upstream's last message when it was an error, else null. */
   let lastError: string | null = null;
 
   function finish({ end, failure = null, code, reason = '', silent = false }: Ending): void {
     if (over) return;
     over = true;
     const cost = account.cost();
-    books.close(end, { failure, outcome: account.outcome(), cost });
+    callAccount.close(end, { failure, outcome: account.outcome(), cost });
     parts.reserved?.settle(cost);
     if (client !== null) {
-      if (failure !== null && !silent) client.socket.send(client.words(failure, null));
+      if (failure !== null && !silent) client.socket.send(client.errorEvent(failure, null));
       client.socket.close(code, reason);
       client.ended(failure);
     }
@@ -85,33 +85,33 @@ export function createSession(parts: SessionParts): LiveSession {
     parts.over();
   }
 
-  /** A bug ends the session, and is told as one. */
-  const broken = (failure: unknown): void => finish({ end: 'failed', failure, code: BROKEN });
+  /** A bug ends the session with an internal error. */
+  const failWithBug = (failure: unknown): void => finish({ end: 'failed', failure, code: INTERNAL_ERROR });
 
   function fromCaller(message: SocketMessage): void {
     if (over || client === null) return;
-    spokenMs = nowMs();
+    lastMessageMs = nowMs();
     try {
       const outbound = upstream.outbound(message, (model) => assertMayCall(key, model));
-      if (!vendor.take(outbound)) caller?.hold();
+      if (!vendor.send(outbound)) caller?.hold();
     } catch (failure) {
-      if (!(failure instanceof DomainError)) return broken(failure);
-      refused += 1;
-      if (refused > limits.refusals) return finish({ end: 'failed', failure, code: POLICY });
-      client.socket.send(client.words(failure, message));
+      if (!(failure instanceof DomainError)) return failWithBug(failure);
+      refusals += 1;
+      if (refusals > limits.refusals) return finish({ end: 'failed', failure, code: POLICY });
+      client.socket.send(client.errorEvent(failure, message));
     }
   }
 
   function fromUpstream(message: SocketMessage): void {
     if (over || caller === null) return;
-    spokenMs = nowMs();
+    lastMessageMs = nowMs();
     try {
       const { message: inbound, news } = upstream.inbound(message);
-      if (!caller.take(inbound)) vendor.hold();
+      if (!caller.send(inbound)) vendor.hold();
       lastError = news?.kind === 'error' ? news.message : null;
-      if (news !== null && account.take(news)) recheck();
+      if (news !== null && account.add(news)) recheck();
     } catch (failure) {
-      broken(failure);
+      failWithBug(failure);
     }
   }
 
@@ -120,29 +120,29 @@ export function createSession(parts: SessionParts): LiveSession {
     if (how.kind === 'cut') return finish({ end: 'abandoned', code: NORMAL });
     const failure =
       how.kind === 'too large'
-        ? new TooLarge('/realtime: A message was larger than is taken.', 0)
-        : new InvalidInput('/realtime: The caller sent what is no WebSocket message.');
+        ? new TooLarge('/realtime: A message exceeds the size limit.', 0)
+        : new InvalidInput('/realtime: The caller sent an invalid WebSocket frame.');
     finish({ end: 'failed', failure, code: NORMAL, silent: true });
   }
 
   function upstreamEnded(how: SocketEnd): void {
     const failure = upstream.failureOf(how, lastError);
-    if (how.kind !== 'closed') return finish({ end: 'failed', failure, code: BROKEN });
-    const code = how.code === UNNAMED ? NORMAL : how.code;
+    if (how.kind !== 'closed') return finish({ end: 'failed', failure, code: INTERNAL_ERROR });
+    const code = how.code === NO_STATUS ? NORMAL : how.code;
     const reason = upstream.showable(how.reason);
     if (failure === null) return finish({ end: 'completed', code, reason });
-    // The caller has heard the upstream's own words.
+    // The client has received the upstream's error event.
     finish({ end: 'failed', failure, code, reason, silent: lastError !== null });
   }
 
-  /** Looks whether the key still may: it can be blocked, run out, or use its allowance up meanwhile. */
+  /** Checks the key again: it may be blocked or expired, or its budget used up. */
   function recheck(): void {
     if (checking || over) return;
     checking = true;
     checkedMs = nowMs();
-    stillMay()
+    assertStillAllowed()
       .catch((failure: unknown) => {
-        // A store that is away is no reason to stop: the key was good.
+        // A store outage does not end a session: the key was valid.
         if (!(failure instanceof Unavailable)) finish({ end: 'failed', failure, code: POLICY });
       })
       .finally(() => {
@@ -150,7 +150,7 @@ export function createSession(parts: SessionParts): LiveSession {
       });
   }
 
-  async function stillMay(): Promise<void> {
+  async function assertStillAllowed(): Promise<void> {
     ({ key } = await parts.identify());
     assertMayCall(key, request.model);
     await budgets.check({ ...parts.caller, key }, { deployment, request: null });
@@ -160,29 +160,29 @@ export function createSession(parts: SessionParts): LiveSession {
     if (over || caller === null) return;
     if (!caller.tend()) return finish({ end: 'abandoned', code: GOING_AWAY });
     if (!vendor.tend())
-      return finish({ end: 'failed', failure: upstream.failureOf({ kind: 'cut' }, lastError), code: BROKEN });
-    const limit = reached();
+      return finish({ end: 'failed', failure: upstream.failureOf({ kind: 'cut' }, lastError), code: INTERNAL_ERROR });
+    const limit = exceededLimit();
     if (limit !== null)
       return finish({ end: 'completed', failure: new Unavailable(`/realtime: ${limit}`, null), code: GOING_AWAY });
     if (nowMs() - checkedMs > limits.recheckMs) recheck();
   }
 
-  function reached(): string | null {
+  function exceededLimit(): string | null {
     if (nowMs() - openedMs > limits.lifeMs)
-      return `The session has lasted ${minutes(limits.lifeMs)}, which is the most.`;
-    if (nowMs() - spokenMs > limits.idleMs) return `Nothing was said for ${minutes(limits.idleMs)}.`;
+      return `The session reached its maximum duration of ${minutes(limits.lifeMs)}.`;
+    if (nowMs() - lastMessageMs > limits.idleMs) return `The session was idle for ${minutes(limits.idleMs)}.`;
     return null;
   }
 
   return {
-    callId: books.callId,
+    callId: callAccount.callId,
     modelGroup: request.model,
     deployment,
     relay(joined) {
       client = joined;
       caller = createSide(joined.socket, limits, nowMs);
-      join(caller, vendor, fromCaller, callerEnded);
-      join(vendor, caller, fromUpstream, upstreamEnded);
+      connect(caller, vendor, fromCaller, callerEnded);
+      connect(vendor, caller, fromUpstream, upstreamEnded);
     },
     abandon: () => finish({ end: 'abandoned', code: NORMAL }),
     leave: () => finish({ end: 'failed', failure: new Unavailable('The process is shutting down.'), code: GOING_AWAY }),
@@ -190,17 +190,17 @@ export function createSession(parts: SessionParts): LiveSession {
   };
 }
 
-/** Listens to a side. When it has taken what waited for it, the other is read again. */
-function join(
+/** Listens to a side. When its send buffer is drained, reading from the other side resumes. */
+function connect(
   side: Side,
   other: Side,
   message: (message: SocketMessage) => void,
   ended: (how: SocketEnd) => void,
 ): void {
   side.socket.listen({
-    message(came) {
+    message(received) {
       side.heard();
-      message(came);
+      message(received);
     },
     alive: () => side.heard(),
     drained() {

@@ -1,27 +1,27 @@
 import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
 import type { SideLimits } from './realtime.ts';
 
-/** One side of a session: whether it still is there, and whether it keeps up with what it is sent. */
+/** One side of a session, with its liveness and backpressure. */
 export interface Side {
   readonly socket: OpenSocket;
-  /** It gave a sign of life. */
+  /** Records activity of the peer. */
   heard(): void;
-  /** Sends it a message. False when so much waits for it that its source must be held back. */
-  take(message: SocketMessage): boolean;
-  /** What waited for it has gone out. */
+  /** Sends a message. Returns false when the send buffer is full: pause its source. */
+  send(message: SocketMessage): boolean;
+  /** The send buffer is empty. */
   drained(): void;
-  /** Reads nothing from it, until `release`. */
+  /** Pauses reading from this side until `release`. */
   hold(): void;
   release(): void;
-  /** Asks whether it is there, when it is time to. False when it counts as gone. */
+  /** Sends a ping when due. Returns false when the side is disconnected or stalled. */
   tend(): boolean;
 }
 
 export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: SideLimits, nowMs: () => number): Side {
   let heardMs = nowMs();
-  let askedMs = heardMs;
+  let pingedMs = heardMs;
   let held = false;
-  /** While too much waits: since when nothing of it has gone out, and how much it was then. */
+  /** While the send buffer is full: time of the last progress, and the buffered bytes then. */
   let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
 
   function stalled(): boolean {
@@ -36,7 +36,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
     heard() {
       heardMs = nowMs();
     },
-    take(message) {
+    send(message) {
       if (socket.send(message)) return true;
       full ??= { sinceMs: nowMs(), waiting: socket.waiting() };
       return false;
@@ -52,7 +52,7 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
     release() {
       if (!held) return;
       held = false;
-      // While nobody listened it may have answered; that is read only now.
+      // Pongs received during the pause are read only now.
       heardMs = nowMs();
       socket.resume();
     },
@@ -61,8 +61,8 @@ export function createSide(socket: OpenSocket, { pingMs, goneMs, stalledMs }: Si
       if (held) return true;
       const silentMs = nowMs() - heardMs;
       if (silentMs > goneMs) return false;
-      if (silentMs > pingMs && nowMs() - askedMs > pingMs) {
-        askedMs = nowMs();
+      if (silentMs > pingMs && nowMs() - pingedMs > pingMs) {
+        pingedMs = nowMs();
         socket.ping();
       }
       return true;

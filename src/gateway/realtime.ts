@@ -3,68 +3,68 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import type { RealtimeRequest } from '../domain/realtime/realtime.ts';
 import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
 
-/** How long one side of a session may be silent or slow, in milliseconds. */
+/** Timeouts of one side of a session, in milliseconds. */
 export interface SideLimits {
-  /** Silence after which a side is asked whether it is still there. */
+  /** Silence after which a ping is sent. */
   readonly pingMs: number;
-  /** Silence after which a side counts as gone. */
+  /** Silence after which a side counts as disconnected. */
   readonly goneMs: number;
-  /** How long a side may take nothing of what waits for it. */
+  /** Time without progress of the send buffer after which a side counts as stalled. */
   readonly stalledMs: number;
 }
 
-/** How long things may take in a session, in milliseconds, and how often it may go wrong. */
+/** Limits of sessions. Times in milliseconds. */
 export interface RealtimeLimits extends SideLimits {
-  /** How long a session may go on without a message from either side. */
+  /** Time without a message of either side after which a session ends. */
   readonly idleMs: number;
   readonly lifeMs: number;
-  /** How often the caller's key is looked at again; its allowance is at every answer too. */
+  /** Interval of key checks. The budget is also checked after each answer. */
   readonly recheckMs: number;
-  /** Messages of the caller's that may be refused. */
+  /** Refused messages after which a session ends. */
   readonly refusals: number;
-  /** Sessions at once, in this process. */
+  /** Most concurrent sessions of this process. */
   readonly sessions: number;
 }
 
-/** What a door brings to a session: the caller's socket, and words for what goes wrong. */
+/** Client side of a session: its socket and the format of its errors. */
 export interface RealtimeClient {
   readonly socket: OpenSocket;
-  /** A failure in the caller's dialect. `about` is the message that it answers. */
-  words(failure: unknown, about: SocketMessage | null): SocketMessage;
-  /** Told once: why the session did not end well; null when it did. */
+  /** Renders a failure in the client's dialect. `about` is the message that caused it. */
+  errorEvent(failure: unknown, about: SocketMessage | null): SocketMessage;
+  /** Called once at the end, with the failure; null for a normal end. */
   ended(failure: unknown): void;
 }
 
-/** A session whose upstream is open, and waits for its caller. */
+/** A session with an open upstream socket, before the client is connected. */
 export interface RealtimeSession {
   readonly callId: string;
-  /** The name the caller sent. */
+  /** Model name that the caller sent. */
   readonly modelGroup: string;
   readonly deployment: Deployment;
-  /** Joins the two sides; from here on the session looks after itself. */
+  /** Connects the two sides. */
   relay(client: RealtimeClient): void;
-  /** The caller left before it could be joined. */
+  /** Ends the session: the client disconnected before `relay`. */
   abandon(): void;
 }
 
-/** Live sessions between callers and upstreams. */
+/** Realtime sessions between callers and upstreams. */
 export interface Realtime {
-  /** Resolves when the upstream has opened. Failures up to then are recorded and thrown. */
+  /** Resolves when the upstream socket is open. Earlier failures are recorded and thrown. */
   open(
     caller: Caller,
     request: RealtimeRequest,
     options: {
       readonly signal: AbortSignal;
-      /** The caller's key as it stands now. Throws Unauthenticated. */
+      /** The caller with the current state of its key. Throws Unauthenticated. */
       readonly identify: () => Caller | Promise<Caller>;
     },
   ): Promise<RealtimeSession>;
-  /** Pings, looks for limits that are reached, and checks keys; to be called every few seconds. */
+  /** Sends pings, and checks timeouts and keys. Call it every few seconds. */
   tend(): void;
-  /** Sessions open now, or opening. */
+  /** Number of sessions that are open or opening. */
   count(): number;
-  /** Resolves when none is open. */
+  /** Resolves when no session is open. */
   ended(): Promise<void>;
-  /** Ends every session: the process is going away. */
+  /** Ends every session at shutdown. */
   endAll(): void;
 }

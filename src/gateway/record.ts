@@ -2,6 +2,7 @@ import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { spendLabels } from '../domain/calls/spend-labels.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
@@ -11,25 +12,28 @@ import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from '..
 
 /** Characters of the input that a list of spans shows. */
 const PREVIEW_LIMIT = 240;
-/** A wildcard deployment answers to any name a caller makes up. */
+/** Limit of a span name: with a wildcard deployment, callers choose the model name. */
 const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
-/** One object for all: whoever writes it out need not look into it again. */
+/** Shared object, so that writers can cache its encoding by identity. */
 const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
 const CALL_ID = 'litellm.call_id';
-const SENT_ON = 'http.request.resend_count';
+const RESEND_COUNT = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
-/** What the books say of a request: one to a model, or about something an upstream keeps. */
-export interface Accounted extends Pick<ModelRequest, 'model' | 'body' | 'callId' | 'parent' | 'labels' | 'unkept'> {
+/** Parts of a request that are recorded: a model call, or a call about a stored object. */
+export interface Accounted extends Pick<
+  ModelRequest,
+  'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'unkept'
+> {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
-    /** Absent where nothing is asked. */
+    /** Absent for endpoints without a prompt. */
     readonly asks?: Endpoint['asks'];
   };
 }
 
-/** Everything known of a call when its books are closed. */
+/** Facts of a call at the close of its account. */
 export interface ClosedCall {
   readonly rowId: string;
   readonly callId: string;
@@ -40,15 +44,15 @@ export interface ClosedCall {
   readonly deployment: Deployment;
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** Milliseconds from the start to the first byte of the answer; null when none came. */
+  /** Milliseconds from the start to the first response byte; null without one. */
   readonly firstByteMs: number | null;
   readonly outcome: Outcome | null;
   readonly cost: Usd | null;
   readonly end: 'completed' | 'failed' | 'abandoned';
   readonly failure: Error | null;
   readonly capturePrompts: boolean;
-  /** How often it was sent on: again, or elsewhere; absent where once was enough. */
-  readonly sentOn?: number;
+  /** Number of retries and fallbacks; absent for none. */
+  readonly resendCount?: number;
 }
 
 /** The spend row and the span of a call. */
@@ -60,7 +64,7 @@ export function recordOf(call: ClosedCall): CallRecord {
   const input = call.capturePrompts ? inputText(request) : '';
   const startMs = startedAt.getTime();
   const startNs = BigInt(startMs) * 1_000_000n;
-  // Rounded once: a sum of milliseconds as large as today's and of a fraction would round by itself, and its other way.
+  // Round once: the sum of a Unix time in ms and a fraction would be rounded a second time by the double.
   const durationNs = Math.round(call.durationMs * NS_PER_MS);
   return {
     spend: {
@@ -71,6 +75,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       keyHash: caller.keyHash,
       teamId: caller.teamId,
       userId: caller.userId,
+      ...spendLabels(request.labels, request.userAgent),
       modelGroup: request.model,
       model: deployment.upstreamModel,
       deploymentId: deployment.id,
@@ -120,18 +125,18 @@ export function recordOf(call: ClosedCall): CallRecord {
   };
 }
 
-/** What an operation is in a trace; those the conventions do not name are work around a model. */
+/** Span type of an operation; `framework` for operations outside the conventions. */
 function typeOf(operation: string): SpanType {
   const types: Readonly<Record<string, SpanType>> = GEN_AI_OPERATIONS;
   return Object.hasOwn(types, operation) ? (types[operation] ?? 'framework') : 'framework';
 }
 
-/** Why the call does not count as a success; null when it does. The message is one a caller may see. */
+/** Error of a call; null for success. The message is safe to show to callers. */
 function errorOf({ end, failure, outcome }: ClosedCall): { readonly code: string; readonly message: string } | null {
   if (end === 'completed') {
-    // An answer that came in full order, and says that the model failed.
-    const said = outcome?.failure ?? null;
-    return said === null ? null : { code: 'UPSTREAM_FAILED', message: said.message };
+    // A complete answer can still report that the model failed.
+    const reported = outcome?.failure ?? null;
+    return reported === null ? null : { code: 'UPSTREAM_FAILED', message: reported.message };
   }
   if (end === 'abandoned') return { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' };
   if (failure instanceof DomainError) return { code: failure.code, message: failure.message };
@@ -159,26 +164,26 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.inputAudioTokens] = String(outcome.usage.audio.inputTokens);
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
   }
-  if (call.sentOn !== undefined) attributes[SENT_ON] = String(call.sentOn);
+  if (call.resendCount !== undefined) attributes[RESEND_COUNT] = String(call.resendCount);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }
 
-const askedOf = ({ body, endpoint: { asks } }: Accounted): unknown => (asks === undefined ? '' : body[asks.member]);
+const promptOf = ({ body, endpoint: { asks } }: Accounted): unknown => (asks === undefined ? '' : body[asks.member]);
 
 function inputText(request: Accounted): string {
-  const asked = askedOf(request);
-  return typeof asked === 'string'
-    ? truncateText(asked, MAX_VALUE_BYTES)
-    : truncateConversation(JSON.stringify(asked ?? []), MAX_VALUE_BYTES);
+  const prompt = promptOf(request);
+  return typeof prompt === 'string'
+    ? truncateText(prompt, MAX_VALUE_BYTES)
+    : truncateConversation(JSON.stringify(prompt ?? []), MAX_VALUE_BYTES);
 }
 
-/** What the last message or text says, as text. Numbers are the tokens of one text. */
+/** Start of the last message or text. An array of numbers is one text in tokens. */
 function preview(request: Accounted): string {
-  const asked = askedOf(request);
-  const last: unknown = Array.isArray(asked) && typeof asked.at(-1) !== 'number' ? asked.at(-1) : asked;
-  const said: unknown = (isMessage(last) ? last.content : last) ?? '';
-  return startOf(typeof said === 'string' ? said : JSON.stringify(said), PREVIEW_LIMIT);
+  const prompt = promptOf(request);
+  const last: unknown = Array.isArray(prompt) && typeof prompt.at(-1) !== 'number' ? prompt.at(-1) : prompt;
+  const content: unknown = (isMessage(last) ? last.content : last) ?? '';
+  return startOf(typeof content === 'string' ? content : JSON.stringify(content), PREVIEW_LIMIT);
 }
 
 const isMessage = (value: unknown): value is { readonly content?: unknown } =>

@@ -1,39 +1,39 @@
 import { InvalidInput, TooLarge } from '../domain/errors.ts';
 import type { SocketEnd, SocketMessage } from '../domain/realtime/sockets.ts';
-import type { AskedTurn, Turn } from '../domain/responses/turns.ts';
+import type { RequestedTurn, Turn } from '../domain/responses/turns.ts';
 import { createSide } from './realtime-side.ts';
 import type { ResponseClient, ResponseSessionLimits } from './response-sessions.ts';
 
-/** A connection as those who look after all of them see it. */
+/** A connection as `createResponseSessions` manages it. */
 export interface LiveResponses {
-  /** Starts the flow. */
+  /** Starts reading. */
   listen(): void;
   tend(): void;
-  /** Begins nothing new, refuses what waits, and ends when nothing is under way. */
+  /** Refuses waiting and new turns, and ends when no turn is running. */
   retire(failure: Error): void;
-  /** Ends it, and what is under way. */
+  /** Fails the running turns and ends the connection. */
   leave(failure: Error): void;
 }
 
 type End = 'completed' | 'failed' | 'abandoned';
 
-/** A turn that was begun. */
+/** A started turn. */
 interface Running {
-  readonly asked: AskedTurn;
-  /** Fires when what has not begun to answer is given up. */
+  readonly asked: RequestedTurn;
+  /** Aborts a turn that has no response yet. */
   readonly controller: AbortController;
-  /** What has begun to answer; null until then. */
+  /** The response; null before it starts. */
   answering: { readonly turn: Turn; close(end: End, failure?: Error): void } | null;
 }
 
 /** Close codes of RFC 6455. */
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
-const BROKEN = 1011;
+const INTERNAL_ERROR = 1011;
 
 /**
- * The turns of one connection: those of a lane one after another, lanes beside each other, each answered no faster than the
- * client reads. When the client goes, everything under way is given up.
+ * The turns of one connection. Turns of a lane run in order, lanes run concurrently, and all respect backpressure. A
+ * disconnect of the client cancels the running turns.
  */
 export function createResponseSession(
   client: ResponseClient,
@@ -44,7 +44,7 @@ export function createResponseSession(
   }: {
     readonly limits: ResponseSessionLimits;
     readonly nowMs: () => number;
-    /** Told once, when it has ended and nothing is under way any more. */
+    /** Called once, when the connection has ended and no turn is running. */
     readonly over: () => void;
   },
 ): LiveResponses {
@@ -53,65 +53,65 @@ export function createResponseSession(
   const openedMs = nowMs();
   /** By lane. */
   const running = new Map<string, Running>();
-  const waiting: AskedTurn[] = [];
+  const waiting: RequestedTurn[] = [];
   let waitingBytes = 0;
-  /** More waits for the client than it has read; what answers it then waits, too. */
+  /** Whether the send buffer to the client is full, so that answers are paused. */
   let full = false;
   const paused = new Set<Turn>();
-  /** Why nothing new is begun, and what is said of that at the end. */
-  let retired: { readonly failure: Error; readonly farewell: SocketMessage | null } | null = null;
+  /** Set when no new turns are accepted: the reason, and the last message before the close. */
+  let retired: { readonly failure: Error; readonly lastMessage: SocketMessage | null } | null = null;
   let ended: { readonly failure: unknown } | null = null;
 
-  function say(message: SocketMessage): boolean {
+  function send(message: SocketMessage): boolean {
     if (ended !== null) return false;
-    if (!side.take(message)) full = true;
+    if (!side.send(message)) full = true;
     return !full;
   }
 
-  /** Reads on, or not, by how much waits. */
+  /** Pauses or resumes reading, by the amount that waits. */
   function regulate(): void {
     if (ended !== null) return;
     if (full || waiting.length > limits.waiting || waitingBytes > limits.waitingBytes) side.hold();
     else side.release();
   }
 
-  function came(message: SocketMessage): void {
+  function received(message: SocketMessage): void {
     if (ended !== null) return;
     const read = client.read(message);
-    if (read.kind === 'answer') say(read.message);
-    else if (retired !== null) say(read.refused(retired.failure));
+    if (read.kind === 'answer') send(read.message);
+    else if (retired !== null) send(read.refused(retired.failure));
     else {
       waiting.push(read);
       waitingBytes += read.size;
-      beginAll();
+      startWaiting();
     }
     regulate();
   }
 
-  /** Begins what can be begun, in the order it came. */
-  function beginAll(): void {
+  /** Starts the turns that may start, in order of arrival. */
+  function startWaiting(): void {
     for (let at = 0; at < waiting.length && running.size < limits.running;) {
       const asked = waiting[at];
       if (asked === undefined || running.has(asked.lane)) at += 1;
       else {
         waiting.splice(at, 1);
         waitingBytes -= asked.size;
-        begin(asked);
+        start(asked);
       }
     }
   }
 
-  function begin(asked: AskedTurn): void {
+  function start(asked: RequestedTurn): void {
     const one: Running = { asked, controller: new AbortController(), answering: null };
     running.set(asked.lane, one);
     answer(one)
       .catch((bug: unknown) => {
-        say(client.words(bug));
-        finish(BROKEN, '', bug);
+        send(client.errorEvent(bug));
+        finish(INTERNAL_ERROR, '', bug);
       })
       .finally(() => {
         running.delete(asked.lane);
-        if (ended === null) beginAll();
+        if (ended === null) startWaiting();
         regulate();
         settle();
       });
@@ -123,7 +123,7 @@ export function createResponseSession(
     try {
       turn = await asked.begin(controller.signal);
     } catch (failure) {
-      if (!controller.signal.aborted) say(asked.refused(failure));
+      if (!controller.signal.aborted) send(asked.refused(failure));
       return;
     }
     if (controller.signal.aborted) {
@@ -141,21 +141,21 @@ export function createResponseSession(
         open = false;
         paused.delete(turn);
         turn.ended(end, failure);
-        if (end === 'abandoned' || ended !== null) turn.messages.cancel();
+        if (end === 'abandoned' || ended !== null) turn.messages.cancel(failure);
         resolve();
       };
       one.answering = { turn, close };
       turn.messages.pipe({
         chunk(bytes) {
           if (!open) return false;
-          const goOn = say({ bytes, binary: false });
-          if (!goOn) paused.add(turn);
+          const isAccepted = send({ bytes, binary: false });
+          if (!isAccepted) paused.add(turn);
           regulate();
-          return goOn;
+          return isAccepted;
         },
         done: () => close('completed'),
         fail(error) {
-          if (open) say(turn.lastWords(error));
+          if (open) send(turn.failureEvent(error));
           close('failed', error);
         },
       });
@@ -171,7 +171,7 @@ export function createResponseSession(
     regulate();
   }
 
-  /** Ends the connection, and gives up what is under way. */
+  /** Ends the connection and cancels the running turns. */
   function finish(code: number, reason: string, failure: unknown): void {
     if (ended !== null) return;
     ended = { failure };
@@ -185,11 +185,11 @@ export function createResponseSession(
   }
 
   let settled = false;
-  /** Whoever only waited until nothing is under way ends here; the end is told when nothing is any more. */
+  /** Without running turns: ends a retired connection, and reports the end once. */
   function settle(): void {
     if (running.size > 0 || settled) return;
     if (ended === null && retired !== null) {
-      if (retired.farewell !== null) say(retired.farewell);
+      if (retired.lastMessage !== null) send(retired.lastMessage);
       return finish(GOING_AWAY, '', null);
     }
     if (ended === null) return;
@@ -198,10 +198,10 @@ export function createResponseSession(
     over();
   }
 
-  function retire(failure: Error, farewell: SocketMessage | null = null): void {
+  function retire(failure: Error, lastMessage: SocketMessage | null = null): void {
     if (ended !== null || retired !== null) return;
-    retired = { failure, farewell };
-    for (const asked of waiting.splice(0)) say(asked.refused(failure));
+    retired = { failure, lastMessage };
+    for (const asked of waiting.splice(0)) send(asked.refused(failure));
     waitingBytes = 0;
     settle();
   }
@@ -211,7 +211,7 @@ export function createResponseSession(
       socket.listen({
         message(message) {
           side.heard();
-          came(message);
+          received(message);
         },
         alive: () => side.heard(),
         drained,
@@ -223,16 +223,16 @@ export function createResponseSession(
       if (!side.tend()) return finish(GOING_AWAY, '', null);
       if (nowMs() - openedMs <= limits.lifeMs) return;
       const failure = outlived(limits.lifeMs);
-      retire(failure, client.words(failure));
+      retire(failure, client.errorEvent(failure));
     },
     retire: (failure) => retire(failure),
     leave(failure) {
       retire(failure);
       if (ended !== null) return;
       for (const { asked, controller, answering } of running.values()) {
-        say(answering === null ? asked.refused(failure) : answering.turn.lastWords(failure));
+        send(answering === null ? asked.refused(failure) : answering.turn.failureEvent(failure));
         answering?.close('failed', failure);
-        answering?.turn.messages.cancel();
+        answering?.turn.messages.cancel(failure);
         controller.abort(failure);
       }
       finish(GOING_AWAY, '', null);
@@ -240,14 +240,14 @@ export function createResponseSession(
   };
 }
 
-/** What is wrong with how a client ended the connection; null when nothing is. */
+/** Error for an invalid end of the connection; null for a normal one. */
 function faultOf({ kind }: SocketEnd): Error | null {
-  if (kind === 'too large') return new TooLarge('/responses: A message was larger than is taken.', 0);
-  if (kind === 'garbled') return new InvalidInput('/responses: The client sent what is no WebSocket message.');
+  if (kind === 'too large') return new TooLarge('/responses: A message exceeds the size limit.', 0);
+  if (kind === 'garbled') return new InvalidInput('/responses: The client sent an invalid WebSocket frame.');
   return null;
 }
 
 function outlived(lifeMs: number): InvalidInput {
-  const message = `This connection has lasted ${Math.round(lifeMs / 60_000)} minutes, which is the most. Open another to go on.`;
+  const message = `This connection reached its maximum duration of ${Math.round(lifeMs / 60_000)} minutes. Open a new connection to continue.`;
   return new InvalidInput(message, [{ path: [], rule: 'websocket_connection_limit_reached', message }]);
 }

@@ -2,46 +2,46 @@ import type { OpenSocket, SocketMessage } from '../domain/realtime/sockets.ts';
 import type { ReadMessage } from '../domain/responses/turns.ts';
 import type { SideLimits } from './realtime.ts';
 
-/** What a connection may hold, and for how long. */
+/** Limits of connections. Times in milliseconds. */
 export interface ResponseSessionLimits extends SideLimits {
   readonly lifeMs: number;
-  /** Responses under way at once, in all lanes. */
+  /** Most concurrent responses of a connection, over all lanes. */
   readonly running: number;
-  /** Turns that may wait, and their bytes, before nothing more is read. */
+  /** Waiting turns, and their bytes, from which reading pauses. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** Connections at once, in this process. */
+  /** Most concurrent connections of this process. */
   readonly sessions: number;
 }
 
-/** What a door brings to a connection: the client's socket, its reading, and words for what goes wrong. */
+/** Client side of a connection: its socket, its message parser and the format of its errors. */
 export interface ResponseClient {
   readonly socket: OpenSocket;
-  /** What a message asks. Never throws: a faulty one asks for a turn that is refused. */
+  /** Parses a message. Never throws: an invalid message becomes a turn that is refused. */
   read(message: SocketMessage): ReadMessage;
-  /** A failure that is about no turn, as an event. */
-  words(failure: unknown): SocketMessage;
-  /** Told once, when nothing is under way any more: why it did not end well; null when it did. */
+  /** Renders a failure outside any turn. */
+  errorEvent(failure: unknown): SocketMessage;
+  /** Called once, after the last turn, with the failure; null for a normal end. */
   ended(failure: unknown): void;
 }
 
-/** A place for a connection that is being opened. */
-interface ResponsePlace {
+/** Reserved slot of a connection that is opening. */
+interface ResponseSlot {
   join(client: ResponseClient): void;
-  /** The client left before it could be joined. */
+  /** Frees the slot: the client disconnected before `join`. */
   abandon(): void;
 }
 
-/** Connections on which clients ask for responses. */
+/** WebSocket connections of the Responses API. */
 export interface ResponseSessions {
-  /** Throws Unavailable when there are too many. */
-  open(): ResponsePlace;
-  /** Pings, and looks for limits that are reached; to be called every few seconds. */
+  /** Throws Unavailable when the limit of connections is reached. */
+  open(): ResponseSlot;
+  /** Sends pings and checks timeouts. Call it every few seconds. */
   tend(): void;
-  /** Begins nothing new: every connection ends as soon as nothing is under way on it. */
+  /** Accepts no new turns. Every connection ends when no turn is running on it. */
   retire(): void;
-  /** Resolves when none is open. */
+  /** Resolves when no connection is open. */
   ended(): Promise<void>;
-  /** Ends every connection, and what is under way: the process is going away. */
+  /** Ends every connection and its running turns at shutdown. */
   endAll(): void;
 }

@@ -1,9 +1,9 @@
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { InvalidInput, NotFound } from '../domain/errors.ts';
 
-/** A deployment chosen for a call, and who speaks for it. */
+/** Deployment selected for a call, and its provider adapter. */
 export interface Route {
-  /** With its upstream model filled in where the deployment is a wildcard. */
+  /** For a wildcard, the upstream model has the matched name. */
   readonly deployment: Deployment;
   readonly provider: Provider;
 }
@@ -15,21 +15,20 @@ interface Group {
 
 export interface Router {
   /**
-   * Finds the deployment for a model name; null when no group answers to it. Where a deployment is named, it is that one,
-   * or another with the same account at the same upstream. Throws InvalidInput when the model has neither.
+   * Selects the deployment for a model name; null when no group matches. With `deploymentId`, selects that deployment or
+   * another one of the same upstream account. Throws InvalidInput when the model has neither.
    */
   (model: string, deploymentId?: string): Route | null;
-  /** Every deployment that answers to a model name; takes no turn. */
+  /** Every deployment of a model name. Does not advance the round robin. */
   all(model: string): readonly Route[];
-  /** The deployment of an id, where that is not a model's name; null when there is none. */
+  /** The deployment with an id that is not also a model name; null when there is none. */
   byId(id: string): Route | null;
 }
 
 /**
- * Groups the deployments by their public name. Exact names come before wildcards (`openai/*`), longer
- * wildcards before shorter ones; the deployments of a group take turns. A provider we have no protocol for
- * is spoken to in chat-completions when the deployment says where it is. Throws InvalidInput for one that
- * does not.
+ * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before shorter
+ * ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the chat-completions
+ * protocol. Throws InvalidInput for an unknown provider without one.
  */
 export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): Router {
   const byId = deploymentsById(deployments);
@@ -49,22 +48,22 @@ export function createRouter(deployments: readonly Deployment[], providers: read
     const group = pattern === undefined ? undefined : groups.get(pattern);
     return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
   };
-  /** The route to a deployment, or to one that sees what that one keeps. Throws InvalidInput when there is neither. */
-  const named = ({ routes }: Group, model: string, deploymentId: string): Route => {
-    const meant = byId.get(deploymentId);
+  /** Route to a deployment, or to another one of the same upstream account. Throws InvalidInput when there is neither. */
+  const pinned = ({ routes }: Group, model: string, deploymentId: string): Route => {
+    const wanted = byId.get(deploymentId);
     const found =
-      routes.find(({ deployment }) => deployment.id === meant?.id) ??
-      routes.find(({ deployment }) => meant !== undefined && isSameUpstream(deployment, meant));
+      routes.find(({ deployment }) => deployment.id === wanted?.id) ??
+      routes.find(({ deployment }) => wanted !== undefined && isSameUpstream(deployment, wanted));
     if (found !== undefined) return found;
-    const message = `What this request refers to is kept by another provider than that of the model "${model}".`;
+    const message = `The object that this request refers to is stored at another provider than that of the model "${model}".`;
     throw new InvalidInput(message, [{ path: ['body', 'model'], rule: 'elsewhere', message }]);
   };
   const route = (model: string, deploymentId?: string): Route | null => {
     const found = find(model);
     if (found === null) return null;
     const [group, matched] = found;
-    const taken = deploymentId === undefined ? takeTurn(group) : named(group, model, deploymentId);
-    return taken && filled(taken, matched);
+    const selected = deploymentId === undefined ? nextRoute(group) : pinned(group, model, deploymentId);
+    return selected && filled(selected, matched);
   };
   const all = (model: string): readonly Route[] => {
     const [group, matched] = find(model) ?? [{ routes: [] }, null];
@@ -77,36 +76,36 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   return Object.assign(route, { all, byId: withId });
 }
 
-/** With what a wildcard stood for in place of it; null where there was none. */
+/** Replaces the wildcard of the upstream model by the matched text; null for no wildcard. */
 function filled(route: Route, matched: string | null): Route {
   if (matched === null) return route;
   const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);
   return { ...route, deployment: { ...route.deployment, upstreamModel } };
 }
 
-function takeTurn(group: Group): Route | null {
+function nextRoute(group: Group): Route | null {
   const route = group.routes[group.next % group.routes.length];
   group.next = (group.next + 1) % group.routes.length;
   return route ?? null;
 }
 
-/** Whether two deployments are one account of one upstream: what it keeps for one is there for the other. */
+/** Whether two deployments use the same account of the same upstream, and so see the same stored objects. */
 export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
   left.provider === right.provider &&
   left.apiBase === right.apiBase &&
   left.apiKey?.reveal() === right.apiKey?.reveal() &&
   JSON.stringify(left.options) === JSON.stringify(right.options);
 
-/** Who speaks for a deployment. Throws InvalidInput when nobody does. */
+/** Provider adapter for a deployment. Throws InvalidInput for an unknown provider. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
   const known = providers.find(({ name }) => name === deployment.provider);
-  const spokenTo = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
-  if (spokenTo) return spokenTo;
+  const adapter = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
+  if (adapter) return adapter;
   const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it speaks chat-completions.`;
   throw new InvalidInput(message);
 }
 
-/** Where a made-up answer comes from, at no price; the deployment is not asked, and nothing is told of its health. */
+/** Mock deployment: no upstream call, no cost, no effect on the deployment's health. */
 export function mockOf({ deployment }: Route, providers: readonly Provider[]): Route {
   const mock: Deployment = {
     ...deployment,
@@ -124,7 +123,7 @@ export function mockOf({ deployment }: Route, providers: readonly Provider[]): R
   return { deployment: mock, provider: providerFor(mock, providers) };
 }
 
-/** A model nobody answers to; `path` is where it was asked for. */
+/** Error for an unknown model. `path` is the request's path. */
 export function unknownModel(path: string, model: string): NotFound {
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   return new NotFound('model', model, message);

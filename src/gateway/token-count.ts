@@ -1,15 +1,15 @@
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
-import { estimateContentTokens, estimateTokens } from '../domain/inference/token-estimate.ts';
+import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../domain/inference/token-estimate.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { TokenGateway } from './gateway.ts';
 import { type Router, unknownModel } from './route.ts';
 
-/** Chooses and asks, or estimates. It costs nothing, so nothing is admitted or recorded. */
+/** Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. */
 export function createTokenGateway(
   routeOf: Router,
-  meant: (deployment: Deployment, request: ModelRequest) => Deployment,
+  forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
 ): TokenGateway {
   return {
     async countTokens({ key, keyHash }, asked, signal) {
@@ -17,16 +17,18 @@ export function createTokenGateway(
       assertMayCall(key, request.model);
       const route = routeOf(request.model);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
-      const counted = await countedBy(route.provider, meant(route.deployment, request), request, signal);
+      const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
       return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
     },
   };
 }
 
-const estimated = ({ endpoint, body }: ModelRequest): number =>
-  endpoint.dialect === 'generate-content' ? estimateContentTokens(body) : estimateTokens(body);
+function estimated({ endpoint, body }: ModelRequest): number {
+  if (endpoint.dialect === 'generate-content') return estimateContentTokens(body);
+  return endpoint.dialect === 'responses' ? estimateItemTokens(body) : estimateTokens(body);
+}
 
-/** What the upstream counts; null where it cannot, or cannot now. */
+/** Count of the upstream; null when it cannot count. */
 async function countedBy(
   { countTokens }: Provider,
   deployment: Deployment,
@@ -42,10 +44,10 @@ async function countedBy(
   }
 }
 
-/** What hosts that count say of a model they do not have: Anthropic's word and Google's. */
+/** Error types of Anthropic and Google for an unknown model. */
 const NOT_FOUND = new Set(['not_found_error', 'NOT_FOUND']);
 
-/** Whether a failure is the upstream's own, or it has no such endpoint: a host that knows it says what was not found. */
+/** Whether an upstream failed or has no counting endpoint. A 404 with a known error type means an unknown model. */
 function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
   if (status === null || status >= 500) return true;
   return status === 404 && (upstreamType === null || !NOT_FOUND.has(upstreamType));

@@ -2,46 +2,104 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { STALLED_MS } from '../../rest-shims/http/answer-writer.ts';
-import { promptly, type PromptStream } from '../domain/pollable-stream.ts';
+import { toPollable, type PollableStream } from '../domain/pollable-stream.ts';
 
-/** What an event stream is answered with. */
-const HEAD = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'content-encoding': 'none',
-  'x-accel-buffering': 'no',
-} as const;
+/** How events are written in the body of one HTTP answer. */
+interface Framing {
+  readonly contentType: string;
+  /** Sent first: some browsers report an open stream only once bytes arrive. */
+  readonly opening: string;
+  /** Sent at an interval, so that proxies do not close an idle connection. */
+  readonly heartbeat: string;
+  eventOf(json: string): string;
+  readonly end: string;
+}
 
-/** How often a stream is given a sign of life. */
-const PULSE_MS = 12_000;
-/** Some browsers take a stream for open only once something came; later it keeps those between us from hanging up. */
-const PULSE = ':\n\n';
-const END = 'event: complete\ndata:\n\n';
+const PART = '\r\ncontent-type: application/json\r\n\r\n';
+const BOUNDARY = '\r\n--graphql';
 
-/** Writes the results of subscriptions, one to a connection, as graphql-sse and Yoga both frame them. */
+/** Server-sent events, as Yoga and graphql-sse (distinct connections mode) write them. */
+export const SERVER_SENT_EVENTS: Framing = {
+  contentType: 'text/event-stream; charset=utf-8',
+  opening: ':\n\n',
+  heartbeat: ':\n\n',
+  eventOf: (json) => `event: next\ndata: ${json}\n\n`,
+  end: 'event: complete\ndata:\n\n',
+};
+
+/**
+ * Multipart HTTP of Apollo (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol).
+ * The boundary follows each part at once: clients parse a part when they read the next boundary.
+ */
+export const MULTIPART: Framing = {
+  contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
+  opening: BOUNDARY,
+  heartbeat: `${PART}{}${BOUNDARY}`,
+  eventOf: (json) => `${PART}{"payload":${json}}${BOUNDARY}`,
+  end: '--\r\n',
+};
+
+const HEAD = { 'cache-control': 'no-cache', 'content-encoding': 'none', 'x-accel-buffering': 'no' } as const;
+
+const HEARTBEAT_MS = 12_000;
+
+/** Writes the results of subscriptions, one per HTTP answer. */
 export interface EventStreams {
   /**
-   * Answers with the results until they end or the client leaves. The next is asked for when the socket has taken the
-   * last: a client that does not read leaves them where they are.
+   * Answers with the results until they end or the client disconnects. The next result is read when the socket has
+   * accepted the previous one: results for a slow client stay in their source.
    */
-  write(response: ServerResponse, results: AsyncIterable<object>): Promise<void>;
-  /** Stops the signs of life. */
+  write(response: ServerResponse, results: AsyncIterable<object>, framing: Framing): Promise<void>;
+  /** Stops the heartbeats. */
   close(): void;
 }
 
-/** `jsonOf` gives the JSON of a result. */
+/** `jsonOf` returns the JSON of a result. */
 export function createEventStreams(jsonOf: (result: object) => string): EventStreams {
-  /** A result that several connections are given is made bytes for the first of them. */
+  const writers = new Map<Framing, FramedWriter>();
+  const open = new Map<ServerResponse, Framing>();
+  // One timer for all streams.
+  const heartbeat = setInterval(() => {
+    for (const [response, framing] of open)
+      if (response.socket?.writableNeedDrain !== true) response.write(framing.heartbeat);
+  }, HEARTBEAT_MS).unref();
+
+  function writerOf(framing: Framing): FramedWriter {
+    const writer = writers.get(framing) ?? createFramedWriter((result) => framing.eventOf(jsonOf(result)));
+    writers.set(framing, writer);
+    return writer;
+  }
+
+  return {
+    async write(response, results, framing) {
+      const stream = toPollable(results);
+      const leave = (): void => {
+        open.delete(response);
+        void stream.return();
+      };
+      response.once('close', leave);
+      if (response.destroyed) return leave();
+      response.writeHead(200, { ...HEAD, 'content-type': framing.contentType });
+      response.write(framing.opening);
+      open.set(response, framing);
+      await writerOf(framing).writeAll(response, stream);
+      open.delete(response);
+      response.end(framing.end);
+    },
+    close: () => clearInterval(heartbeat),
+  };
+}
+
+interface FramedWriter {
+  /** Writes every result while the socket accepts them. Resolves at the end of the stream. */
+  writeAll(response: ServerResponse, stream: PollableStream<object>): Promise<void>;
+}
+
+function createFramedWriter(textOf: (result: object) => string): FramedWriter {
+  /** Bytes of results that several connections receive. */
   const frames = new WeakMap<object, Buffer>();
-  const open = new Set<ServerResponse>();
-  // One timer for all: a thousand streams need no thousand timers.
-  const pulse = setInterval(() => {
-    for (const response of open) if (response.socket?.writableNeedDrain !== true) response.write(PULSE);
-  }, PULSE_MS).unref();
 
-  const textOf = (result: object): string => `event: next\ndata: ${jsonOf(result)}\n\n`;
-
-  /** The latest of them: most are given to all in a row. */
+  /** The last frame. Most events are written to all subscribers in a row. */
   let latest: { readonly result: object; readonly frame: Buffer } | null = null;
 
   function frameOf(result: object): Buffer {
@@ -52,82 +110,62 @@ export function createEventStreams(jsonOf: (result: object) => string): EventStr
     return frame;
   }
 
-  /**
-   * Gives what there is whenever there is something, for as long as the socket takes it; resolves at the end. Not a
-   * loop that awaits: a thousand promises an event are a tenth of what it costs.
-   */
-  function giveAll(response: ServerResponse, stream: PromptStream<object>): Promise<void> {
+  /** Callbacks instead of `await`: with a thousand subscribers, their promises are a tenth of the cost of an event. */
+  function writeAll(response: ServerResponse, stream: PollableStream<object>): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Node frames every write anew and makes three buffers of it: the same bytes for all go past it to the socket.
-      let straight: Socket | null = null;
-      /** Gives one to the client; a promise while its socket is full. */
-      function giveOne(result: object): Promise<void> | null {
-        straight ??= straightTo(response);
-        if (straight !== null) return straight.write(frameOf(result)) ? null : drained(response, straight);
+      // Node makes three buffers for each chunk of an answer. Shared frames are written to the socket directly.
+      let socket: Socket | null = null;
+      /** Writes one result; a promise while the socket is full. */
+      function writeOne(result: object): Promise<void> | null {
+        socket ??= socketOf(response);
+        if (socket !== null) return socket.write(frameOf(result)) ? null : drained(response, socket);
         return response.write(textOf(result)) ? null : drained(response);
       }
-      /** What several are given at once goes to each of them here. */
+      /** Accepts a result that is sent to several subscribers. */
       function take(result: object): boolean {
         try {
-          const full = giveOne(result);
+          const full = writeOne(result);
           if (full === null) return true;
-          void full.then(give);
+          void full.then(writeNext);
         } catch (error) {
           fail(error);
         }
         return false;
       }
       function fail(error: unknown): void {
-        reject(error instanceof Error ? error : new Error('A stream of events broke off.', { cause: error }));
+        reject(error instanceof Error ? error : new Error('An event stream failed.', { cause: error }));
       }
-      function give(): void {
+      function writeNext(): void {
         try {
           for (;;) {
             const step = stream.poll();
-            if (step === null) return stream.whenReady(give, take);
+            if (step === null) return stream.whenReady(writeNext, take);
             if (step.done === true) return resolve();
-            const full = giveOne(step.value);
-            if (full !== null) return void full.then(give);
+            const full = writeOne(step.value);
+            if (full !== null) return void full.then(writeNext);
           }
         } catch (error) {
           fail(error);
         }
       }
-      give();
+      writeNext();
     });
   }
 
-  return {
-    async write(response, results) {
-      const stream = promptly(results);
-      const leave = (): void => {
-        open.delete(response);
-        void stream.return();
-      };
-      response.once('close', leave);
-      if (response.destroyed) return leave();
-      response.writeHead(200, HEAD);
-      response.write(PULSE);
-      open.add(response);
-      await giveAll(response, stream);
-      open.delete(response);
-      response.end(END);
-    },
-    close: () => clearInterval(pulse),
-  };
+  return { writeAll };
 }
 
-/** The socket of a response, once nothing waits in the response that stands before what is written to it. */
-function straightTo({ chunkedEncoding, socket, writableLength }: ServerResponse): Socket | null {
+/** The socket of a response, once the response has no buffered bytes that must precede a direct write. */
+function socketOf({ chunkedEncoding, socket, writableLength }: ServerResponse): Socket | null {
   return socket !== null && chunkedEncoding && writableLength === socket.writableLength ? socket : null;
 }
 
-/** A chunk of HTTP's chunked coding. */
+/** A chunk of the HTTP chunked transfer coding. */
 function chunkOf(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
-/** Resolves when a full stream takes more, or never will; a client that has not read for long is taken for gone. */
+/** Resolves when a full stream has capacity or is closed. A client that reads nothing for `STALLED_MS` is disconnected. */
 export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
   return new Promise((resolve) => {
     const stalled = setTimeout(() => response.destroy(), STALLED_MS).unref();

@@ -4,10 +4,10 @@ import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { MadePage } from './graphiql.ts';
 
-// Nine megabytes of page, made once on a thread of their own: the text, the bundle it comes from and the
-// compressor's memory all go when the thread ends.
+// Builds the GraphiQL page of 9 MB on a worker thread. The memory of the bundle and of the compressor is released when
+// the thread ends.
 
-/** What a first visit finds, a tab each. */
+/** Tabs of a first visit. */
 const TABS = [
   `# Put a key into the field above, then run this: the play button, or Ctrl-Enter.
 query RecentTraces {
@@ -18,11 +18,13 @@ query RecentTraces {
       status
       startedAt
       durationMs
-      spendUsd
-      spans {
-        name
-        type
-        durationMs
+      costUsd
+      spans(first: 20) {
+        nodes {
+          name
+          type
+          durationMs
+        }
       }
     }
   }
@@ -30,10 +32,10 @@ query RecentTraces {
 `,
   `# The catalog needs no key.
 query Catalog {
-  catalogEntries(first: 5, provider: "openai", mode: "chat", supportsVision: true) {
+  catalogEntries(first: 5, filter: { provider: "openai", mode: "chat", supportsVision: true }) {
     totalCount
     nodes {
-      id
+      entryId
       maxInputTokens
       inputCostPerToken
       outputCostPerToken
@@ -64,6 +66,9 @@ mutation Chat {
   `subscription ChatStream {
   chatStream(input: { model: "demo", messages: [{ role: USER, content: "Hello" }] }) {
     __typename
+    ... on ChatStep {
+      textSoFar
+    }
     ... on ChatText {
       text
     }
@@ -83,7 +88,7 @@ mutation Chat {
   `# Leave this running and send a chat from elsewhere: its trace appears here.
 subscription LiveTraces {
   traceUpdates {
-    missed
+    droppedUpdates
     trace {
       traceId
       name
@@ -104,6 +109,17 @@ const STYLE = `
   #key-bar input { flex: 0 1 26rem; padding: 4px 8px; border: 1px solid #6b7280; border-radius: 4px;
     background: #111827; color: inherit; font: inherit; }
   #key-bar small { color: #d1d5db; }
+  @media (max-width: 640px) {
+    #key-bar small { display: none; }
+    #key-bar input { flex: 1; min-width: 0; }
+    .graphiql-container { --sidebar-width: 44px; --px-16: 8px; }
+    .graphiql-container .graphiql-main, #graphiql-session { flex-direction: column; }
+    #graphiql-session > *, .graphiql-container .graphiql-main > * { width: auto !important; min-width: 0 !important; }
+    #graphiql-session > *, .graphiql-container .graphiql-main > * { min-height: 0; }
+    .graphiql-container .graphiql-horizontal-drag-bar { display: none; }
+    .graphiql-container .graphiql-tab button.graphiql-tab-button { padding-inline: 4px; }
+    .graphiql-container .graphiql-logo { display: none; }
+  }
 `;
 
 const BAR = `
@@ -114,7 +130,7 @@ const BAR = `
   </form>
 `;
 
-/** Runs before the bundle, so that whatever it fetches from this house carries the key. */
+/** Runs before the bundle: adds the key to its requests and repairs clicks on tabs. */
 const SCRIPT = `
   (() => {
     const field = document.getElementById('key');
@@ -130,10 +146,23 @@ const SCRIPT = `
       if (!headers.has('authorization')) headers.set('authorization', 'Bearer ' + key);
       return send(target, { ...options, headers });
     };
+    // Tabs move while the pointer is down: the click then reaches the list of tabs instead of the tab.
+    let pressed = null;
+    document.addEventListener('pointerdown', ({ target, clientX, clientY }) => {
+      const button = target instanceof Element ? target.closest('[role=tab] button') : null;
+      pressed = button === null ? null : { button, clientX, clientY };
+    }, true);
+    document.addEventListener('click', ({ target, clientX, clientY, isTrusted }) => {
+      if (!isTrusted || pressed === null) return;
+      const { button, ...start } = pressed;
+      pressed = null;
+      const dragged = Math.hypot(clientX - start.clientX, clientY - start.clientY) > 8;
+      if (!dragged && !button.contains(target)) button.click();
+    }, true);
   })();
 `;
 
-/** A lens in a gate; inside the page, so that no icon is asked for. */
+/** The icon: a lens in a gate, inline. */
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 15V7a6 6 0 0 1 12 0v8" fill="none" ' +
     'stroke="#1f2937" stroke-width="2"/><circle cx="8" cy="8" r="3" fill="#d60590"/></svg>',
@@ -153,7 +182,7 @@ function render(): string {
   });
   const head = page.indexOf(HEAD_END);
   const root = page.indexOf(ROOT);
-  if (head === -1 || root < head) throw new Error('The GraphiQL page has changed: the key field has no place in it.');
+  if (head === -1 || root < head) throw new Error('The GraphiQL page has changed: the key field cannot be inserted.');
   return [
     page.slice(0, head),
     `<style>${STYLE}</style>`,

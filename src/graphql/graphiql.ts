@@ -48,15 +48,13 @@ export function createGraphiQL() {
       const { etag, gzip, brotli } = await page;
       response.setHeader('etag', etag);
       response.setHeader('cache-control', 'no-cache');
-      response.setHeader('vary', 'accept, accept-encoding');
+      response.appendHeader('vary', 'accept, accept-encoding');
       const held = request.headers['if-none-match']?.includes(etag) ?? false;
       // Said even where it is the usual one: Koa begins every answer as not found.
       response.statusCode = held ? NOT_MODIFIED : OK;
       if (held) return void response.end();
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.setHeader('content-security-policy', POLICY);
-      response.setHeader('x-content-type-options', 'nosniff');
-      response.setHeader('referrer-policy', 'no-referrer');
       const accepted = request.headers['accept-encoding'] ?? '';
       const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
       if (encoding === null) {

@@ -1,33 +1,52 @@
-import type { GraphQLDoor, GraphQLOptions } from './server.ts';
+import type { GraphQLOptions } from './engine.ts';
+import type { GraphQLTransport } from './server.ts';
 
-async function open(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLDoor> {
+async function build(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLTransport> {
   const [{ createGraphQL }, { schema }] = await Promise.all([import('./server.ts'), import('../../schema/index.ts')]);
   return createGraphQL({ ...options, schema });
 }
 
+export interface LazyGraphQL extends GraphQLTransport {
+  /** Loads the transport, which WebSockets require before they join. */
+  load(): Promise<void>;
+}
+
 /**
- * The graph, read and built when it is first asked: neither a start nor a process that only forwards calls pays for
- * it. The first answer comes some 100 ms later than the others.
+ * The GraphQL transport, loaded and built at the first request, so that neither the start nor a process that only
+ * forwards calls pays for it. The first answer takes about 100 ms longer.
  */
-export function createGraphQLDoor(options: Omit<GraphQLOptions, 'schema'>): GraphQLDoor {
-  let door: GraphQLDoor | null = null;
-  let opening: Promise<GraphQLDoor> | null = null;
+export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): LazyGraphQL {
+  let transport: GraphQLTransport | null = null;
+  let building: Promise<GraphQLTransport> | null = null;
   let closed = false;
 
-  const opened = (): Promise<GraphQLDoor> =>
-    (opening ??= open(options).then((built) => {
-      door = built;
-      // Whoever asked meanwhile hears why there are no live results any more.
-      if (closed) door.close();
-      return built;
+  const built = (): Promise<GraphQLTransport> =>
+    (building ??= build(options).then((made) => {
+      transport = made;
+      if (closed) made.close();
+      return made;
     }));
 
   return {
-    handle: async (exchange) => (door ?? (await opened())).handle(exchange),
-    handleStream: async (exchange) => (door ?? (await opened())).handleStream(exchange),
+    load: async () => void (await built()),
+    handle: async (exchange) => (transport ?? (await built())).handle(exchange),
+    handleStream: async (exchange) => (transport ?? (await built())).handleStream(exchange),
+    sockets: {
+      join(socket, request, requestId) {
+        if (transport === null) throw new TypeError('The GraphQL transport is not loaded.');
+        transport.sockets.join(socket, request, requestId);
+      },
+      tend: () => transport?.sockets.tend(),
+      retire: () => transport?.sockets.retire(),
+      async ended() {
+        const made = await building;
+        await made?.sockets.ended();
+      },
+      endAll: () => transport?.sockets.endAll(),
+    },
     close() {
       closed = true;
-      door?.close();
+      transport?.close();
     },
   };
 }

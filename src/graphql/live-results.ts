@@ -1,5 +1,5 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
-import { ENDED, nextOf, type PromptStream, type Take } from '../domain/pollable-stream.ts';
+import { ENDED, nextOf, type PollableStream, type Take } from '../domain/pollable-stream.ts';
 
 type Step = IteratorResult<ExecutionResult>;
 
@@ -9,18 +9,18 @@ type Step = IteratorResult<ExecutionResult>;
  * once, even while a result is awaited. Written by hand because an async generator's `return` waits for the event
  * that may never come.
  */
-export class LiveResults implements PromptStream<ExecutionResult> {
-  readonly #source: PromptStream<ExecutionResult>;
+export class LiveResults implements PollableStream<ExecutionResult> {
+  readonly #source: PollableStream<ExecutionResult>;
   readonly #ended: () => void;
   readonly #explain: (error: unknown) => GraphQLError;
   #over = false;
-  #lastWords: ExecutionResult | null = null;
+  #failureEvent: ExecutionResult | null = null;
   #ready: (() => void) | null = null;
 
   constructor(
-    source: PromptStream<ExecutionResult>,
+    source: PollableStream<ExecutionResult>,
     hooks: {
-      /** Told once, however it ended. */
+      /** Called once, at the end. */
       readonly ended: () => void;
       /** An error as the client sees it. */
       readonly explain: (error: unknown) => GraphQLError;
@@ -36,9 +36,9 @@ export class LiveResults implements PromptStream<ExecutionResult> {
   }
 
   poll(): Step | null {
-    if (this.#lastWords !== null) {
-      const value = this.#lastWords;
-      this.#lastWords = null;
+    if (this.#failureEvent !== null) {
+      const value = this.#failureEvent;
+      this.#failureEvent = null;
       return { done: false, value };
     }
     if (this.#over) return ENDED;
@@ -65,7 +65,7 @@ export class LiveResults implements PromptStream<ExecutionResult> {
     return null;
   }
 
-  atRest(): boolean {
+  isDrained(): boolean {
     return false;
   }
 
@@ -74,7 +74,7 @@ export class LiveResults implements PromptStream<ExecutionResult> {
   }
 
   return(): Promise<Step> {
-    this.#lastWords = null;
+    this.#failureEvent = null;
     this.#finish();
     return Promise.resolve(ENDED);
   }
@@ -87,7 +87,7 @@ export class LiveResults implements PromptStream<ExecutionResult> {
   /** Ends it with one last result that says why. */
   stop(reason: unknown): void {
     if (this.#over) return;
-    this.#lastWords = { errors: [this.#explain(reason)] };
+    this.#failureEvent = { errors: [this.#explain(reason)] };
     this.#finish();
   }
 

@@ -3,12 +3,12 @@ import { MAX_NESTING } from '../../schema/document-limits.ts';
 import { MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
 import { InvalidInput, TooLarge, Unsupported } from '../domain/errors.ts';
 
-/** What any page may have a browser send elsewhere without asking; no client of a graph sends it. */
+/** Media type that a page of any origin may send without a preflight. GraphQL clients do not use it. */
 const FORM = /^\s*application\/x-www-form-urlencoded\b/i;
 
 /**
- * Refuses what Yoga would misunderstand: a form, which another site's page can send, and query parameters that are no
- * JSON, which it would report as a bug of ours.
+ * Refuses forms, which pages of other origins can send, and query parameters with invalid JSON, which Yoga would report
+ * as an internal error. Throws Unsupported and InvalidInput.
  */
 export function assertReadable({ headers, url = '' }: IncomingMessage): void {
   if (FORM.test(headers['content-type'] ?? '')) throw new Unsupported('Send the operation as application/json.');
@@ -30,7 +30,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Smaller bodies are cheap to parse, whatever they hold. */
+/** Smaller bodies are cheap to parse. */
 const CHEAP_BYTES = 64 * 1024;
 
 const QUOTE = 0x22;
@@ -40,10 +40,10 @@ const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that is expensive to parse: with more values or deeper than variables may be, wherever they are. Reads
- * the bytes without building anything, and stops at the limit.
+ * Refuses JSON with more values or deeper nesting than variables may have. Bodies of other media types pass.
+ * Scans the bytes without parsing and stops at the limit. `envelopes` is the number of objects around the request. Throws TooLarge.
  */
-export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array): void {
+export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, body: Uint8Array, envelopes = 0): void {
   if (body.length < CHEAP_BYTES || !headers['content-type']?.includes('json')) return;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   let values = 0;
@@ -58,12 +58,13 @@ export function assertJsonSize({ headers }: Pick<IncomingMessage, 'headers'>, bo
     else if (byte === COMMA) values += 1;
     if (values > 2 * MAX_VARIABLE_VALUES)
       throw new TooLarge(`The request holds more than ${MAX_VARIABLE_VALUES} values.`, MAX_VARIABLE_VALUES);
-    // The request, its variables, and what is in them.
-    if (depth > MAX_NESTING + 2) throw new TooLarge(`The request nests deeper than ${MAX_NESTING}.`, MAX_NESTING);
+    // The request and its variables are two levels.
+    if (depth > MAX_NESTING + 2 + envelopes)
+      throw new TooLarge(`The request nests deeper than ${MAX_NESTING}.`, MAX_NESTING);
   }
 }
 
-/** Where the closing quote of a JSON text is; the end when there is none. */
+/** Index of the closing quote of a JSON string; the end when there is none. */
 function endOfText(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(QUOTE, start); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
     let escapes = 0;

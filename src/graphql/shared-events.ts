@@ -4,6 +4,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   executeSubscriptionEvent,
+  getOperationAST,
   validateSubscriptionArgs,
 } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
@@ -13,15 +14,15 @@ import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../schema/builder.ts';
 import { Work } from '../../schema/work.ts';
 import { type Caller, visibilityOf } from '../domain/caller.ts';
-import { promptly, type PromptStream } from '../domain/pollable-stream.ts';
+import { toPollable, type PollableStream } from '../domain/pollable-stream.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';
 import { type Answers, settled } from './answers.ts';
 import { type Answer, Follower, InStep } from './shared-subscription.ts';
 
-/** Events of one question whose answers are kept: who is further behind asks for themselves. */
+/** Cached results per operation. A subscriber that is further behind executes its events itself. */
 const KEPT_ANSWERS = 16;
 
-/** What several subscribers ask in the same words, by the same rights. */
+/** One operation that several subscribers run with equal rights. */
 interface Question {
   followers: number;
   /** Whether every answer so far was there at once; null before the first. */
@@ -34,8 +35,8 @@ interface Question {
 
 /** A subscription that has begun: one result for each of its events, until `left`. */
 export interface Followed {
-  readonly results: PromptStream<ExecutionResult>;
-  /** To be told once, when nobody reads them any more. */
+  readonly results: PollableStream<ExecutionResult>;
+  /** Called once, when the results are no longer read. */
   left(): void;
 }
 
@@ -67,7 +68,8 @@ export function createSharedEvents(
   function nameOf({ document, operationName, variableValues }: ExecutionArgs, caller: Caller | null): string {
     // None is what an empty set of them says.
     const variables = Object.keys(variableValues ?? {}).length === 0 ? null : variableValues;
-    const asked = [numberOf(document), operationName ?? null, variables, rightsOf(caller)];
+    const operation = getOperationAST(document, operationName)?.name?.value ?? null;
+    const asked = [numberOf(document), operation, variables, rightsOf(caller)];
     return hash('sha256', JSON.stringify(asked), 'base64url');
   }
 
@@ -98,7 +100,7 @@ export function createSharedEvents(
     const inStep = inStepOf(question, scope.caller);
     inStep.followers += 1;
     return {
-      results: new Follower(promptly(source), ask, inStep),
+      results: new Follower(toPollable(source), ask, inStep),
       left() {
         question.followers -= 1;
         inStep.followers -= 1;
@@ -111,12 +113,12 @@ export function createSharedEvents(
   return { follow };
 }
 
-/** Everything about a caller that what they are shown depends on. */
+/** Everything of a caller that its results depend on. */
 function rightsOf(caller: Caller | null): unknown {
   return caller === null ? null : [caller.role, visibilityOf(caller)];
 }
 
-/** Those who follow with one credential; who has none follows alone. */
+/** Subscribers with one credential; one without a credential is alone. */
 function inStepOf(question: Question, caller: Caller | null): InStep {
   const known = caller === null ? undefined : question.inStep.get(caller.keyHash);
   if (known !== undefined) return known;

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql';
-import { behind, ENDED, eachOf, nextOf, type PromptStream, type Take } from '../domain/pollable-stream.ts';
+import { behind, ENDED, mapStream, nextOf, type PollableStream, type Take } from '../domain/pollable-stream.ts';
 
 export type Answer = ExecutionResult | Promise<ExecutionResult>;
 
@@ -17,7 +17,7 @@ export class InStep {
   readonly #members = new Set<Follower>();
   /** All who could be members. */
   followers = 0;
-  #stream: PromptStream<unknown> | null = null;
+  #stream: PollableStream<unknown> | null = null;
   #giving = false;
 
   /** Answers of a question that is not prompt are waited for, which each does alone. */
@@ -26,14 +26,14 @@ export class InStep {
   }
 
   /** Takes in a subscriber who has read all of `own`; false when there is anything that they alone have yet to read. */
-  admit(follower: Follower, own: PromptStream<unknown>): boolean {
-    if (this.#question.prompt !== true || this.#giving || !own.atRest()) return false;
+  admit(follower: Follower, own: PollableStream<unknown>): boolean {
+    if (this.#question.prompt !== true || this.#giving || !own.isDrained()) return false;
     if (this.#stream === null) {
       this.#stream = own.fork();
       this.#stream?.whenReady(this.#give);
     } else this.#give();
     // What the others still wait for, this one has seen.
-    if (this.#stream?.atRest() !== true) return false;
+    if (this.#stream?.isDrained() !== true) return false;
     this.#members.add(follower);
     return true;
   }
@@ -46,7 +46,7 @@ export class InStep {
   }
 
   /** A stream for a member who goes on alone, from where all stand. */
-  apart(): PromptStream<unknown> | null {
+  apart(): PollableStream<unknown> | null {
     return this.#stream?.fork() ?? null;
   }
 
@@ -88,16 +88,16 @@ export class InStep {
 }
 
 /** One subscription: alone with a stream of its own, or in step with others once it has read all there was. */
-export class Follower implements PromptStream<ExecutionResult> {
+export class Follower implements PollableStream<ExecutionResult> {
   readonly #inStep: InStep;
   readonly ask: Ask;
   /** Null while in step. */
-  #alone: { readonly events: PromptStream<unknown>; readonly results: PromptStream<ExecutionResult> } | null = null;
+  #alone: { readonly events: PollableStream<unknown>; readonly results: PollableStream<ExecutionResult> } | null = null;
   #ready: (() => void) | null = null;
   #take: Take<ExecutionResult> | null = null;
   #ended: (() => Step) | null = null;
 
-  constructor(events: PromptStream<unknown>, ask: Ask, inStep: InStep) {
+  constructor(events: PollableStream<unknown>, ask: Ask, inStep: InStep) {
     this.ask = ask;
     this.#inStep = inStep;
     this.#goAlone(events);
@@ -143,7 +143,7 @@ export class Follower implements PromptStream<ExecutionResult> {
     return null;
   }
 
-  atRest(): boolean {
+  isDrained(): boolean {
     return false;
   }
 
@@ -161,20 +161,20 @@ export class Follower implements PromptStream<ExecutionResult> {
   #join(take: Take<ExecutionResult>): void {
     const alone = this.#alone;
     // What it waits for an answer to is still its own.
-    if (alone === null || !alone.results.atRest() || !this.#inStep.admit(this, alone.events)) return;
+    if (alone === null || !alone.results.isDrained() || !this.#inStep.admit(this, alone.events)) return;
     this.#alone = null;
     this.#take = take;
     alone.results.return().catch(() => {});
   }
 
-  #leaveStep(events: PromptStream<unknown> | null): void {
+  #leaveStep(events: PollableStream<unknown> | null): void {
     this.#take = null;
     this.#inStep.leave(this);
     if (events !== null) this.#goAlone(events);
   }
 
-  #goAlone(events: PromptStream<unknown>): void {
-    this.#alone = { events, results: eachOf(events, this.ask) };
+  #goAlone(events: PollableStream<unknown>): void {
+    this.#alone = { events, results: mapStream(events, this.ask) };
   }
 
   #wake(): void {

@@ -1,47 +1,27 @@
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  getOperationAST,
-  type GraphQLError,
-  type GraphQLSchema,
-} from 'graphql';
+import { type ExecutionResult, getOperationAST, type GraphQLError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
-import { createHandler, type Handler, type OperationResult, type Request } from 'graphql-sse';
+import { createHandler, type Handler, type Request } from 'graphql-sse';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GraphContext } from '../../schema/builder.ts';
 import { TooLarge } from '../domain/errors.ts';
 import type { Answers } from './answers.ts';
-import { drained, type EventStreams } from './event-streams.ts';
+import type { Pipeline } from './engine.ts';
+import type { Requester } from './requester.ts';
+import { drained, type EventStreams, SERVER_SENT_EVENTS } from './event-streams.ts';
+import { LargeAnswers } from './large-answers.ts';
 
-/** The parts of a Koa context the graph's doors use; they answer on `res` themselves. */
+/** A request and the response to write to. */
 export interface HttpExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
 }
 
-/** Who asks, and when they leave. */
-export interface Asker {
-  /** Its headers, and the connection it came by. */
-  readonly request: Pick<IncomingMessage, 'headers' | 'socket'>;
-  readonly signal: AbortSignal;
-}
-
-/** What of Yoga's pipeline runs an operation: the same limits, masking and caches as on `/graphql`. */
-export interface Pipeline {
-  readonly schema: GraphQLSchema;
-  readonly parse: (text: string) => ExecutionArgs['document'];
-  readonly validate: (schema: GraphQLSchema, document: ExecutionArgs['document']) => readonly GraphQLError[];
-  readonly contextFactory: () => GraphContext | Promise<GraphContext>;
-  readonly execute: (args: ExecutionArgs) => OperationResult;
-  readonly subscribe: (args: ExecutionArgs) => OperationResult;
-}
-
-/** Results waiting for one connection before its sources are left unread. */
+/** Most queued results of one stream; its sources are not read while it is full. */
 const QUEUE_LIMIT = 16;
-/** How long a reserved stream may wait for its reader. */
+/** How long a reserved stream may wait for its reader, in ms. */
 const RESERVATION_MS = 30_000;
-/** Most reserved streams without a reader; the oldest goes first. */
+/** Most reserved streams without a reader; the oldest is removed first. */
 const MOST_RESERVATIONS = 1_000;
 
 /** Most operations that run on one stream at the same time. */
@@ -50,26 +30,23 @@ export const MOST_OPERATIONS = 100;
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const TOKEN = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const RESULT = 'event: next';
-const LARGE = 'lensgate.large';
-const LARGE_DATA = /\{"lensgate\.large":"([\da-f-]{36})"\}/;
 
-/** One event stream: how much waits for it, and when it is gone. */
+/** One event stream, its queue and its running operations. */
 class Flow {
-  readonly #gone = new AbortController();
+  readonly #closed = new AbortController();
   #queued = 0;
   #waiting: (() => void)[] = [];
-  /** Operations that have not completed. */
+  /** Running operations. */
   operations = 0;
-  /** Ends the stream once connected. */
+  /** Ends the connected stream; null while reserved. */
   end: (() => void) | null = null;
-  /** JSON of large answers on their way, by what stands for it in the message. */
-  readonly #large = new Map<string, string>();
+  readonly large = new LargeAnswers();
 
   get signal(): AbortSignal {
-    return this.#gone.signal;
+    return this.#closed.signal;
   }
 
-  /** Takes a place in the queue; waits for one while the reader does not keep up. */
+  /** Waits for a free place in the queue and takes it. */
   async admit(): Promise<void> {
     while (this.#queued >= QUEUE_LIMIT && !this.signal.aborted) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -77,56 +54,39 @@ class Flow {
     this.#queued += 1;
   }
 
-  /** Puts a name in the place of data whose JSON is known, since graphql-sse makes the JSON of a result in one go. */
-  hold<Result extends object>(result: Result, dataText: string | null): Result {
-    if (dataText === null) return result;
-    const name = randomUUID();
-    this.#large.set(name, dataText);
-    return { ...result, data: { [LARGE]: name } };
-  }
-
-  /** Puts JSON that was held back in its place. */
-  fill(message: string): string {
-    const [place, name = ''] = (this.#large.size > 0 && LARGE_DATA.exec(message)) || [];
-    const dataText = this.#large.get(name);
-    if (place === undefined || dataText === undefined) return message;
-    this.#large.delete(name);
-    return message.replace(place, () => dataText);
-  }
-
-  /** A queued result went out. */
+  /** A queued result was written. */
   written(): void {
     this.#queued -= 1;
     this.#waiting.shift()?.();
   }
 
   close(): void {
-    this.#gone.abort();
+    this.#closed.abort();
     for (const resume of this.#waiting.splice(0)) resume();
   }
 }
 
 interface StreamRequest {
-  readonly asker: Asker;
+  readonly requester: Requester;
   flow: Flow;
   token: string;
-  /** Whether the stream is of this request alone, and carries one operation. */
+  /** Distinct connections mode: the stream belongs to this request and carries one operation. */
   distinct: boolean;
-  /** The results of a subscription in a stream of its own. */
+  /** Results of a subscription in distinct connections mode. */
   results: AsyncIterable<object> | null;
 }
 
 /**
- * Serves the graphql-sse protocol. Its own Node adapter queues without bound for a reader that does not
- * read, draws tokens from a guessable source and keeps abandoned reservations for ever; this one does not.
+ * Serves the graphql-sse protocol. Replaces the Node adapter of the library, which has an unbounded queue for slow
+ * readers, guessable tokens, and no expiry of reservations.
  */
-export function createStreamDoor({
+export function createSseHandler({
   pipelineFor,
   mask,
   eventStreams,
   answers,
 }: {
-  readonly pipelineFor: (asker: Asker) => Pipeline;
+  readonly pipelineFor: (requester: Requester) => Pipeline;
   readonly mask: (error: unknown) => GraphQLError;
   readonly eventStreams: EventStreams;
   readonly answers: Answers;
@@ -157,7 +117,7 @@ export function createStreamDoor({
       flow.operations += 1;
       try {
         if (flow.operations > MOST_OPERATIONS)
-          throw new TooLarge(`The stream runs ${MOST_OPERATIONS} operations already.`, MOST_OPERATIONS);
+          throw new TooLarge(`This stream already runs ${MOST_OPERATIONS} operations.`, MOST_OPERATIONS);
         const pipeline = pipelineFor({ request: raw, signal: flow.signal });
         const document = pipeline.parse(query);
         const faults = pipeline.validate(pipeline.schema, document);
@@ -174,20 +134,20 @@ export function createStreamDoor({
         if (!context.distinct || getOperationAST(document, operationName)?.operation !== 'subscription') return args;
         const begun = await pipeline.subscribe(args);
         if (!isAsyncIterable(begun)) return { data: null, ...begun };
-        // Written by ourselves: what is framed here is framed once for all who ask the same.
+        // Written by the event streams, which frame an event once for all subscribers.
         context.results = begun;
-        return nothing();
+        return emptyStream();
       } catch (error) {
         return { data: null, errors: [mask(error)] };
       }
     },
-    // Done above, on the parsed document, by the pipeline.
+    // `onSubscribe` has validated the document.
     validate: () => [],
     execute: (args) => pipelineOf(args).execute(args),
     subscribe: (args) => pipelineOf(args).subscribe(args),
     async onNext(_context, { context: { flow } }, result) {
       await flow.admit();
-      return flow.hold(result, answers.dataTextOf(result.data));
+      return flow.large.hold(result, answers.dataTextOf(result.data));
     },
     onComplete(_context, { context: { flow } }) {
       flow.operations -= 1;
@@ -197,21 +157,21 @@ export function createStreamDoor({
 
   function pipelineOf({ contextValue }: { readonly contextValue: object }): Pipeline {
     const pipeline = pipelines.get(contextValue);
-    if (!pipeline) throw new TypeError('This operation was not prepared here.');
+    if (!pipeline) throw new TypeError('This operation has no pipeline.');
     return pipeline;
   }
 
-  /** Keeps a stream for a reader that has still to come, but not for ever. */
-  function reserve({ token, flow, asker }: StreamRequest): void {
+  /** Keeps a stream until its reader connects or the reservation expires. */
+  function reserve({ token, flow, requester }: StreamRequest): void {
     flows.set(token, flow);
     reserved.add(token);
     const [oldest] = reserved;
-    if (reserved.size > MOST_RESERVATIONS && oldest !== undefined) void giveUp(oldest, asker);
-    setTimeout(() => void giveUp(token, asker), RESERVATION_MS).unref();
+    if (reserved.size > MOST_RESERVATIONS && oldest !== undefined) void expire(oldest, requester);
+    setTimeout(() => void expire(token, requester), RESERVATION_MS).unref();
   }
 
-  /** Connects to a reserved stream only to leave it, which is how the protocol's handler forgets one. */
-  async function giveUp(token: string, asker: Asker): Promise<void> {
+  /** Connects to a reserved stream and leaves it: the only way to remove it from the handler of the library. */
+  async function expire(token: string, requester: Requester): Promise<void> {
     if (!reserved.delete(token)) return;
     const flow = flows.get(token) ?? new Flow();
     flows.delete(token);
@@ -222,7 +182,7 @@ export function createStreamDoor({
       headers: { get: (name) => headers[name] },
       body: null,
       raw: { headers: {} } as IncomingMessage,
-      context: { asker, flow, token, distinct: false, results: null },
+      context: { requester, flow, token, distinct: false, results: null },
     });
     flow.close();
     if (stream !== null && typeof stream !== 'string') await stream.return();
@@ -230,8 +190,8 @@ export function createStreamDoor({
 
   return {
     /** Answers one request of either mode; `body` was read before. */
-    async handle({ req, res }: HttpExchange, asker: Asker, body: Uint8Array): Promise<void> {
-      const context: StreamRequest = { asker, flow: new Flow(), token: '', distinct: false, results: null };
+    async handle({ req, res }: HttpExchange, requester: Requester, body: Uint8Array): Promise<void> {
+      const context: StreamRequest = { requester, flow: new Flow(), token: '', distinct: false, results: null };
       const [answer, head] = await handler({
         method: req.method ?? 'GET',
         url: req.url ?? '',
@@ -248,7 +208,7 @@ export function createStreamDoor({
       if (results !== null) {
         void answer.return();
         res.once('close', () => flow.close());
-        return eventStreams.write(res, results);
+        return eventStreams.write(res, results, SERVER_SENT_EVENTS);
       }
       reserved.delete(token);
       const leave = (): void => {
@@ -259,18 +219,18 @@ export function createStreamDoor({
       };
       flow.end = () => void answer.return();
       connected.add(flow);
-      // Who comes while the process drains still gets what was waiting, and then the end.
+      // During shutdown, a new reader receives the queued results, then the end.
       if (closing && flow.operations <= 0) flow.end();
       res.once('close', leave);
       if (res.destroyed) return leave();
       res.writeHead(head.status, head.statusText, { ...head.headers, 'x-accel-buffering': 'no' });
       for await (const message of answer) {
-        if (!res.write(flow.fill(message))) await drained(res);
+        if (!res.write(flow.large.fill(message))) await drained(res);
         if (message.startsWith(RESULT)) flow.written();
       }
       res.end();
     },
-    /** Ends every stream as soon as its operations are over. */
+    /** Ends every stream when its operations have completed. */
     close(): void {
       closing = true;
       for (const flow of connected) if (flow.operations <= 0) flow.end?.();
@@ -278,14 +238,19 @@ export function createStreamDoor({
   };
 }
 
-/** The token a request names its stream by; anything that is none of ours counts as absent. */
+/** Whether a request belongs to the single connection mode: it reserves a stream or names one by its token. */
+export function namesStream({ method, headers, url = '' }: IncomingMessage): boolean {
+  return method === 'PUT' || TOKEN_HEADER in headers || /[?&]token=/.test(url);
+}
+
+/** The stream token of a request; null when it is absent or has another form. */
 function tokenOf({ headers, url }: Request<IncomingMessage, StreamRequest>): string | null {
   const token = headers.get(TOKEN_HEADER) ?? new URL(url, 'http://localhost').searchParams.get('token');
   return token && TOKEN.test(token) ? token.toLowerCase() : null;
 }
 
-/** Of a subscription that is written elsewhere, its handler sees none. */
-function nothing(): AsyncIterableIterator<ExecutionResult> {
+/** Stands for the results of a subscription that the event streams write. */
+function emptyStream(): AsyncIterableIterator<ExecutionResult> {
   const ended = { done: true, value: undefined } as const;
   const none = { [Symbol.asyncIterator]: () => none, next: () => Promise.resolve(ended) };
   return none;

@@ -4,11 +4,11 @@ import { renderError } from '../../rest-shims/errors.ts';
 import type { ConnectionCounts, RefusedFor } from '../domain/metrics.ts';
 import { Unavailable } from '../domain/errors.ts';
 
-/** How many connections there may be, and who they are counted by. */
+/** The limit of connections and how they are counted. */
 export interface ConnectionLimits {
   /** Most open connections; 0 for no limit. */
   readonly most: number;
-  /** The network of a peer; null for a trusted proxy, whose connections are many clients'. */
+  /** The network of a peer; null for a trusted proxy, whose connections belong to many clients. */
   readonly networkOf: (peer: string | undefined) => string | null;
   /** Called for every refused connection. */
   readonly refused: (reason: RefusedFor, network: string | null) => void;
@@ -16,20 +16,20 @@ export interface ConnectionLimits {
 
 /** Counts the connections of a server and refuses those beyond its limits. */
 export interface Connections {
-  /** Watches a server that has all its `connection` listeners: they are called for admitted connections only. */
+  /** Limits a server. Its `connection` listeners so far are called for admitted connections only. */
   guard(server: Server): void;
   /** A request on this connection had a known key: it no longer counts towards the share of its network. */
   authenticated(socket: object): void;
   counts(): ConnectionCounts;
 }
 
-/** Connections that are open only to be answered 503. More are closed without an answer. */
+/** Most connections that wait for a 503. More are closed without an answer. */
 const MOST_REFUSALS = 100;
 /** How long, in ms, a refused client may take to read its answer. */
 const REFUSAL_MS = 1_000;
-/** The share of a network is looked at once this part of all connections is open. */
+/** The share of a network is checked once this part of all connections is open. */
 const CROWDED = 1 / 2;
-/** Part of all connections that one network may have without a known key while the server is crowded. */
+/** Part of all connections that one network may have without a known key from then on. */
 const SHARE = 1 / 4;
 
 export function createConnections({ most, networkOf, refused }: ConnectionLimits): Connections {
@@ -47,7 +47,7 @@ export function createConnections({ most, networkOf, refused }: ConnectionLimits
     else perNetwork.set(network, now);
   }
 
-  /** Why a connection may not be; null when it may. */
+  /** Reason to refuse a connection; null admits it. */
   function refusalOf(network: string | null): RefusedFor | null {
     if (most === 0) return null;
     if (open >= most) return 'total';
@@ -113,6 +113,6 @@ function refuse(socket: Socket): void {
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${Buffer.from(body).toString('utf8')}`,
   );
-  // Unread bytes would reset the connection under the answer.
+  // Unread bytes would reset the connection before the client has read the answer.
   socket.resume();
 }

@@ -3,11 +3,11 @@ import { statusOf } from '../../rest-shims/errors.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import { type DomainError, Unavailable } from '../domain/errors.ts';
 
-/** Ends what a server has under way before the process ends. */
+/** Ends the open requests of a server before the process ends. */
 export interface Drain {
   /**
    * Answers a request that arrives while the process shuts down with 503; false while it does not shut down, and for
-   * probes, which are served. Every connection closes behind its answer.
+   * probes, which are served. Every connection closes after its answer.
    */
   refuses(request: Incoming, response: Outgoing): boolean;
   /** Refuses new requests from now on. */
@@ -19,14 +19,14 @@ export interface Drain {
   finish(graceMs: number): Promise<void>;
 }
 
-/** How long, in ms, before the end of the grace what is open is ended; a quarter of a shorter grace. */
+/** How long before the end of the grace open answers are ended, in ms; a quarter of a grace under 4 s. */
 const PARTING_MS = 1_000;
 
-/** Orchestrators ask these until the end. */
+/** Paths that are served until the process ends. */
 const PROBES = /^\/(?:health|metrics)\b/;
 const GRAPH = /^\/graphql(?:\/stream)?(?:\?|$)/;
 
-/** `refuse` answers a request in the form of its row, and says whether it has one. */
+/** `refuse` answers a request in the form of its row; it returns false when no row matches. */
 export function createDrain(
   server: Server,
   refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean,

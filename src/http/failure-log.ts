@@ -1,4 +1,4 @@
-import type { RequestFailure } from '../../rest-shims/http/router.ts';
+import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { RefusedFor } from '../domain/metrics.ts';
 import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
@@ -13,15 +13,15 @@ const LEAVING = new Set([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** Tells what went wrong on a connection, unless that is a client that left: Node and the doors have dealt with it. */
-export function edgeFailureLog(log: Log): (error: NodeJS.ErrnoException) => void {
+/** Logs failures of connections and middleware, except aborts by clients, which are handled where they occur. */
+export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     const code = error.code ?? '';
-    if (!LEAVING.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'edge failure');
+    if (!LEAVING.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'HTTP server failure');
   };
 }
 
-/** Tells of connections that stop speaking HTTP, or never began; Node answers and closes them. */
+/** Warns of connections that send something other than HTTP; Node answers and closes them. */
 export function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
   const warn = createSampledWarnings(log);
   return ({ code = '', message }) => {
@@ -30,17 +30,17 @@ export function notHttp(log: Log): (error: NodeJS.ErrnoException) => void {
 }
 
 /**
- * Warnings are what callers did, and not told one by one in a flood; errors, with their cause, are ours. Who has used
- * up the day may ask without end.
+ * Logs failed requests: faults of callers as sampled warnings, faults of the server as errors with their cause. A used
+ * up free tier is a debug message, because clients without a key repeat such requests without limit.
  */
 export function failureLog(log: Log): (failure: RequestFailure) => void {
   const warn = createSampledWarnings(log);
-  return ({ row, status, error }) => {
-    const facts = () => ({ requestId: randomIds.uuid(), route: row.name, status });
+  return ({ row, status, error, requestId }) => {
+    const facts = () => ({ requestId: requestId ?? randomIds.uuid(), route: row.name, status });
     if (!(error instanceof DomainError)) return log.error({ ...facts(), err: error }, 'request failed');
-    const told = () => ({ ...facts(), code: error.code, reason: error.message });
-    if (error instanceof FreeTierUsedUp) return log.debug(told(), 'request refused');
-    return warn(`${row.name} ${error.code}`, told, 'request refused');
+    const refusal = () => ({ ...facts(), code: error.code, reason: error.message });
+    if (error instanceof FreeTierUsedUp) return log.debug(refusal(), 'request refused');
+    return warn(`${row.name} ${error.code}`, refusal, 'request refused');
   };
 }
 

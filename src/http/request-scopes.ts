@@ -5,23 +5,24 @@ import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import type { Caller } from '../domain/caller.ts';
 import { Unauthenticated } from '../domain/errors.ts';
 import { Client } from '../domain/free-tier/client.ts';
+import { assertRoute } from '../domain/keys/route-rights.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
-import type { Asker } from '../graphql/sse-protocol.ts';
+import type { Requester } from '../graphql/requester.ts';
 
-/** Names the network a request comes from, by its peer and `X-Forwarded-For`. */
+/** The client network of a request, by its peer and `X-Forwarded-For`. */
 type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
-/** What requests may see, made per request. */
+/** Creates the scope of each request. */
 export interface Scopes {
-  /** For a row of the HTTP door, whose caller it has identified. */
+  /** For a REST row, with the caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
-  /** For a request that becomes a WebSocket, until it has: the signal fires when its client leaves before. */
+  /** For a request that opens a WebSocket. The signal fires when its client leaves before. */
   forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
-   * For the graph, where a request may ask for anything: its caller may be nobody, also by a key that only lifts
-   * the free tier's limit. Throws Unauthenticated for a key that does not hold.
+   * For a GraphQL request. The caller is null without a key, and with a key that only lifts the limit of the free tier.
+   * Throws Unauthenticated for an invalid key.
    */
-  forGraph(asker: Asker): Promise<Scope>;
+  forGraph(requester: Requester): Promise<Scope>;
 }
 
 export function createScopes(
@@ -37,7 +38,7 @@ export function createScopes(
     readonly authenticated: (socket: object) => void;
   },
 ): Scopes {
-  async function callerBehind(key: string, request: Asker['request']): Promise<Caller | null> {
+  async function callerBehind(key: string, request: Requester['request']): Promise<Caller | null> {
     try {
       return await platform.keyRing.identify(key, request);
     } catch (error) {
@@ -64,6 +65,8 @@ export function createScopes(
     async forGraph({ request, signal }) {
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key, request);
+      // The graph reaches everything, so that no group of routes includes it.
+      assertRoute(caller?.key ?? null, { path: '/graphql', groups: [] });
       if (caller !== null) authenticated(request.socket);
       const client = clientOf(request, networkOf);
       let loaders: Loaders | null = null;
@@ -72,7 +75,7 @@ export function createScopes(
         caller,
         client,
         signal,
-        // Of those who follow the same events only one ever asks for them.
+        // Lazy: of the subscribers to the same events only one uses them.
         get loaders() {
           loaders ??= createLoaders(platform.stores, caller);
           return loaders;
@@ -90,13 +93,13 @@ export class CallerGone extends Error {
   }
 }
 
-/** Who sent a request. Node joins several header lines into one. */
+/** The client of a request. Node joins several header lines into one. */
 function clientOf({ headers, socket }: Pick<Incoming, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
   const forwardedFor = headers['x-forwarded-for']?.toString();
   return new Client(networkOf(socket.remoteAddress, forwardedFor), offeredCredential(headers));
 }
 
-/** A scope that makes its client, signal and loaders only when an operation asks for them. */
+/** A scope that creates its client, signal and loaders on first use. */
 class RequestScope implements Scope {
   readonly platform: Platform;
   readonly caller: Caller | null;
@@ -122,7 +125,7 @@ class RequestScope implements Scope {
     if (this.#controller === null) {
       const controller = new AbortController();
       const response = this.#response;
-      /** Without a failure the caller has left. */
+      /** Without a failure, the caller has left. */
       const leave = (failure?: Error): void => {
         if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
       };

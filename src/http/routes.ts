@@ -1,10 +1,14 @@
 import { batchRoutes } from '../../rest-shims/batches.ts';
+import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
 import { checkoutRoutes } from '../../rest-shims/checkout.ts';
+import { customerRoutes } from '../../rest-shims/customers.ts';
+import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
+import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
@@ -14,9 +18,19 @@ import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
+import { organizationRoutes } from '../../rest-shims/organizations.ts';
+import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
+import { requestRoutes } from '../../rest-shims/requests.ts';
 import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
+import { tagRoutes } from '../../rest-shims/tags.ts';
+import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
+import { teamRoutes } from '../../rest-shims/teams.ts';
+import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
+import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
+import { spendLogRoutes } from '../../rest-shims/spend-logs.ts';
+import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 
@@ -34,8 +48,23 @@ export const restRoutes: readonly RouteRow[] = [
   ...batchRoutes,
   ...realtimeRoutes,
   ...modelRoutes,
+  ...requestRoutes,
   ...modelInfoRoutes,
   ...keyRoutes,
+  ...userRoutes,
+  ...invitationRoutes,
+  ...teamRoutes,
+  ...teamMemberRoutes,
+  ...organizationRoutes,
+  ...projectRoutes,
+  ...customerRoutes,
+  ...budgetRoutes,
+  ...tagRoutes,
+  ...spendLogRoutes,
+  ...spendReportRoutes,
+  ...spendEstimateRoutes,
+  ...globalActivityRoutes,
+  ...dailyActivityRoutes,
   ...traceRoutes,
   ...catalogRoutes,
   ...checkoutRoutes,
@@ -43,6 +72,3 @@ export const restRoutes: readonly RouteRow[] = [
   ...healthRoutes,
   ...metricsRoutes,
 ];
-
-/** Paths that carry the traffic, as they are sent; any other way to write them works through Koa as well. */
-export const HOT_PATHS = new Set<string>(restRoutes.flatMap(({ hot, paths }) => (hot === true ? paths : [])));

@@ -1,25 +1,26 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SMALL_BODY_MS } from '../../rest-shims/http/body.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import type { Connections } from './connections.ts';
-import { openHotLane } from './fast-path/fast-path.ts';
+import { openFastPath } from './fast-path/fast-path.ts';
 
 /** How long a client may take, in ms. */
-interface EdgeLimits {
+interface Timeouts {
   /** From an answer to the next request on the same connection. */
   readonly keepAliveTimeout: number;
   /** To the end of a request's head. */
   readonly headersTimeout: number;
-  /** To the end of a request's body; how long its answer takes is not counted. */
+  /** To the end of a request's body; the time to answer it does not count. */
   readonly requestTimeout: number;
-  /** The same for the small bodies of the hot lane. */
+  /** The same for the small bodies of the fast path. */
   readonly smallBodyTimeout: number;
-  /** How often the last three are looked at. */
+  /** Interval at which the last three are checked. */
   readonly connectionsCheckingInterval: number;
 }
 
-const LIMITS: EdgeLimits = {
-  // Longer than the 60 s of common load balancers, so that it is never we who close first.
+const TIMEOUTS: Timeouts = {
+  // Longer than the 60 s of common load balancers: the client side closes first.
   keepAliveTimeout: 72_000,
   headersTimeout: 30_000,
   requestTimeout: 300_000,
@@ -27,35 +28,36 @@ const LIMITS: EdgeLimits = {
   connectionsCheckingInterval: 15_000,
 };
 
-/** Takes connections over that are to speak something else than HTTP. */
+/** Serves requests that change their connection to another protocol. */
 interface Upgrades {
-  /** Whether a request is one of those; any other is served as if it had not offered to. */
+  /** Whether a request is one of those; any other is served as if it offered no upgrade. */
   wants(request: IncomingMessage): boolean;
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-interface EdgeOptions {
-  readonly limits?: EdgeLimits;
+interface HttpServerOptions {
+  readonly timeouts?: Timeouts;
   readonly hotPaths?: ReadonlySet<string>;
   readonly upgrades?: Upgrades;
-  /** The header that carries the caller's key in the place of `Authorization`, in lower case; null or absent for that. */
+  /** The header that carries the caller's key instead of `Authorization`, in lower case; null or absent for that. */
   readonly keyHeader?: string | null;
   /** Limits the number of connections; without it there is no limit. */
   readonly connections?: Connections;
 }
 
 /**
- * The HTTP server, before it listens. A client that never ends its request is answered 408, or cut off. Requests to
- * `hotPaths` take the hot lane: they reach `serve` as `WholeRequest` and `Outgoing` (`rest-shims/http/outgoing.ts`).
+ * The HTTP server, before it listens. A request that does not end in time is answered 408, or its connection is closed.
+ * Plain POST requests to `hotPaths` take the fast path: `serve` gets them as `WholeRequest` or `ArrivingRequest`
+ * (`rest-shims/http/outgoing.ts`), all others as Node's `IncomingMessage`.
  */
-export function createEdge(
-  serve: RequestListener,
-  { limits = LIMITS, hotPaths = new Set(), upgrades, keyHeader = null, connections }: EdgeOptions = {},
+export function createHttpServer(
+  serve: (request: Incoming, response: Outgoing) => void,
+  { timeouts = TIMEOUTS, hotPaths = new Set(), upgrades, keyHeader = null, connections }: HttpServerOptions = {},
 ): Server {
-  /** Behind the edge a key is looked for in one place, whatever it is called before it. */
+  /** Moves the key to `Authorization`, where the transports read it. */
   function moveKey(request: IncomingMessage): void {
     if (keyHeader === null) return;
-    const { authorization: _theirs, [keyHeader]: key, ...headers } = request.headers;
+    const { authorization: _ignored, [keyHeader]: key, ...headers } = request.headers;
     const isOne = typeof key === 'string' && key !== '';
     Object.assign(request, { headers: isOne ? { ...headers, authorization: key } : headers });
   }
@@ -64,30 +66,30 @@ export function createEdge(
     if (upgrades?.wants(request) === true) moveKey(request);
     return upgrades?.wants(request) ?? false;
   }
-  const server = createServer({ ...limits, shouldUpgradeCallback }, (request, response) => {
+  const server = createServer({ ...timeouts, shouldUpgradeCallback }, (request, response) => {
     request.url = originForm(request.url ?? '/');
     moveKey(request);
     serve(request, response);
   });
   if (upgrades !== undefined)
     server.on('upgrade', (request: IncomingMessage, socket, head) => upgrades.serve(request, socket, head));
-  const lane = hotPaths.size === 0 ? null : openHotLane(server, hotPaths, limits);
+  const fastPath = hotPaths.size === 0 ? null : openFastPath(server, hotPaths, timeouts);
   connections?.guard(server);
-  if (lane === null) return server;
+  if (fastPath === null) return server;
   const { closeIdleConnections, closeAllConnections } = server;
   return Object.assign(server, {
     closeIdleConnections() {
-      lane.closeIdle();
+      fastPath.closeIdle();
       closeIdleConnections.call(server);
     },
     closeAllConnections() {
-      lane.closeAll();
+      fastPath.closeAll();
       closeAllConnections.call(server);
     },
   });
 }
 
-/** A target as proxies write it, `http://host/path`, without its scheme and host: there is one house behind this door. */
+/** A target in absolute form, `http://host/path`, without scheme and host: one server has one host. */
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
 
@@ -105,7 +107,7 @@ export function listen(
   });
 }
 
-/** The address a listening server is reached at. */
+/** The URL of a listening server. */
 export function addressOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import { requireCredential } from '../../rest-shims/http/credential.ts';
+import { offeredProtocols } from '../../rest-shims/http/handshake.ts';
+import type { RouteFacts } from '../../rest-shims/http/route.ts';
 import { renderError } from '../../rest-shims/errors.ts';
 import {
   chosenProtocol,
@@ -11,33 +13,38 @@ import {
   sessionHead,
 } from '../../rest-shims/realtime.ts';
 import { createResponseReader, RESPONSE_SOCKET_HEAD, responseSocketRow } from '../../rest-shims/response-socket.ts';
-import type { RequestFailure } from '../../rest-shims/http/router.ts';
+import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Ids } from '../domain/clock.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, InvalidInput } from '../domain/errors.ts';
 import { createTurnMemories } from '../domain/responses/turn-memory.ts';
 import { Secret } from '../domain/secret.ts';
 import type { ResponseSessions } from '../gateway/response-sessions.ts';
-import { searchOf, type UpgradeDoor } from './upgrades.ts';
+import type { LazyGraphQL } from '../graphql/lazy-server.ts';
+import { type IdentifiedRoute, type OpenRoute, searchOf } from './upgrades.ts';
 
-/** What the doors need of the house around them. */
-interface DoorOptions {
+/** What both upgrade routes need. */
+interface UpgradeRouteOptions {
   readonly scopeFor: (caller: Caller, request: IncomingMessage, signal: AbortSignal) => Scope;
-  /** Told of every failure once. */
+  /** Called once for every failure. */
   readonly failed: (failure: RequestFailure) => void;
 }
 
 const statusOf = (failure: unknown): number =>
   renderError('proxy', failure instanceof DomainError ? failure : null, {}).status;
 
-/** Realtime sessions: the upstream is opened first, then the client is joined to it. */
-export function realtimeDoor({ scopeFor, failed, ids }: DoorOptions & { readonly ids: Ids }): UpgradeDoor {
+/** Realtime sessions: the upstream session is opened before the client's WebSocket. */
+export function realtimeUpgrade({
+  scopeFor,
+  failed,
+  ids,
+}: UpgradeRouteOptions & { readonly ids: Ids }): IdentifiedRoute {
   return {
     row: realtimeRow,
-    takesOthers: false,
+    servesOtherMethods: false,
     credential: ({ headers }) => realtimeCredential(headers),
     protocol: ({ headers }) => chosenProtocol(headers),
-    async open(caller, request, signal) {
+    async open(caller, { request, requestId, signal }) {
       const scope = scopeFor(caller, request, signal);
       const session = await openSession(scope, { search: searchOf(request), headers: request.headers });
       return {
@@ -46,9 +53,9 @@ export function realtimeDoor({ scopeFor, failed, ids }: DoorOptions & { readonly
         join: (socket) =>
           session.relay({
             socket,
-            words: (failure, about) => failureEvent(ids, failure, about),
+            errorEvent: (failure, about) => failureEvent(ids, failure, about),
             ended(failure) {
-              if (failure !== null) failed({ row: realtimeRow, status: statusOf(failure), error: failure });
+              if (failure !== null) failed({ row: realtimeRow, status: statusOf(failure), error: failure, requestId });
             },
           }),
       };
@@ -56,48 +63,80 @@ export function realtimeDoor({ scopeFor, failed, ids }: DoorOptions & { readonly
   };
 }
 
-/** Responses: nobody is called before the client asks for one. */
-export function responsesDoor({
+/** Responses over a WebSocket: no upstream is called before the first message. */
+export function responsesUpgrade({
   scopeFor,
   failed,
   sessions,
   current,
-}: DoorOptions & {
+}: UpgradeRouteOptions & {
   readonly sessions: ResponseSessions;
-  /** A caller's key as it stands now. Throws Unauthenticated. */
+  /** The caller with the current state of its key. Throws Unauthenticated. */
   readonly current: (caller: Caller) => Caller | Promise<Caller>;
-}): UpgradeDoor {
+}): IdentifiedRoute {
   const memories = createTurnMemories();
   const row = responseSocketRow;
   return {
     row,
-    takesOthers: true,
+    servesOtherMethods: true,
     credential: ({ headers }) => new Secret(requireCredential(headers)),
     protocol: () => null,
-    open(caller, request) {
-      const place = sessions.open();
+    open(caller, { request, requestId }) {
+      const slot = sessions.open();
       return {
         head: RESPONSE_SOCKET_HEAD,
-        abandon: () => place.abandon(),
+        abandon: () => slot.abandon(),
         join(socket) {
           const memory = memories.open();
           const reader = createResponseReader({
             request: { search: searchOf(request), headers: request.headers },
             memory,
             scopeFor: async (signal) => scopeFor(await current(caller), request, signal),
-            failed: (failure, status) => failed({ row, status, error: failure }),
+            failed: (failure, status) => failed({ row, status, error: failure, requestId }),
           });
-          place.join({
+          slot.join({
             socket,
             read: (message) => reader.read(message),
-            words: (failure) => reader.words(failure),
+            errorEvent: (failure) => reader.errorEvent(failure),
             ended(failure) {
               memory.close();
-              if (failure !== null) failed({ row, status: statusOf(failure), error: failure });
+              if (failure !== null) failed({ row, status: statusOf(failure), error: failure, requestId });
             },
           });
         },
       };
+    },
+  };
+}
+
+const GRAPH_PROTOCOL = 'graphql-transport-ws';
+/** Most bytes of one message; the limit of a GraphQL request over HTTP. */
+const GRAPH_MESSAGE_BYTES = 1024 * 1024;
+
+const graphSocketFacts: RouteFacts = {
+  name: 'graphql.socket',
+  method: 'GET',
+  paths: ['/graphql'],
+  surface: 'catalog',
+  category: null,
+  credential: 'none',
+  answers: [],
+  bodyLimit: 0,
+};
+
+/** GraphQL over a WebSocket. The handshake or `connection_init` carries the key. */
+export function graphUpgrade({ load, sockets }: Pick<LazyGraphQL, 'load' | 'sockets'>): OpenRoute {
+  return {
+    row: graphSocketFacts,
+    servesOtherMethods: true,
+    maxMessageBytes: GRAPH_MESSAGE_BYTES,
+    credential: null,
+    protocol: () => GRAPH_PROTOCOL,
+    async open({ request, requestId }) {
+      if (!offeredProtocols(request.headers).includes(GRAPH_PROTOCOL))
+        throw new InvalidInput(`/graphql: Offer the WebSocket subprotocol \`${GRAPH_PROTOCOL}\`.`);
+      await load();
+      return { head: {}, abandon() {}, join: (socket) => sockets.join(socket, request, requestId) };
     },
   };
 }

@@ -1,141 +1,171 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failureHead } from '../../rest-shims/http/failure-headers.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id.ts';
 import { assertHandshake } from '../../rest-shims/http/handshake.ts';
 import { type RenderedError, renderError } from '../../rest-shims/errors.ts';
-import type { RequestFailure } from '../../rest-shims/http/router.ts';
-import type { RouteRow } from '../../rest-shims/http/route.ts';
+import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import { groupsOf } from '../../rest-shims/http/route-groups.ts';
+import type { RouteFacts } from '../../rest-shims/http/route.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
+import { assertRoute } from '../domain/keys/route-rights.ts';
 import type { OpenSocket } from '../domain/realtime/sockets.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { SocketServer } from '../runtime/network/web-sockets.ts';
 import { CallerGone } from './request-scopes.ts';
 
-/** What a WebSocket is joined to, once it is open. */
+/** The session that an accepted WebSocket is joined to. */
 interface Opened {
-  /** Names and values for the head of the answer. */
+  /** Headers of the 101 answer. */
   readonly head: Readonly<Record<string, string>>;
   join(socket: OpenSocket): void;
-  /** The client left before it could be joined. */
+  /** Ends the session because its client left before `join`. */
   abandon(): void;
 }
 
-/** A row whose requests become WebSockets. */
-export interface UpgradeDoor {
-  readonly row: RouteRow;
-  /** Whether its paths take other methods, too: those are served over HTTP, whatever upgrade they offer. */
-  readonly takesOthers: boolean;
-  /** The credential a request carries. Throws Unauthenticated. */
-  credential(request: IncomingMessage): Secret;
-  /** The subprotocol to choose of those that are offered; null chooses none. */
+/** A path whose requests open WebSockets. */
+interface UpgradePath {
+  readonly row: RouteFacts;
+  /** Largest message of a client, in bytes; the setting of the server when absent. */
+  readonly maxMessageBytes?: number;
+  /** Whether its paths have rows of other methods: those are served over HTTP, whatever upgrade they offer. */
+  readonly servesOtherMethods: boolean;
+  /** Chooses one of the offered subprotocols; null chooses none. */
   protocol(request: IncomingMessage): string | null;
-  /** Opens what the client asks for. The signal fires when it leaves before. */
-  open(caller: Caller, request: IncomingMessage, signal: AbortSignal): Opened | Promise<Opened>;
 }
 
-/** What is open behind a door. */
+/** The caller is identified before the session opens. */
+export interface IdentifiedRoute extends UpgradePath {
+  /** The credential of a request. Throws Unauthenticated. */
+  credential(request: IncomingMessage): Secret;
+  /** Opens the session. The signal fires when the client leaves before that. */
+  open(caller: Caller, upgrade: UpgradeRequest): Opened | Promise<Opened>;
+}
+
+/** The protocol of the session identifies the caller. */
+export interface OpenRoute extends UpgradePath {
+  readonly credential: null;
+  open(upgrade: UpgradeRequest): Opened | Promise<Opened>;
+}
+
+type UpgradeRoute = IdentifiedRoute | OpenRoute;
+
+interface UpgradeRequest {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Open sessions of one kind. */
 interface Sessions {
+  /** Checks keys and limits of every session; called at an interval. */
   tend(): void;
-  /** Begins nothing new, where that can be told apart from going on. */
+  /** Starts no new work in open sessions, where the protocol allows it. */
   retire?(): void;
-  /** Resolves when none is open. */
+  /** Resolves when no session is open. */
   ended(): Promise<void>;
   endAll(): void;
 }
 
-/** What WebSockets need of the house around them. */
 export interface UpgradeOptions {
-  /** The caller behind a key; throws Unauthenticated, and LimitExceeded after too many wrong keys of one address. */
+  /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
   readonly identify: (key: string, request: IncomingMessage) => Caller | Promise<Caller>;
   readonly sockets: SocketServer;
-  readonly doors: readonly UpgradeDoor[];
-  /** What is to be looked after. */
+  readonly routes: readonly UpgradeRoute[];
   readonly sessions: readonly Sessions[];
   /** Whether the process is shutting down. */
   readonly draining: () => boolean;
-  /** Told of every failure once. */
+  /** Called once for every failure. */
   readonly failed: (failure: RequestFailure) => void;
-  /** Largest message of a client. */
+  /** Largest message of a client, in bytes. */
   readonly maxMessageBytes: number;
 }
 
-/** The door for requests that ask to become a WebSocket. */
+/** Serves requests that open a WebSocket. */
 export interface Upgrades {
-  /** Whether a request is for this door; any other that offers an upgrade is served as if it did not. */
+  /** Whether a request opens a WebSocket of a known path; any other is served as if it offered no upgrade. */
   wants(request: IncomingMessage): boolean;
   serve(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Begins to look after what is open. */
+  /** Starts the interval checks of open sessions. */
   start(): void;
-  /** Lets open sessions go on for so long, then ends them; resolves when none is left. */
+  /** Waits `graceMs` for open sessions, then ends them. Resolves when none is open. */
   drain(graceMs: number): Promise<void>;
 }
 
-/** A request, and the connection it came on. */
-interface Asking {
+/** An upgrade request and its connection. */
+interface UpgradeExchange {
   readonly request: IncomingMessage;
+  readonly requestId: string;
   readonly socket: Duplex;
   readonly head: Buffer;
 }
 
-/** How often open sessions are looked after: a dead key ends its session within 5 seconds. */
+/** Interval of session checks, in ms: a revoked key ends its sessions within 5 s. */
 const TEND_MS = 1_500;
 
-/** Opens WebSockets: identify, open what the row stands for, accept the client, join the two. Refusals are HTTP answers. */
+/** Opens WebSockets: identify the caller, open the session, accept the client, join both. Refusals are HTTP answers. */
 export function createUpgrades(options: UpgradeOptions): Upgrades {
   const { identify, sockets, sessions, draining, maxMessageBytes } = options;
-  const doors = new Map(options.doors.flatMap((door) => door.row.paths.map((path) => [path, door] as const)));
+  const routes = new Map(options.routes.flatMap((route) => route.row.paths.map((path) => [path, route] as const)));
   let tending: NodeJS.Timeout | undefined;
 
   async function connect(
-    door: UpgradeDoor,
-    caller: Caller,
-    { request, socket, head }: Asking,
+    route: UpgradeRoute,
+    open: (upgrade: UpgradeRequest) => Opened | Promise<Opened>,
+    { request, requestId, socket, head }: UpgradeExchange,
     leaving: Leaving,
   ): Promise<void> {
-    assertHandshake(pathName(door.row), request.method, request.headers);
+    assertHandshake(pathName(route.row), request.method, request.headers);
     if (draining()) throw new Unavailable('The process is shutting down.');
-    const opened = await door.open(caller, request, leaving.signal);
+    const opened = await open({ request, requestId, signal: leaving.signal });
     leaving.done();
-    const how = { headers: opened.head, protocol: door.protocol(request), maxMessageBytes };
+    const acceptance = {
+      headers: { [REQUEST_ID_HEADER]: requestId, ...opened.head },
+      protocol: route.protocol(request),
+      maxMessageBytes: route.maxMessageBytes ?? maxMessageBytes,
+    };
     let client: OpenSocket | null = null;
     try {
-      client = await sockets.accept(request, socket, head, how);
+      client = await sockets.accept(request, socket, head, acceptance);
     } finally {
       if (client === null) opened.abandon();
     }
     if (client !== null) opened.join(client);
   }
 
-  async function serve(door: UpgradeDoor, asking: Asking): Promise<void> {
-    const { request, socket } = asking;
+  async function serve(route: UpgradeRoute, exchange: UpgradeExchange): Promise<void> {
+    const { request, requestId, socket } = exchange;
     const { headers } = request;
-    const { row } = door;
+    const { row } = route;
     const leaving = watchLeaving(socket);
     let caller: Caller | null = null;
     try {
-      caller = await identify(door.credential(request).reveal(), request);
-      await connect(door, caller, asking, leaving);
+      if (route.credential === null) return await connect(route, route.open, exchange, leaving);
+      const known = await identify(route.credential(request).reveal(), request);
+      caller = known;
+      assertRoute(known.key, { path: pathOf(request), groups: groupsOf(row) });
+      await connect(route, (upgrade) => route.open(known, upgrade), exchange, leaving);
     } catch (error) {
       leaving.done();
       if (leaving.signal.aborted || socket.destroyed) return void socket.destroy();
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, headers);
-      options.failed({ row, status: rendered.status, error });
+      options.failed({ row, status: rendered.status, error, requestId });
       const facts = failureHead(row, { error, headers, caller });
-      refuse(socket, rendered.status, { ...facts, ...rendered.headers }, rendered);
+      refuse(socket, rendered.status, { [REQUEST_ID_HEADER]: requestId, ...facts, ...rendered.headers }, rendered);
     }
   }
 
   return {
     wants(request) {
       if (request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
-      const door = doors.get(pathOf(request));
-      return door !== undefined && (request.method === 'GET' || !door.takesOthers);
+      const route = routes.get(pathOf(request));
+      return route !== undefined && (request.method === 'GET' || !route.servesOtherMethods);
     },
     serve(request, socket, head) {
-      const door = doors.get(pathOf(request));
-      if (door === undefined) socket.destroy();
-      else void serve(door, { request, socket, head });
+      const route = routes.get(pathOf(request));
+      if (route === undefined) socket.destroy();
+      else void serve(route, { request, requestId: requestIdOf(request.headers), socket, head });
     },
     start() {
       tending = setInterval(() => {
@@ -156,8 +186,8 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
 
-/** The path that names a row's calls everywhere. */
-const pathName = ({ paths: [first] }: RouteRow): string => first.replace(/^\/v1/, '');
+/** The path in error texts, without `/v1`. */
+const pathName = ({ paths: [first] }: RouteFacts): string => first.replace(/^\/v1/, '');
 
 /** Raw query text of a request, without the question mark. */
 export function searchOf({ url = '' }: IncomingMessage): string {
@@ -165,16 +195,16 @@ export function searchOf({ url = '' }: IncomingMessage): string {
   return mark === -1 ? '' : url.slice(mark + 1);
 }
 
-/** Whether the client is still there. */
+/** Watches a connection for the client's end. */
 interface Leaving {
   readonly signal: AbortSignal;
-  /** Looks no longer. */
+  /** Stops watching. */
   done(): void;
 }
 
 /**
- * Fires when the client leaves before it is answered. To hear that, somebody has to read; what a client sends too early
- * stays where it is.
+ * The signal fires when the client leaves before it is answered. A socket reports its end only while it is read; bytes
+ * that the client sends early stay in its buffer.
  */
 function watchLeaving(socket: Duplex): Leaving {
   const controller = new AbortController();
@@ -182,7 +212,7 @@ function watchLeaving(socket: Duplex): Leaving {
   const look = (): void => {
     if (socket.readableLength === 0) socket.read();
   };
-  // Stays on: a connection that breaks while it is refused must not end the process.
+  // Never removed: an error of the connection without a listener would end the process.
   socket.on('error', left);
   socket.once('close', left).once('end', left).on('readable', look);
   return {
@@ -193,10 +223,10 @@ function watchLeaving(socket: Duplex): Leaving {
   };
 }
 
-/** How long a client may take to read a refusal. */
+/** How long a client may take to read a refusal, in ms. */
 const LINGER_MS = 5_000;
 
-/** Answers in HTTP, by hand: a connection that asked to be upgraded has no response object any more. */
+/** Writes an HTTP answer to the socket: an upgrade request has no response object. */
 function refuse(
   socket: Duplex,
   status: number,
@@ -213,7 +243,7 @@ function refuse(
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
-  // What the client still sends is taken and dropped: to leave it unread would reset the connection under the answer.
+  // Unread bytes would reset the connection before the client has read the answer.
   socket.resume();
   socket.end(body);
   socket.once('end', () => socket.destroy());

@@ -6,12 +6,12 @@ import { DEFAULT_OFFLOAD_BYTES, type OtlpLimits } from '../domain/traces/otlp-li
 import type { BodyReader, ExportBody, ExportPacker, PackedExport, SentExport } from '../domain/traces/packed.ts';
 import { packedOfText, type PackedText } from '../domain/traces/packed-text.ts';
 import type { SpanPayload } from '../domain/traces/span.ts';
-import { createOneATurn } from '../runtime/tasks/serial-executor.ts';
+import { createSerialExecutor } from '../runtime/tasks/serial-executor.ts';
 import { createThreadPool, ownMemory } from '../runtime/tasks/thread-pool.ts';
-import { createWaitingRoom } from '../runtime/tasks/work-queue-limit.ts';
+import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
 import { declaredSize, openedSize, packExport, payloadAt, withoutSpans } from './pack-export.ts';
 
-/** What a thread is asked. */
+/** A task of a worker thread. */
 export type PackingTask =
   | { readonly kind: 'pack'; readonly sent: SentExport }
   | { readonly kind: 'payload'; readonly body: ExportBody; readonly at: number; readonly owner: Owner }
@@ -21,30 +21,27 @@ export type PackingFailure =
   | { readonly kind: 'too large'; readonly message: string; readonly limit: number }
   | { readonly kind: 'invalid' | 'fault'; readonly message: string };
 
-/** An export as a thread gives it back, with the sender's own bytes where these are kept. */
+/** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Up to this size reading one takes some milliseconds, and is no reason to hold a place while others come. */
+/** Exports up to this size, inflated, take milliseconds to read: they do not hold a slot of `unpacking`. */
 const PLACELESS_BYTES = 524_288;
 const MOST_THREADS = 4;
-/** Most that may wait to be read, in exports and in bytes as they were sent. */
+/** Queue limit, in exports and in bytes as sent. */
 const ROOM = { waiting: 256, bytes: 64 << 20 };
-/** What one thread may hold: an export that is worse costs that thread, and nobody else. */
+/** Heap limit of one thread: a hostile export ends its thread only. */
 const THREAD_HEAP_MIB = 512;
 
 /**
- * Reads exports and opens what is kept of them: small ones at once, those up to the size that is set here as well but in
- * turns of their own, others on threads, as many as there are cores.
+ * Reads exports and stored bodies: small ones at once, those up to `offloadBytes` on this thread in event loop turns of
+ * their own, larger ones on worker threads.
  */
 export interface TracePacker extends ExportPacker, BodyReader {
   /** Ends the threads. */
   close(): Promise<void>;
 }
 
-/**
- * Large exports hold one of the places of `unpacking` while they are read: what that takes is bounded by their number.
- * When all are held nothing else is taken either.
- */
+/** Large exports hold a slot of `unpacking` while they are read. Without a free slot no export is accepted. */
 export function createTracePacker({
   limits,
   unpacking,
@@ -52,15 +49,15 @@ export function createTracePacker({
 }: {
   readonly limits: OtlpLimits;
   readonly unpacking: Slots;
-  /** Most bytes of a body that is read here. */
+  /** Largest body, inflated, that is read on this thread. */
   readonly offloadBytes: number;
 }): TracePacker {
-  const room = createWaitingRoom(ROOM);
-  const here = createOneATurn(room);
+  const room = createWorkQueueLimit(ROOM);
+  const here = createSerialExecutor(room);
   const pool = createThreadPool<PackingTask>({
     module: new URL('./pack-export-worker.ts', import.meta.url),
     workerData: limits,
-    // The main thread has a core of its own where there are several.
+    // One core is left to the main thread.
     threads: Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS),
     heapMiB: THREAD_HEAP_MIB,
     room,
@@ -97,7 +94,7 @@ export function createTracePacker({
   };
 }
 
-/** Null for a body that turns out to be larger than it declares. */
+/** Null for a body that is larger than it declares. */
 function packSmall(sent: SentExport, limits: OtlpLimits, mostBytes: number): PackedExport | null {
   const bodyBytes = Math.min(limits.bodyBytes, mostBytes);
   try {

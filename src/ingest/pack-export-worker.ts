@@ -6,13 +6,13 @@ import { ownMemory } from '../runtime/tasks/thread-pool.ts';
 import { packExport, payloadAt, withoutSpans } from './pack-export.ts';
 import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
 
-// Opens and reads the bodies of exports on a thread of its own, one after the other.
+// Worker thread that reads exports and stored bodies, one after another.
 
 if (parentPort === null) throw new Error('This module is the body of a worker thread.');
 const port = parentPort;
 const limits = workerData as OtlpLimits;
 
-/** A result and the memory that goes with it. */
+/** A result and the memory that is transferred with it. */
 interface Done {
   readonly result: unknown;
   readonly given: ArrayBuffer[];
@@ -34,7 +34,7 @@ function perform(task: PackingTask): Done {
   }
 }
 
-/** Errors travel as fields: structured cloning makes plain ones of them. */
+/** Errors are sent as fields: structured cloning loses their class. */
 function failureOf(error: unknown): PackingFailure {
   if (error instanceof TooLarge) return { kind: 'too large', message: error.message, limit: error.limit };
   if (error instanceof InvalidInput) return { kind: 'invalid', message: error.message };

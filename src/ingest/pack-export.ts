@@ -15,32 +15,32 @@ import { tallyOf } from '../domain/traces/trace.ts';
 import { blankSpans } from '../wire/otlp/blank-spans.ts';
 import { decodeSpan, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
 
-// What is done with whole exports: pure work on bytes, on whichever thread has the time for it.
+// Reads exports and stored bodies: pure functions of bytes, for any thread.
 
 const LEAST_CHUNK_BYTES = 16_384;
 const MOST_CHUNK_BYTES = 1_048_576;
-/** What zlib wants beyond the size of what it inflates, to know that there is no more. */
+/** zlib needs room beyond the inflated size to see the end of the input. */
 const SPARE_BYTES = 1;
-/** Bodies that come plain shrink to a third at this level in the time gzip needs to be opened. */
+/** At this level a plain body shrinks to a third, in the time that inflating gzip takes. */
 const ZSTD_LEVEL = 1;
 const ZSTD_SHRINKS_BY = 3;
 
-/** What a body declares to be once inflated; gzip ends in it. A sender may say what it likes. */
+/** Inflated size as the gzip trailer declares it. Not trusted. */
 export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'contentType'>): number {
   if (compressionOf(contentEncoding) === null) return bytes.length;
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
 /**
- * Bytes of a body that was packed before, once it is open: about, where it is we who shrank it, and no less than it has now,
- * because gzip in several parts declares the last of them.
+ * Estimated inflated size of a stored body. At least its present size: gzip in several members declares only the last
+ * one.
  */
 export const openedSize = ({ compression, bytes }: ExportBody): number =>
   compression === 'gzip'
     ? Math.max(bytes.length, declaredSize({ bytes, contentEncoding: 'gzip' }))
     : bytes.length * ZSTD_SHRINKS_BY;
 
-/** Reads an export and makes it ready to be stored. Throws InvalidInput and TooLarge. */
+/** Reads an export and encodes it for the store. Throws InvalidInput and TooLarge. */
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   const compression = compressionOf(sent.contentEncoding);
   const plain = compression === null ? sent.bytes : inflate(sent, limits.bodyBytes);
@@ -54,13 +54,13 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   return { body, ...read };
 }
 
-/** The payload of one span of a body that was packed before; `valueBytes` is kept of each value. */
+/** The payload of one span of a stored body, each value cut to `valueBytes`. */
 export function payloadAt(body: ExportBody, at: number, owner: Owner, valueBytes: number): SpanPayload {
   if (body.format === 'calls') return payloadOfCall(open(body), at) ?? lost();
   return readPayload(decodeSpan(open(body), body.format, at) ?? lost(), owner, valueBytes);
 }
 
-/** A body that was packed before, with nothing left of the spans of these traces. */
+/** A stored body without the spans of these traces. */
 export function withoutSpans(body: ExportBody, traceIds: readonly string[]): ExportBody {
   const plain = open(body);
   const blanked = body.format === 'calls' ? blankCalls(plain, traceIds) : blankSpans(plain, body.format, traceIds);
@@ -68,7 +68,7 @@ export function withoutSpans(body: ExportBody, traceIds: readonly string[]): Exp
 }
 
 function lost(): never {
-  throw new Error('A body has lost a span that points into it.');
+  throw new Error('A span has no payload in its body.');
 }
 
 function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
@@ -78,9 +78,9 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
   throw new InvalidInput(`Unsupported content encoding '${encoding}': send gzip or identity.`);
 }
 
-/** Never past the limit: what a body declares decides only how it is cut. */
+/** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
 function inflate(sent: SentExport, mostBytes: number): Uint8Array {
-  // Room for all of it at once spares a trip per 16 KiB.
+  // One chunk for all of it: each further chunk is another call of zlib.
   const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, LEAST_CHUNK_BYTES), MOST_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: mostBytes, chunkSize });
@@ -92,11 +92,11 @@ function inflate(sent: SentExport, mostBytes: number): Uint8Array {
 }
 
 /**
- * Gives back what an export was inflated into once it is read. V8 sees what such memory weighs and not that it is done
- * with: left to it, a hundred of them wait, and it marks the heap for them again and again.
+ * Frees an inflated export. V8 counts such memory and frees it late: a hundred unfreed exports cause repeated marking of the
+ * heap.
  */
 function letGo({ buffer, byteLength }: Uint8Array): void {
-  // As large as the room that was asked for, or joined out of several: small ones Node cuts out of memory that all share.
+  // Only a buffer of its own: Node allocates small ones from a shared pool.
   if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
 }
 
@@ -106,29 +106,31 @@ const open = ({ compression, bytes }: ExportBody): Uint8Array =>
 const deflate = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 
-/** What is read of one trace. */
+/** The spans read of one trace. */
 interface Read {
   readonly traceId: string;
-  /** Where each span stands in the lists. */
+  /** Index of each span in the lists. */
   readonly places: SpanPlaces;
   readonly heads: SpanHead[];
   readonly kept: KeptSpan[];
   readonly usages: (CallUsage | null)[];
 }
 
-/** The spans of each trace with their places; of those that share an id the first. */
+/** The spans of each trace with their places; the first of those with one id. */
 function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, 'traces' | 'calls'> {
   const traces = new Map<string, Read>();
   let own: Read | null = null;
   visitExport(sent, (span, at) => {
-    // Spans of one trace come together: their id is looked for once.
+    // Spans of one trace are adjacent: one look-up for all of them.
     if (own?.traceId !== span.traceId) own = traceOf(traces, span.traceId);
     const { places, heads, kept, usages } = own;
     if (!places.add(span.spanId)) return;
-    const head = readHead(span, sent.limits.valueBytes);
+    const read = readHead(span, sent.limits.valueBytes);
+    const usage = callUsageOf(span, read);
+    const head = usage?.cacheReadTokens === null && read.type === 'llm' ? { ...read, cacheUnknown: true } : read;
     heads.push(head);
     kept.push({ head, payload: { kind: 'body', at } });
-    usages.push(callUsageOf(span, head));
+    usages.push(usage);
   });
   const calls: PlacedCall[] = [];
   const all = [...traces.values()];
@@ -165,7 +167,7 @@ function placesAbove(
   usages: readonly (CallUsage | null)[],
 ): readonly number[] {
   const isCall = (place: number): boolean => (usages[place] ?? null) !== null;
-  // Nearly always calls are what is lowest in a trace.
+  // Calls are nearly always leaves.
   const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
   if (!hasAnyBelow) return [];
   const above = callsAbove(heads, new Set(places.ids.filter((_, place) => isCall(place))));

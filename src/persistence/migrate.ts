@@ -6,19 +6,19 @@ import { sql } from 'kysely';
 import type { Database, SqlFlavour } from './database/database.ts';
 import { isLockTimeout } from './database/faults.ts';
 
-/** A migration as it is written, and as it is in a bundle. */
+/** File name of a migration, in the sources and in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
 const LEDGER = 'schema_migration';
-/** Processes that start together on an empty database trip over each other at most this often. */
+/** Attempts, because processes that start together on an empty database conflict. */
 const ATTEMPTS = 8;
-/** How long a migration waits for locks, such as those of another process that migrates now. */
+/** How long a migration waits for locks, such as those of another migrating process, in ms. */
 const LOCKED_MS = 600_000;
 
 function folderOf(flavour: SqlFlavour): string {
   return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
 }
 
-/** Where the migrations of an engine are and how they are kept. */
+/** Migration settings of an engine. */
 export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
   return {
     tableName: LEDGER,
@@ -27,13 +27,13 @@ export function migrationsOf(flavour: SqlFlavour): MigrationsOptions {
     glob: 'Migration*.{ts,js}',
     emit: 'ts',
     snapshotName: '.snapshot',
-    // The snapshot belongs to whoever writes a migration; a server that starts never writes into its sources.
+    // Only the command that creates a migration writes the snapshot; a starting server does not write into its sources.
     snapshotOnMigrate: false,
     silent: true,
   };
 }
 
-/** The migrations in the folder which the database has not seen yet. */
+/** Migrations that are not applied yet. */
 async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
   const known = readdirSync(folderOf(flavour))
     .filter((file) => FILE.test(file))
@@ -50,10 +50,10 @@ async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
 }
 
 /**
- * Applies what is pending, all or nothing. The migrator is loaded only when something is pending: an
- * ordinary start does not pay for it. When another process applies the same migrations at this moment ours
- * fail on tables that exist by then, so what is pending is looked at afresh before it counts as a failure. A lock timeout
- * is no failure: another process may migrate for longer than a write waits for a lock.
+ * Applies all pending migrations or none. The migrator is loaded only when a migration is pending, which keeps a usual
+ * start fast. When another process applies the same migrations concurrently, ours fail on tables that exist already, so
+ * the pending ones are read again before a retry. A lock timeout does not count as an attempt: another process may
+ * migrate for longer than a write waits for a lock.
  */
 export async function migrate(database: Database): Promise<void> {
   const endMs = performance.now() + LOCKED_MS;

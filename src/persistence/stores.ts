@@ -6,15 +6,17 @@ import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
+import type { SpendReports } from '../domain/spend/spend-reports.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
+import type { TenancyStores } from '../domain/tenancy-stores.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
 import type { ClickHouseLocation } from './clickhouse/client.ts';
 
-/** Everything that is kept, over one database; traces perhaps over another. */
-export interface Stores {
+/** All stores, over one database; traces may be in another. */
+export interface Stores extends TenancyStores {
   readonly calls: CallStore;
-  /** Takes the spans of calls, where they are kept apart from what the calls cost; null: `calls` takes them. */
+  /** Store of the spans of calls, where it is not that of their spend; null: `calls` stores both. */
   readonly callSpans: CallStore | null;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
@@ -23,11 +25,12 @@ export interface Stores {
   readonly keys: KeyStore;
   readonly responses: SealedResponseStore;
   readonly spend: SpendStore;
+  readonly spendReports: SpendReports;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;
-  /** What is underneath all but perhaps the traces. */
+  /** The engine of all stores except traces in ClickHouse. */
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
-  /** Resolves when the database answers; throws Unavailable when it does not. Nobody is kept waiting by traces alone. */
+  /** Resolves when the database answers; throws Unavailable when it does not. ClickHouse is not checked. */
   ping(): Promise<void>;
   /**
    * Resolves while the database takes writes. Throws Unavailable within a second after a write failed, until a write works
@@ -36,7 +39,7 @@ export interface Stores {
   writable(): Promise<void>;
   /** Number of writes since the start that the database did not take. */
   failedWrites(): number;
-  /** Waits for commits under way, then lets the database go. */
+  /** Waits for running commits, then closes the database. */
   close(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export interface StoresOptions {
   /** The ClickHouse server that keeps the traces; null or absent: the database does. */
   readonly traces?: ClickHouseLocation | null;
   readonly log: { warn(facts: object, event: string): void };
-  /** Opens the bodies that spans point into; who reads or forgets no spans of exports needs none. */
+  /** Opens the bodies of spans; needed only to read or remove spans of exports. */
   readonly bodies?: BodyReader;
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;

@@ -40,6 +40,7 @@ function failed(
     readonly cause?: unknown;
     readonly timedOut?: boolean;
     readonly retryAfterSeconds?: number | null;
+    readonly headers?: Readonly<Record<string, string>>;
   },
 ): UpstreamFailed {
   const kind = failure.kind ?? classOf(failure.status);
@@ -55,6 +56,7 @@ function failed(
       upstreamParam: failure.error?.param ?? null,
       timedOut: failure.timedOut ?? false,
       retryAfterSeconds: failure.retryAfterSeconds ?? null,
+      ...(failure.headers === undefined ? {} : { upstreamHeaders: failure.headers }),
     },
     failure.cause === undefined ? {} : { cause: failure.cause },
   );
@@ -69,7 +71,7 @@ export function refusal(
   const value = body === null ? undefined : parseJson(body);
   const error = errorOf(value);
   const message = error?.message ?? otherMessage(value) ?? plainText(body);
-  return failed(deployment, { status, message, error, retryAfterSeconds: secondsOf(headers['retry-after']) });
+  return failed(deployment, { status, message, error, headers, retryAfterSeconds: secondsOf(headers['retry-after']) });
 }
 
 interface ErrorAnswer {

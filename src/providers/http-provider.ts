@@ -1,10 +1,10 @@
-import { begun } from '../domain/first-chunk.ts';
+import { afterFirstChunk } from '../domain/first-chunk.ts';
 import type { ByteStream } from '../domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient, UpstreamAnswer } from '../domain/http.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
-import { measuredOf } from '../domain/inference/measured.ts';
+import { billedQuantityOf } from '../domain/inference/billed-quantity.ts';
 import type { InspectorOptions, NativeDialect } from '../wire/dialect.ts';
 import { relayedExchange, unparsedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
@@ -12,6 +12,7 @@ import { EventRelay } from '../wire/sse/relay.ts';
 import type { TokenCounter } from './counting.ts';
 import { errorInside, garbled } from './failures.ts';
 import { type CallTarget, createPassThrough } from './passing.ts';
+import { withoutSecrets } from './secrets.ts';
 import { ERROR_LIMIT, readBody, sendCall, type UpstreamCall, withUpstreamFailures } from './upstream-answer.ts';
 
 /** HTTP protocol of one vendor, in its native dialects. */
@@ -20,6 +21,8 @@ export interface Protocol {
   readonly name: string;
   /** Native dialect of an endpoint. Null when the vendor does not have that endpoint. */
   dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null;
+  /** Whether the upstream of a deployment may turn out not to have an endpoint that it is called at. No when absent. */
+  mayLack?(endpoint: Endpoint, deployment: Deployment): boolean;
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
   /** URL and headers for files and batches, in OpenAI's format. Absent when the vendor has none. */
@@ -28,10 +31,15 @@ export interface Protocol {
   events?(body: ByteStream): ByteStream;
 }
 
+/** Request of a native dialect as it would be sent. */
+type NativePreview = NonNullable<Provider['preview']>;
+
 /** A provider with native dialects only. Callers of other dialects need `withTranslation`. */
 export interface NativeProvider extends Provider {
   /** Whether the deployment has this endpoint in its own dialect. */
   answers(endpoint: Endpoint, deployment: Deployment): boolean;
+  /** See `Protocol.mayLack`. */
+  readonly mayLack?: (endpoint: Endpoint, deployment: Deployment) => boolean;
   /** Token counter of the upstream. Absent when it has none. */
   readonly tokenCounter?: TokenCounter;
 }
@@ -45,11 +53,13 @@ const NO_AUDIO = /^\s*(application\/(json|problem)|text\/html)/i;
 
 /** Creates a provider that forwards calls to a vendor in the vendor's own dialect. */
 export function createHttpProvider(http: HttpClient, protocol: Protocol): NativeProvider {
-  const { storageTarget } = protocol;
+  const { storageTarget, mayLack } = protocol;
   return {
     name: protocol.name,
+    ...(mayLack === undefined ? {} : { mayLack }),
     ...(storageTarget === undefined ? {} : { pass: createPassThrough(http, storageTarget) }),
     answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
+    preview: createPreview(protocol),
     async send(configured, request, signal) {
       const dialect = protocol.dialectOf(request.endpoint, configured);
       if (dialect === null) throw new TypeError(`${protocol.name} does not support the endpoint of this call.`);
@@ -66,6 +76,21 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     },
   };
 }
+
+const createPreview =
+  (protocol: Protocol): NativePreview =>
+  async (configured, request) => {
+    const { url, headers, body, credentials = {} } = await protocol.prepare(configured, request);
+    const deployment = withSecrets(configured, credentials);
+    return {
+      url: withoutSecrets(deployment, url),
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, withoutSecrets(deployment, value)]),
+      ),
+      body: body instanceof Uint8Array ? body : Buffer.concat(body),
+      dropped: [],
+    };
+  };
 
 /** The deployment with the secrets of this call, so that they are redacted, too. */
 const withSecrets = (deployment: Deployment, more: Deployment['secrets']): Deployment => ({
@@ -132,8 +157,8 @@ async function unparsed({ deployment, request, answer, dialect }: AcceptedAnswer
   const { form } = request.endpoint.answers;
   if (NO_AUDIO.test(answer.headers['content-type'] ?? ''))
     throw await unexpectedAnswer(deployment, answer, dialect, `it is no ${form}`);
-  const bytes = await begun(withUpstreamFailures(deployment, answer.body));
-  return unparsedExchange(headOf(answer), bytes, measuredOf(request.endpoint, request.body));
+  const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
+  return unparsedExchange(headOf(answer), bytes, billedQuantityOf(request.endpoint, request.body));
 }
 
 const headOf = ({ status, headers }: UpstreamAnswer): Pick<Exchange, 'status' | 'headers'> => ({ status, headers });

@@ -1,4 +1,4 @@
-import { begun } from '../domain/first-chunk.ts';
+import { afterFirstChunk } from '../domain/first-chunk.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { HttpClient } from '../domain/http.ts';
 import type { PassBody, PassThrough } from '../domain/upstream-objects/pass-through.ts';
@@ -31,7 +31,7 @@ export function createPassThrough(
       body: pieces,
     };
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner });
-    const bytes = await begun(withUpstreamFailures(deployment, answer.body));
+    const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
     return unparsedExchange({ status: answer.status, headers: answer.headers }, bytes, undefined);
   };
 }

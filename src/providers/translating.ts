@@ -10,6 +10,7 @@ import { INBOUND } from '../wire/dialects.ts';
 import { streamedExchange, wholeExchange } from '../wire/exchange.ts';
 import { parseJson } from '../wire/json/fields.ts';
 import { translatedStream } from '../wire/translate.ts';
+import { createAbsentEndpoints } from './absent-endpoints.ts';
 import type { TokenCounter } from './counting.ts';
 import { errorInside } from './failures.ts';
 import type { NativeProvider } from './http-provider.ts';
@@ -21,7 +22,8 @@ export interface TranslationTarget {
 }
 
 /**
- * The provider for callers of all dialects. Native requests are forwarded unchanged. Other conversations are translated
+ * The provider for callers of all dialects. Native requests are forwarded unchanged. An endpoint that the upstream turns
+ * out not to have is translated, and not called there again for a while (`AbsentEndpoints`). Other conversations are translated
  * in both directions. Settings that the upstream does not support are rejected with InvalidInput, or dropped and
  * reported in `dropped`.
  */
@@ -29,26 +31,76 @@ export function withTranslation(
   native: NativeProvider,
   targetOf: (deployment: Deployment) => TranslationTarget,
 ): Provider {
+  const absent = createAbsentEndpoints();
+  const { preview } = native;
+  /** Sends a request in its own dialect. Null when the upstream does not have the endpoint. */
+  async function sendNative(
+    deployment: Deployment,
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): Promise<Exchange | null> {
+    const { endpoint } = request;
+    if (!native.answers(endpoint, deployment) || absent.has(endpoint, deployment)) return null;
+    try {
+      return await native.send(deployment, request, signal);
+    } catch (failure) {
+      const mayLack = native.mayLack?.(endpoint, deployment) ?? false;
+      if (mayLack && absent.note(failure, request, deployment)) return null;
+      throw failure;
+    }
+  }
   return {
     name: native.name,
     ...(native.pass === undefined ? {} : { pass: native.pass }),
     ...(native.tokenCounter === undefined ? {} : { countTokens: translatedCount(native.tokenCounter, targetOf) }),
+    ...(preview === undefined ? {} : { preview: translatedPreview(native, preview, targetOf) }),
     async send(deployment, request, signal) {
-      if (native.answers(request.endpoint, deployment)) return await native.send(deployment, request, signal);
-      const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];
-      if (inbound === undefined) throw unsupportedEndpoint(deployment, request);
-      const target = targetOf(deployment);
-      const losses = new Losses();
-      const chat = inbound.readRequest(request.body, losses);
-      if (requestsUnavailableStorage(request)) losses.hint('store');
-      const translated = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, target, losses);
-      const dropped = droppedOf(losses.all(), deployment, request);
+      const sent = await sendNative(deployment, request, signal);
+      if (sent !== null) return sent;
+      const { translated, inbound, outbound, dropped } = translation(deployment, request, targetOf);
       const exchange = await native.send(deployment, translated, signal);
-      const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound: target.dialect });
+      const answer = await translatedAnswer(exchange, { deployment, request, inbound, outbound });
       return dropped.length === 0 ? answer : { ...answer, dropped };
     },
   };
 }
+
+/** A request in the dialect of its upstream, and what is needed to translate its answer. */
+interface TranslatedRequest {
+  readonly translated: ModelRequest;
+  readonly inbound: InboundDialect;
+  readonly outbound: OutboundDialect;
+  /** Members of the caller's request that are left out. */
+  readonly dropped: readonly string[];
+}
+
+/** Translates a request. Throws InvalidInput and Unsupported. */
+function translation(
+  deployment: Deployment,
+  request: ModelRequest,
+  targetOf: (deployment: Deployment) => TranslationTarget,
+): TranslatedRequest {
+  const inbound = request.endpoint.dialect === null ? undefined : INBOUND[request.endpoint.dialect];
+  if (inbound === undefined) throw unsupportedEndpoint(deployment, request);
+  const target = targetOf(deployment);
+  const losses = new Losses();
+  const chat = inbound.readRequest(request.body, losses);
+  if (requestsUnavailableStorage(request)) losses.hint('store');
+  const translated = translatedRequest(request, { ...chat, model: deployment.upstreamModel }, target, losses);
+  return { translated, inbound, outbound: target.dialect, dropped: droppedOf(losses.all(), deployment, request) };
+}
+
+const translatedPreview =
+  (
+    native: NativeProvider,
+    preview: NonNullable<Provider['preview']>,
+    targetOf: (deployment: Deployment) => TranslationTarget,
+  ): NonNullable<Provider['preview']> =>
+  async (deployment, request) => {
+    if (native.answers(request.endpoint, deployment)) return await preview(deployment, request);
+    const { translated, dropped } = translation(deployment, request, targetOf);
+    return { ...(await preview(deployment, translated)), dropped };
+  };
 
 /** Counts the tokens of requests of all dialects. Settings that the upstream does not support are not counted. */
 function translatedCount(

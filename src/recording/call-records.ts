@@ -6,45 +6,48 @@ import { behindSends } from '../runtime/tasks/write-coalescing.ts';
 import { createUnfolding, type Unfolding } from '../runtime/tasks/call-unfolding.ts';
 import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behind.ts';
 
-/** Calls of one commit at most: they are bytes by then, and few large commits cost less than many small ones. */
+/** Most calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
-/** Records that are made bytes at once: the first of them pays for code and memory that the processor has forgotten. */
+/** Records that are encoded together, so that code and data stay in the processor's cache. */
 const BATCH_FRESH = 32;
-/** How long fewer than that gather. */
+/** Longest that fewer records wait to be encoded, in ms. */
 const GATHER_MS = 5;
 
-/** What calls leave behind, on its way to wherever it is kept. */
+/** Records of calls on their way to the stores. */
 export interface CallRecords
   extends Pick<WriteBehind<CallRecord>, 'flush' | 'caughtUp' | 'waiting'>, Pick<Unfolding, 'start' | 'stop'> {
-  /** Takes a record; never waits and never throws. */
+  /** Queues a record; never waits and never throws. */
   record(call: CallRecord): void;
-  /** Number of records taken so far: the position of the latest. */
+  /** Number of records taken so far, which is the position of the latest. */
   position(): number;
-  /** Position up to which every record is in the first store, or given up. */
+  /** Position up to which every record is in the first store, or dropped. */
   storedThrough(): number;
   /** Runs a read of the first store while no commit to it runs; see WriteBehind. */
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
 }
 
-/** A store, what waits for it, and what is unfolded in it. */
-interface Lane {
+/** A store with its queue and its unfolding. */
+interface StoreQueue {
   readonly store: CallStore;
   readonly queue: WriteBehind<KeptCall>;
   readonly unfolding: Unfolding;
 }
 
 /**
- * Hands every record to each store that wants it. Each has a queue of its own: what is behind a store that is away
- * waits for it, and nothing else does.
+ * Queues every record for each store. Each store has its own queue, so that an unavailable store delays only its own
+ * records.
  */
 export function createCallRecords({
   stores,
+  watched,
   changed,
   log,
 }: {
-  /** The first keeps what calls cost. */
+  /** The first store keeps spend. */
   readonly stores: readonly [CallStore, ...CallStore[]];
-  /** Hears of the traces that a commit changed, to be asked for when somebody wants to know. */
+  /** Whether a subscriber follows traces. */
+  readonly watched: () => boolean;
+  /** Called after each commit, with what gives the summaries of the traces that it changed. */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
   readonly log: Log;
 }): CallRecords {
@@ -52,30 +55,30 @@ export function createCallRecords({
   const setAside = (callId: string, traceId: string, error: unknown): void => {
     refusedRecords += 1;
     const facts = { err: error, callId, traceId, refused: refusedRecords };
-    log.error(facts, 'the record of a call was set aside: the store cannot take it');
+    log.error(facts, 'the record of a call was set aside: the store refused it');
   };
 
-  function laneOf(store: CallStore): Lane {
-    const unfolding = createUnfolding({ store, log });
-    /** The calls are committed: what fails from here on must not commit them again. */
+  function storeQueueOf(store: CallStore): StoreQueue {
+    const unfolding = createUnfolding({ store, merged: (summaries) => changed(() => Promise.resolve(summaries)), log });
+    /** The calls are committed: a failure from here on must not repeat the commit. */
     async function afterCommit(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
       try {
         await changed(summaries);
         await unfolding.committed(calls);
       } catch (error) {
-        log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or told of');
+        log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or published');
       }
     }
-    let news: (() => Promise<void>)[] = [];
+    let pending: (() => Promise<void>)[] = [];
     const queue = createWriteBehind<KeptCall>({
       async commit(calls) {
         const summaries = await store.append(calls);
-        news.push(() => afterCommit(calls.length, summaries));
+        pending.push(() => afterCommit(calls.length, summaries));
       },
       async afterCommit() {
-        const due = news;
-        news = [];
-        for (const tell of due) await tell();
+        const due = pending;
+        pending = [];
+        for (const run of due) await run();
       },
       faultOf(error) {
         if (error instanceof Unavailable) return 'store';
@@ -83,7 +86,7 @@ export function createCallRecords({
       },
       failed: (error, waiting) =>
         log.error({ err: error, waiting }, 'gateway records could not be committed; trying again'),
-      dropped: (count) => log.error({ count }, 'gateway records were lost: the store stayed away too long'),
+      dropped: (count) => log.error({ count }, 'gateway records were lost: the store was unavailable for too long'),
       refused: ({ callId, traceId }, error) => setAside(callId, traceId, error),
       batchLimit: BATCH_CALLS,
     });
@@ -91,27 +94,28 @@ export function createCallRecords({
   }
 
   const [store, ...others] = stores;
-  const first = laneOf(store);
-  const lanes = [first, ...others.map(laneOf)];
+  const first = storeQueueOf(store);
+  const queues = [first, ...others.map(storeQueueOf)];
   let fresh: CallRecord[] = [];
   let taken = 0;
-  /** For each record that the first store refused before it was queued: how many had been queued before it. */
+  /** For each record that the first store refused to encode: number of records queued before it. */
   const unqueued: number[] = [];
   let unqueuedGone = 0;
 
-  function keepFresh(): void {
+  function encodeGathered(): void {
     const calls = fresh;
     fresh = [];
     for (const call of calls) keep(call);
   }
 
   function keep(call: CallRecord): void {
-    for (const lane of lanes) {
-      const { queue } = lane;
+    const withSummary = watched();
+    for (const storeQueue of queues) {
+      const { queue } = storeQueue;
       try {
-        queue.push(lane.store.keep(call));
+        queue.push(storeQueue.store.keep(call, withSummary));
       } catch (error) {
-        if (lane === first) unqueued.push(queue.gone() + queue.waiting());
+        if (storeQueue === first) unqueued.push(queue.gone() + queue.waiting());
         setAside(call.spend.callId, call.spend.traceId, error);
       }
     }
@@ -120,23 +124,23 @@ export function createCallRecords({
   return {
     record(call) {
       taken += 1;
-      // Its caller waits for an answer, and nobody for its record.
+      // Encoded after the answer is sent: the caller does not wait for its record.
       const gathered = fresh.push(call);
-      if (gathered === 1) setTimeout(keepFresh, GATHER_MS).unref();
-      else if (gathered === BATCH_FRESH) behindSends(keepFresh);
+      if (gathered === 1) setTimeout(encodeGathered, GATHER_MS).unref();
+      else if (gathered === BATCH_FRESH) behindSends(encodeGathered);
     },
     async flush() {
-      keepFresh();
-      const ends = await Promise.allSettled(lanes.map(({ queue }) => queue.flush()));
+      encodeGathered();
+      const ends = await Promise.allSettled(queues.map(({ queue }) => queue.flush()));
       const failure = ends.find((end) => end.status === 'rejected');
       if (failure) throw failure.reason;
     },
     async caughtUp(withinMs) {
-      keepFresh();
-      const caughtUp = await Promise.all(lanes.map(({ queue }) => queue.caughtUp(withinMs)));
+      encodeGathered();
+      const caughtUp = await Promise.all(queues.map(({ queue }) => queue.caughtUp(withinMs)));
       return caughtUp.every(Boolean);
     },
-    waiting: () => lanes.reduce((total, { queue }) => total + queue.waiting(), fresh.length * lanes.length),
+    waiting: () => queues.reduce((total, { queue }) => total + queue.waiting(), fresh.length * queues.length),
     position: () => taken,
     storedThrough() {
       const gone = first.queue.gone();
@@ -148,10 +152,10 @@ export function createCallRecords({
     },
     betweenCommits: (read, withinMs) => first.queue.betweenCommits(read, withinMs),
     start() {
-      for (const { unfolding } of lanes) unfolding.start();
+      for (const { unfolding } of queues) unfolding.start();
     },
     async stop() {
-      await Promise.all(lanes.map(({ unfolding }) => unfolding.stop()));
+      await Promise.all(queues.map(({ unfolding }) => unfolding.stop()));
     },
   };
 }

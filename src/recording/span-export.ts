@@ -16,7 +16,7 @@ const SENDER: Sender = {
   scope: { name: NAME, version: VERSION },
 };
 
-/** The way to the outside collector; null where none is set. */
+/** Exporter to an external collector; null when none is configured. */
 export function openSpanExport(
   { otlpExport }: Pick<Settings, 'otlpExport'>,
   http: HttpClient,
@@ -31,7 +31,7 @@ export function openSpanExport(
   });
 }
 
-/** Records a call and sends its span abroad; neither waits for the other. */
+/** Records a call and exports its span; neither waits for the other. */
 export function recordAndExport(record: (call: CallRecord) => void, spanExport: SpanExport): CallRecorder {
   return {
     record(call) {

@@ -1,36 +1,36 @@
 import { randomBytes } from 'node:crypto';
 import type { Bus, Delivery, Topics } from '../domain/bus.ts';
 import { Conflict } from '../domain/errors.ts';
-import { ENDED, nextOf, type PromptStream } from '../domain/pollable-stream.ts';
+import { ENDED, nextOf, type PollableStream } from '../domain/pollable-stream.ts';
 
-/** Events a subscriber may leave unread before the oldest is dropped and counted. */
+/** Capacity of a subscriber's queue. Beyond it the oldest event is dropped and counted. */
 const QUEUE_LIMIT = 256;
-/** Events of a topic that are kept for readers who come back. */
+/** Events kept per topic for subscribers that reconnect. */
 const KEPT_EVENTS = 512;
 
-/** An event and its place among those of its topic. */
-interface Told<Event> {
+/** An event with its sequence number in its topic. */
+interface NumberedEvent<Event> {
   readonly event: Event;
   readonly place: number;
-  /** What all are given who missed nothing; null until the first is. */
+  /** Delivery shared by all subscribers that missed nothing; null before the first. */
   delivery: Delivery<Event> | null;
 }
 
-/** How a feed has its own things done. */
+/** Functions that a feed calls. */
 interface FeedHooks<Event> {
   readonly idOf: (place: number) => string;
   /** A feed of the same events, with nothing in its queue. */
   readonly another: () => Feed<Event>;
-  /** Has readers look for what there is, later but soon. */
+  /** Calls the reader asynchronously. */
   readonly wake: (ready: () => void) => void;
   readonly closed: () => void;
 }
 
-/** One subscriber's queue: bounded, and a stream whose `return` takes effect at once. */
-class Feed<Event> implements PromptStream<Delivery<Event>> {
+/** Bounded queue of one subscriber, as a stream whose `return` takes effect at once. */
+class Feed<Event> implements PollableStream<Delivery<Event>> {
   readonly #limit: number;
   readonly #hooks: FeedHooks<Event>;
-  #queue: Told<Event>[] = [];
+  #queue: NumberedEvent<Event>[] = [];
   #missed = 0;
   #open = true;
   #ready: (() => void) | null = null;
@@ -44,7 +44,7 @@ class Feed<Event> implements PromptStream<Delivery<Event>> {
     return this;
   }
 
-  push(told: Told<Event>): void {
+  push(told: NumberedEvent<Event>): void {
     if (this.#queue.length >= this.#limit) {
       this.#queue.shift();
       this.#missed += 1;
@@ -68,7 +68,7 @@ class Feed<Event> implements PromptStream<Delivery<Event>> {
     if (this.#queue.length > 0 || !this.#open) this.#wake();
   }
 
-  fork(): PromptStream<Delivery<Event>> {
+  fork(): PollableStream<Delivery<Event>> {
     const other = this.#hooks.another();
     other.#queue = [...this.#queue];
     other.#missed = this.#missed;
@@ -76,7 +76,7 @@ class Feed<Event> implements PromptStream<Delivery<Event>> {
     return other;
   }
 
-  atRest(): boolean {
+  isDrained(): boolean {
     return this.#open && this.#queue.length === 0;
   }
 
@@ -104,7 +104,7 @@ class Feed<Event> implements PromptStream<Delivery<Event>> {
     this.#ready = null;
   }
 
-  #delivery(told: Told<Event>): Delivery<Event> {
+  #delivery(told: NumberedEvent<Event>): Delivery<Event> {
     const { event, place } = told;
     const missed = this.#missed;
     this.#missed = 0;
@@ -119,15 +119,15 @@ interface Subscription<Event> {
   readonly wanted: (event: Event) => boolean;
 }
 
-/** One topic: who follows it, and the latest of what was told. */
+/** One topic: its subscribers and its latest events. */
 class Channel<Event> {
   readonly subscriptions = new Set<Subscription<Event>>();
-  /** The latest events; each stands where its place, modulo their number, says. */
-  readonly #kept: (Told<Event> | undefined)[] = [];
+  /** Ring buffer of the latest events: the index is the sequence number modulo the size. */
+  readonly #kept: (NumberedEvent<Event> | undefined)[] = [];
   #told = 0;
 
   publish(event: Event): void {
-    const told: Told<Event> = { event, place: this.#told++, delivery: null };
+    const told: NumberedEvent<Event> = { event, place: this.#told++, delivery: null };
     this.#kept[told.place % KEPT_EVENTS] = told;
     for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(told);
   }
@@ -138,7 +138,7 @@ class Channel<Event> {
     for (const { feed } of this.subscriptions) feed.drop(unwanted);
   }
 
-  /** Delivers again what came behind a place; false when that is not kept. */
+  /** Replays the events after a sequence number; false when they are not kept. */
   replay({ feed, wanted }: Subscription<Event>, behind: number): boolean {
     if (behind >= this.#told || behind + 1 < this.#told - KEPT_EVENTS) return false;
     for (let place = behind + 1; place < this.#told; place++) {
@@ -155,14 +155,14 @@ type Channels = { readonly [Topic in keyof Topics]: Channel<Topics[Topic]> };
 export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: number } = {}): Bus & {
   close(): void;
 } {
-  // Another process, or this one started again, has other events at the same places.
+  // Part of event ids: another process, or this one after a restart, has other events with the same numbers.
   const run = randomBytes(6).toString('base64url');
   const idOf = (place: number): string => `${run}.${place.toString(36)}`;
   const channels: Channels = { catalogChange: new Channel(), trace: new Channel() };
   let closed = false;
   let woken: (() => void)[] = [];
 
-  /** All who follow an event are told in one go, and nobody before it was published to all. */
+  /** All subscribers of an event are woken together, after it was added to all queues. */
   function wake(ready: () => void): void {
     if (woken.push(ready) > 1) return;
     queueMicrotask(() => {
@@ -172,7 +172,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     });
   }
 
-  /** The place an id of ours names; -1 for any other. */
+  /** Sequence number of an event id of this bus; -1 for any other. */
   function placeOf(id: string): number {
     const [of, place = ''] = id.split('.');
     return of === run && /^[0-9a-z]{1,10}$/.test(place) ? Number.parseInt(place, 36) : -1;
@@ -187,7 +187,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
       wanted,
       feed: new Feed(queueLimit, {
         idOf,
-        // Not by the signal of the first: who reads this one may stay when that one leaves.
+        // Not bound to the first reader's signal: this reader may outlive it.
         another: () => follow(channel, wanted, () => {}).feed,
         wake,
         closed() {

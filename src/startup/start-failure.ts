@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors.ts';
 import { locateDatabase } from '../persistence/database/database-url.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 
-/** Why the house could not be opened, for whoever started it; null when that is not known, and the log must tell. */
+/** Reason of a failed start as a message for the operator; null for an unexpected error, which is logged. */
 export function explainStart(error: unknown, settings: Settings): string | null {
   const { port, host } = settings;
   switch (codeOf(error)) {
@@ -27,7 +27,7 @@ export function explainStart(error: unknown, settings: Settings): string | null 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** The SQLite file, where there is to be one. */
+/** Path of the SQLite file; null for another database. */
 function databaseFile({ databaseUrl, dataDir }: Settings): string | null {
   try {
     const location = locateDatabase(databaseUrl, dataDir);

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { Settings } from '../runtime/settings/settings.ts';
 
-/** A path as a shell takes it; most need no quotes. */
+/** A path as one word of a shell, quoted when necessary. */
 const shellWord = (path: string): string =>
   /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
-/** The first words: what to open, where the key is, and three calls that work as they stand. */
+/** Message of a successful start: addresses, source of the admin key, and three calls that work as they are. */
 export function welcome(url: string, settings: Settings): string {
   const keyFile = join(settings.dataDir, 'admin-key');
-  const kept = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';
-  const key = kept ? `$(cat ${shellWord(keyFile)})` : '$LITELLM_MASTER_KEY';
-  const said = {
+  const isInFile = settings.masterKeySource === 'generated' || settings.masterKeySource === 'data folder';
+  const key = isInFile ? `$(cat ${shellWord(keyFile)})` : '$LITELLM_MASTER_KEY';
+  const keySource = {
     generated: `${settings.masterKey.reveal()}   (made now, kept in ${keyFile})`,
     'data folder': `kept in ${keyFile}`,
     environment: 'taken from LITELLM_MASTER_KEY',
@@ -33,7 +33,7 @@ Lensgate is ready at ${url}
 
   GraphiQL   ${url}/graphql
   Docs       ${url}/docs
-  Admin key  ${said}
+  Admin key  ${keySource}
 
 Try:
 

@@ -1,7 +1,7 @@
 import type { AnswerStep } from '../domain/chat/answer-step.ts';
 import type { ChatDelta, FollowUp, Outcome } from '../domain/chat/chat.ts';
 import type { Losses, NeutralChat } from '../domain/chat/neutral-chat.ts';
-import type { RequestBody } from '../domain/inference/askable.ts';
+import type { RequestBody } from '../domain/inference/request-validation.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Form } from '../domain/inference/form.ts';
 

@@ -1,6 +1,6 @@
 import { type ByteStream, bytesOf, iterate } from '../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
-import type { Measured } from '../domain/inference/measured.ts';
+import type { Measured } from '../domain/inference/billed-quantity.ts';
 import type { StreamInspector, WholeAnswer } from './dialect.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 

@@ -66,6 +66,6 @@ export function translatedStream(
       });
     },
     resume: () => source.resume(),
-    cancel: () => source.cancel(),
+    cancel: (failure) => source.cancel(failure),
   };
 }

@@ -97,7 +97,7 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
     expect(pieces.join('')).toBe(content === 'hello' ? 'Hello from upstream, Zoë 😀' : '');
   });
 
-  it('gets calls of its tools, and hands on what they gave', async () => {
+  it('gets tool calls, and sends their results', async () => {
     const asked = { ...ask(model, 'weather'), tools: [WEATHER], tool_choice: { type: 'auto' } as const };
     const called = await anthropic.messages.create(asked);
     expect(saidIn(called)).toMatchObject({
@@ -174,10 +174,10 @@ describe('the official SDK', () => {
   });
 
   it.each([
-    ['sk-nobody', 'native', AuthenticationError, 'authentication_error'],
+    ['sk-unknown', 'native', AuthenticationError, 'authentication_error'],
     [null, 'forbidden', PermissionDeniedError, 'permission_error'],
     [null, 'native', BadRequestError, 'invalid_request_error'],
-  ])('knows why it was refused: %s %s', async (apiKey, model, kind, type) => {
+  ])('raises the matching error class: %s %s', async (apiKey, model, kind, type) => {
     const client = apiKey === null ? anthropic : new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
     const asked = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
     const refused = client.messages.create(asked as Anthropic.MessageCreateParamsNonStreaming);
@@ -219,6 +219,6 @@ describe("OpenAI's SDK with a model of Anthropic", () => {
       messages: [{ role: 'user', content: 'refuse' }],
     });
     await expect(refused).rejects.toBeInstanceOf(OpenAiRateLimitError);
-    await expect(refused).rejects.toMatchObject({ type: 'rate_limit_error', code: '429' });
+    await expect(refused).rejects.toMatchObject({ type: 'throttling_error', code: '429' });
   });
 });

@@ -57,7 +57,7 @@ const IN_BUNDLE = /^dist\/[0-9a-f]{16}\/main\.js$/;
 const LOUD = 'Lensgate starts from its sources: slower, and with twice the memory.\n';
 
 describe('a start', () => {
-  it('makes a bundle where there is none, and runs that one from then on', async () => {
+  it('makes a bundle where none exists, and runs it at later starts', async () => {
     const first = await start();
     expect(first).toEqual({ said: 'one', file: expect.stringMatching(IN_BUNDLE), complaint: '' });
     const { mtimeMs } = statSync(join(project, first.file));
@@ -78,14 +78,14 @@ describe('a start', () => {
     expect(after.file).not.toBe(before.file);
   });
 
-  it('makes none when a file was only touched', async () => {
+  it('makes no bundle when only the time of a file changed', async () => {
     const before = await start();
     write('src/word.ts', "export const word: string = 'one';\n", 1_000);
     expect(await start()).toEqual(before);
     expect(bundles()).toHaveLength(1);
   });
 
-  it('sees a module that came into a folder which is read by name, and one that went', async () => {
+  it('detects a module added to or removed from a folder that is read by pattern', async () => {
     write(
       'src/main.ts',
       'import { readdirSync } from "node:fs";\n' +
@@ -213,7 +213,7 @@ describe('the product', () => {
       expect([page.status, (await page.text()).includes('<title>Lensgate GraphiQL')]).toEqual([200, true]);
       expect((await ask('/v1/traces', largeExport()))[0]).toBe(200);
       // The fourth reads the price map, which here is none.
-      await expect.poll(() => complaints.join('')).toContain('catalog not refreshed');
+      await expect.poll(() => complaints.join('')).toContain('the catalog was not refreshed');
       server.kill('SIGTERM');
       expect(await exited).toEqual([0, null]);
       expect(complaints.join('')).not.toMatch(/could not be bundled|from its sources|Cannot find|ERR_/);
@@ -258,7 +258,7 @@ describe.skipIf(process.platform !== 'linux')('the threads for files and stateme
     expect(await threads(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
   });
 
-  it('are as many as somebody says', async () => {
+  it('are as many as the environment says', async () => {
     expect(await threads({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
   });
 });

@@ -30,7 +30,7 @@ it('serves the built-in catalog without a key and without a network', async () =
   expect([list.total_count >= 4_000, list.data.length, entry.id]).toEqual([true, 1, 'azure/gpt-4o']);
 });
 
-it('follows the address it is told, and survives what comes from there', async () => {
+it('follows the configured address, and survives damaged answers from there', async () => {
   const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
   let body = JSON.stringify(map);
   let asked = 0;
@@ -70,7 +70,7 @@ it.each([
   ]);
 });
 
-it('refuses a query of a megabyte and goes on serving', async () => {
+it('refuses a query of a megabyte and continues to serve', async () => {
   const app = await startApp();
   const huge = await fetch(`${app.url}/model_catalog?model=${'x'.repeat(1024 * 1024)}`).then(
     ({ status }) => status,

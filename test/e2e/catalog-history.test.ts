@@ -77,9 +77,11 @@ type Running = Awaited<ReturnType<typeof start>>;
 /** What was noted of the first model, oldest first. */
 async function noted(server: Running): Promise<readonly string[]> {
   const { catalogChanges } = await server.ask<{
-    catalogChanges: { nodes: { op: string; oldUsd: string; newUsd: string }[] };
-  }>('{ catalogChanges(entry: "m0") { nodes { op oldUsd newUsd } } }');
-  return catalogChanges.nodes.map(({ op, oldUsd, newUsd }) => `${op} ${oldUsd} ${newUsd}`).toReversed();
+    catalogChanges: { nodes: { operation: string; oldPriceUsd: string; newPriceUsd: string }[] };
+  }>('{ catalogChanges(filter: { entryId: "m0" }) { nodes { operation oldPriceUsd newPriceUsd } } }');
+  return catalogChanges.nodes
+    .map(({ operation, oldPriceUsd, newPriceUsd }) => `${operation} ${oldPriceUsd} ${newPriceUsd}`)
+    .toReversed();
 }
 const untilNoted = (server: Running, count: number) =>
   vi.waitUntil(async () => (await noted(server)).length === count, PATIENCE);
@@ -107,17 +109,23 @@ describe('the past of the catalog', () => {
       'CHANGED 0.000002 0.000003',
       'CHANGED 0.000003 0.000004',
     ]);
-    const { priceHistory } = await third.ask<{ priceHistory: { usd: string | null; to: string | null }[] }>(
-      '{ priceHistory(entry: "m0") { usd to } }',
+    const { priceHistory } = await third.ask<{ priceHistory: { priceUsd: string | null; to: string | null }[] }>(
+      '{ priceHistory(entryId: "m0") { priceUsd to } }',
     );
-    expect(priceHistory.map(({ usd }) => usd)).toEqual([null, '0.000001', '0.000002', '0.000003', '0.000004']);
+    expect(priceHistory.map(({ priceUsd }) => priceUsd)).toEqual([
+      null,
+      '0.000001',
+      '0.000002',
+      '0.000003',
+      '0.000004',
+    ]);
     expect(priceHistory.at(-1)?.to).toBeNull();
   });
 
   it('misses nothing when the process is killed after a swap and before it was written', async () => {
     const first = await start();
     await untilNoted(first, 1);
-    // Nobody can write now: the swap is served, its difference waits.
+    // No process can write now: the swap is served, its difference waits.
     const { orm } = await openDatabase({ databaseUrl: null, dataDir: folder, log: { warn() {} } });
     const em = orm.em.fork();
     await em.begin();
@@ -154,12 +162,12 @@ describe('the past of the catalog', () => {
     expect(await seed()).toContain('0 added, 2 known');
     expect(
       await server.ask(
-        '{ priceAsOf(entry: "m0", date: "2026-03-02T00:00:00Z") { listed prices { field known usd } } }',
+        '{ pricesAt(entryId: "m0", at: "2026-03-02T00:00:00Z") { listed prices { field known priceUsd } } }',
       ),
-    ).toEqual({ priceAsOf: { listed: true, prices: [{ field: PRICE, known: true, usd: '0.000005' }] } });
+    ).toEqual({ pricesAt: { listed: true, prices: [{ field: PRICE, known: true, priceUsd: '0.000005' }] } });
     writeFileSync(file, `${aLine(4, 4e-6, 3e-6)}\n{"at":\n`);
     const failure = await seed().catch(String);
-    expect(failure).toContain('Not imported:\nline 2: this is no JSON');
+    expect(failure).toContain('Not imported:\nline 2: the line is not valid JSON');
     expect(await noted(server)).toHaveLength(3);
   });
 });

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { openCatalogDoor } from '../contract/catalog/catalog-door.ts';
+import { startCatalogServer } from '../contract/catalog/catalog-server.ts';
 import { type Answer, mapOf, playUpstream, recordingLog, sends, type Upstream } from '../support/price-map-upstream.ts';
 
 let upstream: Upstream;
@@ -27,7 +27,7 @@ const sendsText =
   (response) =>
     void response.writeHead(200, { 'content-type': type }).end(text);
 const withModel = (row: string): string => `${JSON.stringify(mapOf(3_000)).slice(0, -1)},"bad":${row}}`;
-/** Sends this again and again, for as long as anyone listens. */
+/** Repeats this text until the connection closes. */
 const sendsForEver =
   (piece: string): Answer =>
   (response) => {
@@ -40,28 +40,28 @@ const sendsForEver =
 
 describe('the last good data stays when upstream', () => {
   it.each<[string, Answer, string | RegExp]>([
-    ['sends an HTML page', sendsText('<html>Log in</html>', 'text/html'), /^the price map is no JSON/],
-    ['sends text that is not UTF-8', (response) => void response.end(Buffer.of(0x7b, 0xff, 0x7d)), /is no JSON/],
-    ['writes NaN', sendsText(withModel('{"input_cost_per_token":NaN}')), /^the price map is no JSON/],
+    ['sends an HTML page', sendsText('<html>Log in</html>', 'text/html'), /^the price map is not valid JSON/],
+    ['sends text that is not UTF-8', (response) => void response.end(Buffer.of(0x7b, 0xff, 0x7d)), /is not valid JSON/],
+    ['writes NaN', sendsText(withModel('{"input_cost_per_token":NaN}')), /^the price map is not valid JSON/],
     [
       'writes NaN as text',
       sendsText(withModel('{"input_cost_per_token":"NaN"}')),
-      "entry 'bad': input_cost_per_token is no price",
+      "entry 'bad': input_cost_per_token is not of type price",
     ],
     [
       'writes a price beyond all numbers',
       sendsText(withModel('{"output_cost_per_token":1e999}')),
-      "entry 'bad': output_cost_per_token is no price",
+      "entry 'bad': output_cost_per_token is not of type price",
     ],
     [
       'writes a list for a price',
       sendsText(withModel('{"input_cost_per_token":[1]}')),
-      "entry 'bad': input_cost_per_token is no price",
+      "entry 'bad': input_cost_per_token is not of type price",
     ],
     [
       'writes a limit with a fraction',
       sendsText(withModel('{"max_tokens":"1.5"}')),
-      "entry 'bad': max_tokens is no integer",
+      "entry 'bad': max_tokens is not of type integer",
     ],
     [
       'nests without end',
@@ -74,12 +74,12 @@ describe('the last good data stays when upstream', () => {
       sendsText(`{${Array.from({ length: 50_001 }, (_, at) => `"${at}x":{}`).join()}}`),
       'the price map has 50001 models, more than 50000',
     ],
-    ['sends an endless body', sendsForEver('x'.repeat(65_536)), 'the source sends more than 16777216 bytes'],
+    ['sends an endless body', sendsForEver('x'.repeat(65_536)), 'the price map is larger than 16777216 bytes'],
     [
       'sends a gzip bomb',
       (response) =>
         void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024))),
-      'the source sends more than 16777216 bytes',
+      'the price map is larger than 16777216 bytes',
     ],
     [
       'sends gzip that is none',
@@ -145,9 +145,9 @@ describe('a map is taken', () => {
     const row = { max_tokens: '8192', input_cost_per_token: '1e-6', supports_vision: 'yes' };
     upstream.answers(sends({ ...mapOf(3_000), texts: row }));
     await source.refresh();
-    const door = await openCatalogDoor(source);
-    const entry = (await (await fetch(`${door.url}/model_catalog/texts`)).json()) as Record<string, unknown>;
-    await door.close();
+    const server = await startCatalogServer(source);
+    const entry = (await (await fetch(`${server.url}/model_catalog/texts`)).json()) as Record<string, unknown>;
+    await server.close();
     expect([entry['max_tokens'], entry['input_cost_per_token'], entry['supports_vision']]).toEqual([8192, 1e-6, true]);
   });
   it('without its prices below zero, of any kind', async () => {

@@ -43,7 +43,7 @@ async function tookMap(map: unknown, etag = '"one"', options: Parameters<typeof 
   return source;
 }
 const cutNetwork = (): void => upstream.answers((response) => void response.destroy());
-const UNUSED = 'warn the price map kept from before is not used';
+const UNUSED = 'warn the stored price map is not used';
 
 describe('the last good map', () => {
   it('serves after a restart without a network: same state, same time', async () => {
@@ -83,7 +83,7 @@ describe('the last good map', () => {
     expect([source.status().looks.refused, readFileSync(file).equals(kept)]).toEqual([1, true]);
   });
 
-  it('keeps what was held of it, since when, and what is served instead', async () => {
+  it('keeps quarantined values, their time, and the values served instead', async () => {
     const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
     await tookMap(priced(1e-6));
     const source = await tookMap(priced(0.5), '"two"');
@@ -94,7 +94,7 @@ describe('the last good map', () => {
     expect([later.held(), later.current().find('m0')]).toEqual([held, entry]);
   });
 
-  it('is judged by what is absurd, should a release be lost', async () => {
+  it('is checked by the quarantine rules again after a lost release', async () => {
     const absurd = { ...mapOf(3_000), m0: { input_cost_per_token: 0.5 } };
     const source = await tookMap(absurd);
     await source.release(source.held()[0]?.id ?? '', 'admin-hash');
@@ -156,6 +156,6 @@ it('a folder that cannot be written costs a warning, not the catalog', async () 
   const source = await tookMap(mapOf(3_000));
   expect([source.current().entries.length, lines.at(-1)]).toEqual([
     3_000,
-    'warn the last good price map could not be kept for a restart',
+    'warn the price map could not be stored for the next start',
   ]);
 });

@@ -56,7 +56,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     await app.stop();
   });
 
-  it(`give ${CLIENTS} clients who page by pin one whole list each, always of one state`, async () => {
+  it(`give ${CLIENTS} clients with a pin one whole list each, always of one snapshot`, async () => {
     /** The list of every state, as the first client read it. */
     const lists = new Map<string, string>();
 
@@ -84,7 +84,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(COUNTS));
   });
 
-  it('give a client without a pin pages that are each whole, and whose state tells where lists differ', async () => {
+  it('give a client without a pin whole pages, each with the id of its snapshot', async () => {
     const totals = new Map<string, Set<number>>();
     const swapsBefore = sent;
     for (let at = 1; sent < swapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
@@ -98,7 +98,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     expect([...totals.values()].map(({ size }) => size)).toEqual([...totals].map(() => 1));
   });
 
-  it('are served as they were after a restart with the network cut, and what is built in where nothing was kept', async () => {
+  it('are served again after a restart without network, or the built-in catalog where no file exists', async () => {
     upstream.close();
     // A look may be under way: its end is what the next one fails after.
     const lastError = async () =>

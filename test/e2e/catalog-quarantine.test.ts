@@ -80,7 +80,7 @@ const firstHold = (source: RefreshingCatalog): HeldPrice => {
 };
 
 describe('unit mistakes', () => {
-  it('are kept out of what is built in', async () => {
+  it('are kept out of the built-in catalog', async () => {
     const source = await aProcess();
     const entry = source.current().find('azure_ai/jais-30b-chat');
     expect([entry?.row['input_cost_per_token'], entry?.row['output_cost_per_token'], entry?.mode]).toEqual([
@@ -99,7 +99,7 @@ describe('unit mistakes', () => {
     expect(source.status().held).toBe(source.held().length);
   });
 
-  it('leave the last accepted price served, and nothing to tell of when nothing else changed', async () => {
+  it('leave the last accepted price served, and publish no change without another difference', async () => {
     const source = await following(priced(1e-6));
     const [good, told] = [source.current(), swaps.length];
     await take(source, priced(1e-3));
@@ -115,7 +115,7 @@ describe('unit mistakes', () => {
     ]);
   });
 
-  it('are forgotten when upstream goes back, and named anew when it changes its mind', async () => {
+  it('are dropped when upstream reverts, and listed again when it repeats the change', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const first = firstHold(source);
     await take(source, priced(1e-3, 2));
@@ -161,7 +161,7 @@ it('a price that is held bills no call', async () => {
 });
 
 describe('a release', () => {
-  it('serves the price at once, tells of the swap, and holds over refreshes and restarts', async () => {
+  it('serves the price at once, publishes the swap, and survives refreshes and restarts', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const before = source.current();
     const hold = firstHold(source);
@@ -200,7 +200,7 @@ describe('a release', () => {
     expect([priceIn(other), other.held(), other.status().lastError]).toEqual([1e-3, [], 'the source answered 503']);
   });
 
-  it('of what is not held changes nothing', async () => {
+  it('of a value outside the quarantine changes nothing', async () => {
     const source = await following(priced(1e-6), priced(1e-3));
     const { id } = firstHold(source);
     await take(source, priced(2e-3));

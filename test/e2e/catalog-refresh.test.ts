@@ -62,7 +62,7 @@ describe('following a live price map', () => {
     expect([source.current() === first, source.status().lastError]).toEqual([true, null]);
   });
 
-  it('keeps the same state when the same data comes again', async () => {
+  it('keeps the snapshot when the data is unchanged', async () => {
     const source = follow();
     upstream.answers(sends(mapOf(3_000)));
     await source.refresh();
@@ -71,7 +71,7 @@ describe('following a live price map', () => {
     expect(source.current()).toBe(first);
   });
 
-  it('tells of every swap to data that differs, and goes on when who was told fails', async () => {
+  it('publishes every swap to different data, and continues when a listener fails', async () => {
     const swaps: [string, string][] = [];
     const { log, lines } = recordingLog();
     catalog = createCatalogSource({
@@ -98,19 +98,15 @@ describe('following a live price map', () => {
       ],
       true,
     ]);
-    expect(lines).toEqual([
-      'info catalog refreshed',
-      'error a follower of the catalog failed',
-      'info catalog refreshed',
-    ]);
+    expect(lines).toEqual(['info catalog refreshed', 'error a catalog subscriber failed', 'info catalog refreshed']);
   });
 
   it.each<[string, Answer, string]>([
-    ['is no JSON', (response) => void response.end('<html>'), 'the price map is no JSON; it may have been cut short'],
+    ['is no JSON', (response) => void response.end('<html>'), 'the price map is not valid JSON; it may be truncated'],
     [
       'is JSON cut short',
       (response) => void response.end(JSON.stringify(mapOf(3_000)).slice(0, -100)),
-      'the price map is no JSON; it may have been cut short',
+      'the price map is not valid JSON; it may be truncated',
     ],
     [
       'breaks off half-way',
@@ -121,14 +117,14 @@ describe('following a live price map', () => {
       },
       'the source cannot be read: UND_ERR_SOCKET',
     ],
-    ['is a list', sends([]), 'the price map is no JSON object'],
+    ['is a list', sends([]), 'the price map is not a JSON object'],
     ['has no models', sends({ sample_spec: {} }), 'the price map has 0 models, fewer than 50'],
     ['has too few', sends(mapOf(49)), 'the price map has 49 models, fewer than 50'],
     ['shrank by more than half', sends(mapOf(1_000)), 'the price map shrank from 3000 to 1000 models'],
     [
       'has a text for a number',
       sends({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
-      "entry 'bad': input_cost_per_token is no price",
+      "entry 'bad': input_cost_per_token is not of type price",
     ],
     ['is refused', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
@@ -144,7 +140,7 @@ describe('following a live price map', () => {
     expect([source.current().find('m0')?.row['version'], source.status().lastError]).toEqual([2, null]);
   });
 
-  it('does not fetch a map again that it refused, and does not forget that it did', async () => {
+  it('does not download a refused map again, and keeps reporting the refusal', async () => {
     const source = follow();
     upstream.answers(sends({}, { etag: '"bad"' }));
     await source.refresh();
@@ -156,7 +152,7 @@ describe('following a live price map', () => {
     ]);
   });
 
-  it('says what else goes wrong after that, and when it is over', async () => {
+  it('logs the next failures, and the recovery', async () => {
     const { log, lines } = recordingLog();
     const source = follow(upstream.url, log);
     for (const answer of [
@@ -170,22 +166,25 @@ describe('following a live price map', () => {
     }
     expect(lines).toEqual([
       'info catalog refreshed',
-      'warn catalog not refreshed; the last good one stays',
-      'debug catalog not refreshed',
-      'warn catalog not refreshed; the last good one stays',
+      'warn the catalog was not refreshed; the current one stays in use',
+      'debug the catalog was not refreshed',
+      'warn the catalog was not refreshed; the current one stays in use',
     ]);
     upstream.answers(sends(mapOf(3_000)));
     await source.refresh();
-    expect(lines.slice(4)).toEqual(['info the source of the catalog is sound again']);
+    expect(lines.slice(4)).toEqual(['info the catalog source is available again']);
   });
 
-  it('says once that there is no network', async () => {
+  it('logs a missing network once', async () => {
     const { log, lines } = recordingLog();
     upstream.close();
     const source = follow(upstream.url, log);
     await source.refresh();
     await source.refresh();
-    expect(lines).toEqual(['warn catalog not refreshed; the last good one stays', 'debug catalog not refreshed']);
+    expect(lines).toEqual([
+      'warn the catalog was not refreshed; the current one stays in use',
+      'debug the catalog was not refreshed',
+    ]);
     expect([source.status().lastError, source.current().source]).toEqual([
       'the source cannot be read: ECONNREFUSED',
       'embedded',

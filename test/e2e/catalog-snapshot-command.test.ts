@@ -27,16 +27,19 @@ it.each([
     "none.json cannot be read: ENOENT: no such file or directory, open 'none.json'.",
   ],
   ['no server', ['--from', 'http://127.0.0.1:1/map'], 'http://127.0.0.1:1/map cannot be read: bad port.'],
-  ['a map cut short', ['--from', 'cut.json'], 'cut.json is no JSON; it may have been cut short.'],
+  ['a map cut short', ['--from', 'cut.json'], 'cut.json is not valid JSON. It may be truncated.'],
   ['too few models', ['--from', 'few.json'], 'few.json: the price map has 49 models, fewer than 50.'],
   ['another archive', ['--from', 'other.whl'], 'other.whl has no litellm/model_prices_and_context_window_backup.json.'],
-])('given %s, the command says so and leaves the built-in catalog alone', async (_what, args, said) => {
-  const before = snapshot();
-  const { code, told } = await new Promise<{ code: unknown; told: string }>((resolve) => {
-    execFile(process.execPath, [SCRIPT, ...args], { cwd: folder }, (error, _out, stderr) =>
-      resolve({ code: error?.code, told: stderr }),
-    );
-  });
-  expect({ code, told }).toEqual({ code: 1, told: `No snapshot was made: ${said}\n` });
-  expect(snapshot().equals(before)).toBe(true);
-});
+])(
+  'given %s, the command fails with the reason and leaves the built-in catalog unchanged',
+  async (_what, args, said) => {
+    const before = snapshot();
+    const { code, told } = await new Promise<{ code: unknown; told: string }>((resolve) => {
+      execFile(process.execPath, [SCRIPT, ...args], { cwd: folder }, (error, _out, stderr) =>
+        resolve({ code: error?.code, told: stderr }),
+      );
+    });
+    expect({ code, told }).toEqual({ code: 1, told: `No snapshot was made: ${said}\n` });
+    expect(snapshot().equals(before)).toBe(true);
+  },
+);

@@ -43,12 +43,12 @@ const catalog = async ({ url }: ServerProcess, headers: Record<string, string> =
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-/** How far a key gets, by each way to send one and through both doors. */
+/** The statuses that a key gets, by each header and over both transports. */
 async function reach(server: ServerProcess, key: string) {
   const graph = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { ...bearer(key), 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ catalogEntry(id: "gpt-4o") { id } }' }),
+    body: JSON.stringify({ query: '{ catalogEntry(id: "gpt-4o") { entryId } }' }),
   });
   const models = await fetch(`${server.url}/v1/models`, { headers: bearer(key) });
   return {
@@ -59,7 +59,7 @@ async function reach(server: ServerProcess, key: string) {
   };
 }
 
-const OPEN = { bearer: 200, xApiKey: 200, graph: { data: { catalogEntry: { id: 'gpt-4o' } } }, gateway: 401 };
+const OPEN = { bearer: 200, xApiKey: 200, graph: { data: { catalogEntry: { entryId: 'gpt-4o' } } }, gateway: 401 };
 
 async function useUpFreeTier(server: ServerProcess): Promise<void> {
   await expect.poll(() => catalog(server)).toBe(429);
@@ -84,7 +84,7 @@ describe('selling access', () => {
     expect(await catalog(server, bearer(key))).toBe(200);
     await stripe.deliver(server.url, stripe.happen('charge.refunded', { ...charge, refunded: true }));
     expect(await catalog(server, bearer(key))).toBe(429);
-    // The payment is told of again, late: what is refunded stays refunded.
+    // The payment event is delivered again, late: the purchase stays refunded.
     await stripe.deliver(server.url, completed);
     expect(await catalog(server, bearer(key))).toBe(429);
   });
@@ -146,7 +146,7 @@ describe('selling access', () => {
     const visit = await beginPurchase(first.url, stripe);
     await first.end('SIGKILL');
     const completed = stripe.pay(visit.payUrl);
-    // At the next start it asks what was told meanwhile.
+    // At the next start it reads the events that it missed.
     const second = await start({ STRIPE_RECONCILE_SECONDS: '1' });
     await expect.poll(async () => keyOn(await pageOf(second, visit))).toMatch(/^ck-/);
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { CLICKHOUSE, type ClickHouseScratch } from '../ports/clickhouse-engine.ts';
-import { openDoor } from '../support/held-door.ts';
+import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
@@ -40,7 +40,7 @@ async function nowhere(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-it('serves models while the ClickHouse of its traces is away, and says 503 of traces', async () => {
+it('serves models while ClickHouse is unavailable, and answers 503 for traces', async () => {
   const app = await startApp({ env: { CLICKHOUSE_URL: await nowhere() } });
   const away = 'The trace store cannot be used at the moment.';
   expect((await app.call('GET', '/health/readiness')).status).toBe(200);
@@ -59,14 +59,14 @@ it('serves models while the ClickHouse of its traces is away, and says 503 of tr
 });
 
 describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in ClickHouse', () => {
-  async function startOn({ door, options }: ClickHouseScratch, env: Record<string, string> = {}): Promise<TestApp> {
+  async function startOn({ proxy, options }: ClickHouseScratch, env: Record<string, string> = {}): Promise<TestApp> {
     const database = options.traces?.database ?? '';
-    return startApp({ env: { CLICKHOUSE_URL: door.url, CLICKHOUSE_DATABASE: database, ...env } });
+    return startApp({ env: { CLICKHOUSE_URL: proxy.url, CLICKHOUSE_DATABASE: database, ...env } });
   }
   const read = async (app: TestApp, path: string): Promise<Record<string, unknown>> =>
     (await (await app.call('GET', path)).json()) as Record<string, unknown>;
 
-  it('keeps what is sent and what it does itself, with what that cost', async () => {
+  it('stores exported spans and its own calls, with their cost', async () => {
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch);
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
@@ -91,7 +91,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     await scratch.remove();
   });
 
-  it('refuses an export with 413 whose span or body no insert may carry', async () => {
+  it('refuses an export with 413 whose span or body exceeds the insert limit', async () => {
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch, { CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '300' });
     const sent = await app.call('POST', '/v1/traces', anExport);
@@ -104,10 +104,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     await scratch.remove();
   });
 
-  it('answers 503 when the server takes longer than an insert may, and stores what is sent again', async () => {
+  it('answers 503 after the insert timeout, and stores the resent export', async () => {
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch, { CLICKHOUSE_INSERT_TIMEOUT_SECONDS: '1' });
-    const release = scratch.door.hold('insert+into+span');
+    const release = scratch.proxy.hold('insert+into+span');
     const sent = await app.call('POST', '/v1/traces', anExport);
     expect([sent.status, sent.headers.get('retry-after'), await sent.json()]).toEqual([
       503,
@@ -123,7 +123,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
 
   it('reads traces at an address of their own', async () => {
     const scratch = await CLICKHOUSE.create();
-    const reader = await openDoor(scratch.url);
+    const reader = await startHoldingProxy(scratch.url);
     const app = await startOn(scratch, { CLICKHOUSE_READER_URL: reader.url });
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
     expect(reader.passed('')).toEqual([]);

@@ -64,7 +64,7 @@ const CALM = { maxRetries: 0, maxOutputTokens: 100 } as const;
 
 describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK, speaking %s', (client) => {
   describe.each(MODELS)('to a model %s', (name) => {
-    it('gets the same words whole and streamed, and what they cost', async () => {
+    it('gets the same text whole and streamed, with its cost', async () => {
       const model = clients[client](name);
       const whole = await generateText({ model, prompt: 'hello', ...CALM });
       const streamed = streamText({ model, prompt: 'hello', ...CALM });
@@ -99,7 +99,7 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
     });
   });
 
-  it('hears of a model nobody configured', async () => {
+  it('gets an error for an unconfigured model', async () => {
     const refused = generateText({ model: clients[client]('nothing'), prompt: 'x', ...CALM });
     await expect(refused).rejects.toMatchObject({
       name: 'AI_APICallError',

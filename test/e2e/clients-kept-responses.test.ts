@@ -15,7 +15,7 @@ const TOLD = { city: 'Wien', sky: 'clear' };
 
 let upstream: LLMock;
 
-/** What a model was told, turn by turn, as its upstream has read it. */
+/** The conversation that the upstream received, turn by turn. */
 const heard = (text: string): readonly unknown[] => JSON.parse(text) as readonly unknown[];
 
 beforeAll(async () => {
@@ -46,7 +46,10 @@ function started(env: Record<string, string>, dataDir?: string): Promise<TestApp
     config: {
       litellm_settings: { drop_params: true },
       model_list: [
-        { model_name: 'of-openai', litellm_params: { model: 'openai/gpt-4o', api_base: `${upstream.url}/v1`, ...api } },
+        {
+          model_name: 'of-openai',
+          litellm_params: { model: 'openai/chat_completions/gpt-4o', api_base: `${upstream.url}/v1`, ...api },
+        },
         {
           model_name: 'of-anthropic',
           litellm_params: { model: 'anthropic/claude-sonnet-4-5', api_base: upstream.url, ...api },
@@ -93,7 +96,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       new OpenAI({ apiKey: adminKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
     describe.each(MODELS)('the official SDK, with a model %s', (model) => {
-      it('goes on over three turns, the last one streamed', async () => {
+      it('continues over three turns, the last one streamed', async () => {
         const first = await openai.responses.create({ model, input: 'One', instructions: 'Count.' });
         const second = await openai.responses.create({ model, input: 'Two', previous_response_id: first.id });
         const stream = openai.responses.stream({ model, input: 'Three', previous_response_id: second.id });
@@ -117,7 +120,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         });
       });
 
-      it('lists what was asked, by the page, and deletes', async () => {
+      it('lists input items in pages, and deletes', async () => {
         const input = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }));
         const { id } = await openai.responses.create({ model, input });
         const texts: unknown[] = [];
@@ -188,7 +191,7 @@ describe.skipIf(python === '')('responses kept, for the official client of Pytho
   });
   afterAll(() => app.stop());
 
-  it('are gone on from, retrieved, listed and deleted', async () => {
+  it('are continued, retrieved, listed and deleted', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey, 'of-anthropic']);
     const { last, ...rest } = JSON.parse(stdout) as { readonly last: string };
     expect(heard(last).map((turn) => (Array.isArray(turn) ? turn[0] : turn))).toEqual([

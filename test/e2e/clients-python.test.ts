@@ -35,6 +35,9 @@ describe.skipIf(python === '')('the official client for Python', () => {
       usage: true,
     });
     expect(chatted).toBe(responded.whole);
-    expect(refused).toEqual({ unknown_model: ['BadRequestError', 400], unknown_response: ['NotFoundError', 404] });
+    expect(refused).toEqual({
+      unknown_model: ['BadRequestError', 400],
+      unknown_response: ['PermissionDeniedError', 403],
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import OpenAI, { BadRequestError, NotFoundError } from 'openai';
+import OpenAI, { BadRequestError, PermissionDeniedError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
           model_name: 'native',
           litellm_params: { model: 'openai/gpt-4o', ...params, use_chat_completions_api: false },
         },
-        { model_name: 'translated', litellm_params: { model: 'openai/gpt-4o', ...params } },
+        { model_name: 'translated', litellm_params: { model: 'openai/chat_completions/gpt-4o', ...params } },
       ],
     },
   });
@@ -73,7 +73,7 @@ describe.each(['native', 'translated'])('responses of the official SDK, %s', (mo
     const asked = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
     await expect(asked()).rejects.toBeInstanceOf(BadRequestError);
     const unknown = async () => await openai.responses.retrieve('resp_nothing');
-    await expect(unknown()).rejects.toBeInstanceOf(NotFoundError);
+    await expect(unknown()).rejects.toBeInstanceOf(PermissionDeniedError);
   });
 });
 

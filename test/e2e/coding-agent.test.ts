@@ -86,7 +86,7 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
   };
 }
 
-describe.each(['native', 'translated'] as const)('a stream of an upstream that thinks for long: %s', (model) => {
+describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
   /** The upstream goes on once the client has been sent signs of life. */
   function goOnAfter(shown: Promise<void>): void {
     upstream.answer((response) => {
@@ -181,7 +181,7 @@ describe('a coding agent', () => {
     expect(sent()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
   });
 
-  it('reaches any other in its words, and is told what was left out', async () => {
+  it('reaches a model of another dialect, and learns which fields were dropped', async () => {
     const { headers, text } = await run('translated');
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',

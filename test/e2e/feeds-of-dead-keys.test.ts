@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { makeKey, as } from '../contract/traces/trace-client.ts';
 import { SpanUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
-import { ROADS } from '../graph/subscribers.ts';
+import { TRANSPORTS } from '../graph/subscribers.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 /** Further than the next round, whatever its pace. */
@@ -17,12 +17,12 @@ afterEach(async () => {
   await app.stop();
 });
 
-it('a feed ends by itself when its key expires, on every road, with nobody telling anything', async () => {
+it('a subscription ends when its key expires, over every transport, without an event', async () => {
   const key = await makeKey(app, { duration: '2s', team_id: 'team-1' });
   const lasting = await makeKey(app, { team_id: 'team-1' });
   const url = `${app.url}/graphql`;
   const follow = (holder: string) =>
-    ROADS.flatMap(([, road]) => [
+    TRANSPORTS.flatMap(([, road]) => [
       road(url, TraceUpdatesDocument, {}, holder),
       road(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
     ]);

@@ -89,7 +89,7 @@ describe('a thousand free calls', () => {
     await Promise.all(calls);
     const second = await start();
     const rest = await burst([second], 1_200);
-    // What was in hand, or answered to nobody, counts as used.
+    // Calls in progress at the kill, and calls whose client has left, count as used.
     expect(served + rest.served).toBeLessThanOrEqual(1_000);
     expect(rest.refused).toBe(1_200 - rest.served);
     expect(await usage(second)).toMatchObject({ requests_today: 1_000, remaining: 0 });
@@ -132,7 +132,7 @@ describe('an address', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
   });
 
-  it('is told by a trusted proxy, through both doors, and is found nowhere', async () => {
+  it('comes from a trusted proxy, over both transports, and is stored nowhere', async () => {
     const env = {
       LENSGATE_CATALOG_DAILY_LIMIT: '5',
       LENSGATE_TRUSTED_PROXIES: '127.0.0.1',
@@ -147,7 +147,9 @@ describe('an address', () => {
       const answer = await fetch(`${server.url}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...from(client) },
-        body: JSON.stringify({ query: '{ freeTierUsage { ipHash remaining } catalogEntry(id: "gpt-4o") { id } }' }),
+        body: JSON.stringify({
+          query: '{ freeTierUsage { ipHash remaining } catalogEntry(id: "gpt-4o") { entryId } }',
+        }),
       });
       return answer.json();
     };
@@ -156,7 +158,7 @@ describe('an address', () => {
       data: { freeTierUsage: { ipHash, remaining: 0 }, catalogEntry: null },
       errors: [{ extensions: { code: 'LIMIT_EXCEEDED', dailyLimit: 5 } }],
     });
-    expect(await graph('203.0.113.78')).toMatchObject({ data: { catalogEntry: { id: 'gpt-4o' } } });
+    expect(await graph('203.0.113.78')).toMatchObject({ data: { catalogEntry: { entryId: 'gpt-4o' } } });
     await server.end('SIGTERM');
     const data = join(folder, 'data');
     const files = readdirSync(data, { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -173,7 +175,7 @@ describe('an address', () => {
 describe('a key', () => {
   it('that does not hold makes a call an anonymous one on the open paths', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '2' });
-    const headers = { 'x-api-key': 'sk-nobody-has-issued-this' };
+    const headers = { 'x-api-key': 'sk-unknown-virtual-key' };
     expect(await burst([server], 2, headers)).toEqual({ served: 2, refused: 0, others: 0 });
     const answer = await fetch(`${server.url}${PATH}`, { headers });
     expect([answer.status, await answer.json()]).toEqual([

@@ -61,7 +61,7 @@ describe("OpenAI's SDK on a model of Google's", () => {
     expect(sent?.headers['authorization']).toBeUndefined();
   });
 
-  it('gets them as a stream, and what they cost at its end', async () => {
+  it('gets them as a stream, with the cost at its end', async () => {
     const stream = await openai.chat.completions.create({
       ...ask('hello'),
       stream: true,
@@ -91,7 +91,7 @@ describe("OpenAI's SDK on a model of Google's", () => {
     });
   });
 
-  it('hears why Google refuses', async () => {
+  it('gets the reason of a refusal of Google', async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     await expect(openai.chat.completions.create(ask('hello'))).rejects.toMatchObject({
       status: 429,

@@ -70,7 +70,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     expect(chunks.at(-1)?.candidates?.[0]?.finishReason).toBe('STOP');
   });
 
-  it('calls a function, and is told what it gave', async () => {
+  it('calls a function, and gets its result', async () => {
     const config = {
       tools: TOOLS,
       toolConfig: {
@@ -96,7 +96,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     ]);
   });
 
-  it('thinks, and tells thoughts from words', async () => {
+  it('gets thoughts separate from text', async () => {
     const answer = await google.models.generateContent({
       model,
       contents: 'think',
@@ -108,7 +108,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     ]);
   });
 
-  it('hears why it is refused', async () => {
+  it('gets the reason of a refusal', async () => {
     upstream.nextRequestError(429, { message: 'Quota exceeded', type: 'RESOURCE_EXHAUSTED' });
     const refused = google.models.generateContent({ model, contents: 'hello' });
     await expect(refused).rejects.toBeInstanceOf(ApiError);
@@ -128,11 +128,11 @@ it("Google's SDK counts tokens, lists models and describes one", async () => {
   await expect(google.models.countTokens({ model: 'nothing', contents: 'x' })).rejects.toMatchObject({ status: 404 });
 });
 
-it("Google's SDK hears of a model nobody configured, and of a key nobody knows", async () => {
+it("Google's SDK reports an unconfigured model and an unknown key", async () => {
   await expect(google.models.generateContent({ model: 'nothing', contents: 'x' })).rejects.toMatchObject({
     status: 404,
   });
-  const stranger = new GoogleGenAI({ apiKey: 'sk-nobody', httpOptions: { baseUrl: app.url, apiVersion: 'v1beta' } });
+  const stranger = new GoogleGenAI({ apiKey: 'sk-unknown', httpOptions: { baseUrl: app.url, apiVersion: 'v1beta' } });
   await expect(stranger.models.generateContent({ model: 'flash', contents: 'x' })).rejects.toMatchObject({
     status: 401,
     message: expect.stringContaining('UNAUTHENTICATED'),

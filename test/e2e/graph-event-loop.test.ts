@@ -13,18 +13,18 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 
 const BOUND_MS = 50;
 const TRIES = 6;
-/** How many send the same document at the same time. */
+/** Number of concurrent senders of one document. */
 const SENDERS = 4;
 
 let server: WatchedServer;
 
-interface Road {
+interface RequestKind {
   readonly path: string;
   readonly accept: string;
   readonly withKey: boolean;
 }
 
-async function send(body: string, { path, accept, withKey }: Road): Promise<string> {
+async function send(body: string, { path, accept, withKey }: RequestKind): Promise<string> {
   const answer = await fetch(`${server.url}${path}`, {
     method: 'POST',
     body,
@@ -68,19 +68,19 @@ async function store(trace: number, spans: number, characters: number): Promise<
 }
 
 /** The lowest of the longest slices of some tries; ends with the first within the bound. */
-async function sliceMs(document: HostileDocument, road: Road): Promise<number> {
+async function sliceMs(document: HostileDocument, kind: RequestKind): Promise<number> {
   const body = bodyOf(document);
   let lowest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < TRIES && lowest > BOUND_MS; attempt += 1) {
     const longest = await server.longestSliceMs(() =>
-      Promise.all(Array.from({ length: SENDERS }, () => send(body, road))),
+      Promise.all(Array.from({ length: SENDERS }, () => send(body, kind))),
     );
     lowest = Math.min(lowest, longest);
   }
   return lowest;
 }
 
-const ROADS: readonly Road[] = ['/graphql', '/graphql/stream'].flatMap((path) =>
+const REQUEST_KINDS: readonly RequestKind[] = ['/graphql', '/graphql/stream'].flatMap((path) =>
   [false, true].map((withKey) => ({
     path,
     accept: path === '/graphql' ? 'application/json' : 'text/event-stream',
@@ -93,15 +93,15 @@ beforeAll(async () => {
   await store(1, 2_000, 0);
   await store(2, 2, 30_000);
   for (let trace = 3; trace < 20; trace += 1) await store(trace, 300, 0);
-  const [road] = ROADS;
-  if (road === undefined) throw new Error('There is no road.');
-  for (const document of HOSTILE_DOCUMENTS) await send(bodyOf(document), { ...road, withKey: true });
+  const [kind] = REQUEST_KINDS;
+  if (kind === undefined) throw new Error('There is no request kind.');
+  for (const document of HOSTILE_DOCUMENTS) await send(bodyOf(document), { ...kind, withKey: true });
 }, 120_000);
 
 afterAll(() => server.stop());
 
 describe('the event loop under hostile documents', () => {
-  it('is watched: a loop that is blocked is seen', async () => {
+  it('is measured: a blocked loop is detected', async () => {
     expect(await server.longestSliceMs(() => server.block())).toBeGreaterThan(BLOCKED_MS - BOUND_MS / 2);
   });
 
@@ -111,12 +111,12 @@ describe('the event loop under hostile documents', () => {
     expect(HOSTILE_DOCUMENTS.filter((document) => bodyOf(document).length > BODY_LIMIT)).toEqual([]);
   });
 
-  it.each(ROADS)(
-    'is held by none for longer than 50 ms on $path, with a key: $withKey',
-    async (road) => {
+  it.each(REQUEST_KINDS)(
+    'is blocked by no document for longer than 50 ms on $path, with a key: $withKey',
+    async (kind) => {
       const slow: Record<string, number> = {};
       for (const document of HOSTILE_DOCUMENTS) {
-        const ms = await sliceMs(document, road);
+        const ms = await sliceMs(document, kind);
         if (ms > BOUND_MS) slow[document.name] = ms;
       }
       expect(slow).toEqual({});

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TraceUpdatesDocument } from '../graph/generated/graphql.ts';
-import { ROADS } from '../graph/subscribers.ts';
+import { TRANSPORTS } from '../graph/subscribers.ts';
 import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -75,7 +75,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a key that two
     await vi.waitFor(async () => expect(await listsAt(there, key)).toBe(200), SOON);
   });
 
-  it.each(ROADS)('ends its feeds in both processes while nothing happens in them: %s', async (_name, road) => {
+  it.each(TRANSPORTS)('ends its feeds in both processes while nothing happens in them: %s', async (_name, road) => {
     const [key, lasting] = [await newKey(), await newKey()];
     const follow = (holder: string) =>
       [here, there].map((app) => road(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));

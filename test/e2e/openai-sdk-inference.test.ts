@@ -161,7 +161,7 @@ describe('completions of the official SDK', () => {
     });
   });
 
-  it('stream no usage nobody asked for', async () => {
+  it('stream usage only on request', async () => {
     const stream = await openai.completions.create({ model: 'demo', prompt: 'Hello', stream: true });
     const usages: unknown[] = [];
     for await (const { usage } of stream) usages.push(usage ?? null);
@@ -170,7 +170,7 @@ describe('completions of the official SDK', () => {
 });
 
 describe('moderations of the official SDK', () => {
-  it('are what the upstream says of a text', async () => {
+  it('are the scores of the upstream', async () => {
     const answer = await openai.moderations.create({ model: 'watchman', input: 'harm' });
     expect(answer).toMatchObject({
       model: 'watchman',

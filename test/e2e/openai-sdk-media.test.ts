@@ -56,7 +56,7 @@ const costOf = (response: Response): string | null => response.headers.get('x-li
 const sound = () => toFile(SOUND, 'hello.wav');
 
 describe('pictures of the official SDK', () => {
-  it('are made, and cost what the catalog says of their size', async () => {
+  it('are generated, and priced by their size in the catalog', async () => {
     const asked = { model: 'sized', prompt: 'a cat', size: '1024x1024', quality: 'low' } as const;
     const { data, response } = await openai.images.generate(asked).withResponse();
     expect(data.data).toEqual([{ b64_json: PICTURE.toString('base64'), revised_prompt: 'a fine cat' }]);
@@ -93,7 +93,7 @@ describe('recordings of the official SDK', () => {
     expect(costOf(response)).toBe('0.0000425');
   });
 
-  it('are billed by the second, where the answer tells seconds', async () => {
+  it('are billed by the second, where the answer has a duration', async () => {
     const { data, response } = await openai.audio.transcriptions
       .create({
         model: 'whisper',

@@ -81,7 +81,7 @@ describe.each(['native', 'translated'])('the WebSocket of the official SDK for r
     });
   });
 
-  it('goes on with the result of a tool from a response that is not stored', async () => {
+  it('continues an unstored response with the result of a tool', async () => {
     const socket = connect();
     const tools = [{ type: 'function' as const, name: 'weather', strict: false, parameters: { type: 'object' } }];
     const { response } = await ask(socket, { model, input: 'weather', tools, store: false, stream_id: 'main' });
@@ -137,8 +137,8 @@ describe('the WebSocket of the official SDK for responses', () => {
     expect((await ask(socket, { model: 'demo', input: 'Hello' })).response.status).toBe('completed');
   });
 
-  it('is refused at the handshake with a key nobody has', async () => {
-    const socket = connect(new OpenAI({ apiKey: 'sk-nobody-has-this-key', baseURL: `${app.url}/v1` }));
+  it('is refused at the handshake with an unknown key', async () => {
+    const socket = connect(new OpenAI({ apiKey: 'sk-unknown-virtual-key', baseURL: `${app.url}/v1` }));
     const error = await new Promise<Error>((resolve) => {
       socket.on('error', resolve);
     });

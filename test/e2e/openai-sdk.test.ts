@@ -91,7 +91,7 @@ describe('the official SDK with a virtual key', () => {
     expect(JSON.stringify(headers)).not.toContain(key);
   });
 
-  it('gets a stream, each piece as it comes, and the usage it asked for', async () => {
+  it('gets a stream, chunk by chunk, with the requested usage', async () => {
     const stream = await openai.chat.completions.create({
       model: 'assistant',
       messages: ask('hello'),
@@ -156,15 +156,15 @@ describe('the official SDK with a virtual key', () => {
   });
 });
 
-describe('the official SDK is told what went wrong', () => {
-  it('401 for a key nobody knows', async () => {
-    const stranger = new OpenAI({ apiKey: 'sk-nobody-knows-this-key', baseURL: `${app.url}/v1`, maxRetries: 0 });
+describe('the official SDK raises its own error classes', () => {
+  it('401 for an unknown key', async () => {
+    const stranger = new OpenAI({ apiKey: 'sk-unknown-virtual-key', baseURL: `${app.url}/v1`, maxRetries: 0 });
     await expect(
       stranger.chat.completions.create({ model: 'assistant', messages: ask('hello') }),
     ).rejects.toMatchObject({ status: 401, type: 'token_not_found_in_db', param: 'key', code: '401' });
   });
 
-  it('400 for a model nobody configured', async () => {
+  it('400 for an unconfigured model', async () => {
     await expect(openai.chat.completions.create({ model: 'nothing', messages: ask('hello') })).rejects.toMatchObject({
       status: 400,
       message:

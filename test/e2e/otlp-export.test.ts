@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 
 const COLLECTOR_KEY = 'sk-collector-0123456789';
 const PATIENCE = { timeout: 50_000, interval: 100 };
-/** A place in somebody's trace; of that span nobody tells us. */
+/** Trace context of a caller whose own span is never exported to this server. */
 const PARENT_ID = '00f067aa0ba902b7';
 
 let folder: string;
@@ -108,7 +108,7 @@ it.each(['http/protobuf', 'http/json'])('a call is a span in a collector elsewhe
   ]);
 });
 
-it('prompts that are not kept do not leave the house, and a line in the file is enough', async () => {
+it('prompts that are not stored are not exported, and one line of the configuration enables the export', async () => {
   const gateway = await startGateway({
     config: {
       general_settings: {
@@ -142,7 +142,7 @@ it('a collector that is away costs no call anything, and gets its spans when it 
   await expect.poll(() => collected(`/v1/traces/${traceId}`), PATIENCE).toMatchObject({ summary: { span_count: 20 } });
 });
 
-it('what has just ended is sent before the process ends', async () => {
+it('spans that have just ended are exported before the process exits', async () => {
   const gateway = await startGateway({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -41,7 +41,7 @@ describe('the OpenTelemetry exporters', () => {
   });
   afterAll(() => app.stop());
 
-  it.each(EXPORTERS)('%s: what was exported is read back', async (_name, compression, make) => {
+  it.each(EXPORTERS)('%s: exported spans are read back', async (_name, compression, make) => {
     const { traceId, callId } = await exportRun(exporterTo(app.url, app.adminKey, compression, make));
     const list = await read(app.url, app.adminKey, '/v1/traces');
     expect(list).toMatchObject({

@@ -47,7 +47,7 @@ describe.skipIf(python === '')('the OpenTelemetry SDK for Python', () => {
 });
 
 describe.skipIf(collector === '')('a collector between an exporter and us', () => {
-  it('forwards what it was sent, gathered and packed anew', async () => {
+  it('forwards received spans in new batches', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-collector-'));
     const [httpPort, grpcPort] = [await freePort(), await freePort()];
     const running = spawn(

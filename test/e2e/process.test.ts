@@ -90,7 +90,7 @@ async function heldUpstream() {
 }
 
 describe('a first start', () => {
-  it('says what to open, makes a key, is ready, and every call it prints works as it stands', async () => {
+  it('prints the address, generates a key, is ready, and every printed command works unchanged', async () => {
     const { url, output, key } = await start();
     expect(statSync(join(folder, 'data', 'admin-key')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'data', 'lensgate.db')).mode & 0o077).toBe(0);
@@ -191,7 +191,7 @@ describe('SIGTERM', () => {
 });
 
 describe('the log', () => {
-  it('says that a request is not HTTP, and quotes nothing of it', async () => {
+  it('reports a request that is not HTTP, without quoting it', async () => {
     const server = await start();
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);

@@ -18,7 +18,7 @@ const madeBefore = (days: number, id: string): KeptResponse => ({
   response: { id, object: 'response', output: [] },
 });
 
-it('a kept response goes after its days, and one that is younger stays', async () => {
+it('a stored response is deleted after its retention, a younger one stays', async () => {
   const { dataDir, adminKey, stop } = await startApp();
   await stop({ keepData: true });
   const log = { warn: () => {}, error: () => {} };

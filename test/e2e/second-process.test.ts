@@ -36,7 +36,7 @@ async function refusal(env: Record<string, string> = {}): Promise<readonly [numb
 }
 
 describe('a second process on one SQLite database', () => {
-  it('is refused with the id of the first, which goes on', async () => {
+  it('is refused with the process id of the first, which continues', async () => {
     const first = await start();
     const holder = readFileSync(holderFile(), 'utf8');
     expect(holder).toMatch(new RegExp(`^pid ${first.process.pid} on host ${hostname()}, since \\S+Z$`));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,19 @@ beforeEach(() => {
 });
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
+});
+
+it.each([
+  ['--help', /^Lensgate 0[\s\S]*LITELLM_MASTER_KEY, general_settings\.master_key\n/],
+  ['--version', /^Lensgate \d+\.\d+\.\d+\n$/],
+])('%s is answered without a start', async (argument, expected) => {
+  const child = spawnMain([argument], { LENSGATE_DATA_DIR: join(folder, 'data') });
+  let output = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const [code] = await once(child, 'close');
+  expect([code, expected.test(output), existsSync(join(folder, 'data'))]).toEqual([0, true, false]);
 });
 
 describe('a start that fails', () => {
@@ -34,7 +47,16 @@ describe('a start that fails', () => {
     ]);
   });
 
-  it('says that the port is in use', async () => {
+  it('refuses a section without an effect when strict_config is set', async () => {
+    const config = join(folder, 'strict.yaml');
+    writeFileSync(config, 'strict_config: true\n\nguardrails: [{ guardrail_name: mask }]\n');
+    expect(await refusalOf(['--config', config])).toEqual([
+      1,
+      `Lensgate cannot start with this configuration:\n${config}:3: guardrails: has no effect: no request and no answer is checked, masked or blocked\n`,
+    ]);
+  });
+
+  it('reports a port in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -49,15 +71,15 @@ describe('a start that fails', () => {
   it.each(['auto', 'node:sqlite'])('names a damaged database and leaves it as it is, over %s', async (driver) => {
     const file = join(folder, 'data', 'lensgate.db');
     mkdirSync(join(folder, 'data'));
-    writeFileSync(file, 'not a database, but somebody needs it');
+    writeFileSync(file, 'not a database, but still needed');
     expect(await refusalOf(['--port', '0'], { LENSGATE_SQLITE_DRIVER: driver })).toEqual([
       1,
       `Lensgate cannot start: ${file} is damaged or no SQLite database. It was left as it is: restore it, or move it away.\n`,
     ]);
-    expect(readFileSync(file, 'utf8')).toBe('not a database, but somebody needs it');
+    expect(readFileSync(file, 'utf8')).toBe('not a database, but still needed');
   });
 
-  it.each(['auto', 'node:sqlite'])('says what stands in the way of the database, over %s', async (driver) => {
+  it.each(['auto', 'node:sqlite'])('names the file that blocks the database, over %s', async (driver) => {
     const file = join(folder, 'data', 'lensgate.db');
     mkdirSync(file, { recursive: true });
     expect(await refusalOf(['--port', '0'], { LENSGATE_SQLITE_DRIVER: driver })).toEqual([

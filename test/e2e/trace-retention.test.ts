@@ -13,7 +13,7 @@ const spanAt = (traceId: string, ms: number): unknown => ({
   endTimeUnixNano: `${ms}000000`,
 });
 
-it('a trace goes after its days, and one that is younger stays', async () => {
+it('a trace is deleted after its retention, a younger one stays', async () => {
   const before = await startApp();
   const spans = [spanAt(OLD, Date.now() - 15 * DAY_MS), spanAt(YOUNG, Date.now() - 13 * DAY_MS)];
   const sent = await before.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] });

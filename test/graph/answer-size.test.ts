@@ -3,7 +3,7 @@ import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import { MAX_ANSWER_BYTES } from '../../src/graphql/answers.ts';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
-import { anEntry, eventually, openGraph, scriptedGateway } from './graph-house.ts';
+import { anEntry, eventually, openGraph, scriptedGateway } from './graph-server.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
@@ -96,7 +96,7 @@ describe('a large answer', () => {
   it('keeps the errors beside its data, masked', async () => {
     const text = 'x'.repeat(300_000);
     house = await openGraph({ entries: [entryWith(text)] });
-    const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entry: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { usd } }`;
+    const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entryId: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { priceUsd } }`;
     const answer = await house.post(JSON.stringify({ query }), HEADERS);
     expect(await answer.json()).toMatchObject({
       data: { catalogEntry: { extraFields: { text } }, priceHistory: null },
@@ -128,10 +128,10 @@ describe('a mutation', () => {
 });
 
 describe('an event of a subscription', () => {
-  const QUERY = `subscription { traceUpdates { trace { ${Array.from({ length: 30 }, (_, index) => `s${index}: spans { spanId name agent service error }`).join(' ')} } } }`;
-  const largeSpans = (count: number): readonly Span[] =>
-    Array.from({ length: count }, (_, index) =>
-      aSpan({ spanId: (index + 1).toString(16).padStart(16, '0'), name: TEXT.repeat(100) }),
+  const QUERY = `subscription { traceUpdates { trace { ${Array.from({ length: 30 }, (_, index) => `s${index}: spans(first: 100) { nodes { spanId name agent service error } }`).join(' ')} } } }`;
+  const largeSpans = (repeats: number): readonly Span[] =>
+    Array.from({ length: 100 }, (_, index) =>
+      aSpan({ spanId: (index + 1).toString(16).padStart(16, '0'), name: TEXT.repeat(repeats) }),
     );
 
   async function firstEvent(path: string, spans: readonly Span[]): Promise<unknown> {
@@ -159,9 +159,11 @@ describe('an event of a subscription', () => {
   it.each(['/graphql', '/graphql/stream'])('comes whole below the limit, over %s', async (path) => {
     house = await openGraph();
     const event = (await firstEvent(path, largeSpans(100))) as {
-      readonly data: { readonly traceUpdates: { readonly trace: Readonly<Record<string, readonly object[]>> } };
+      readonly data: {
+        readonly traceUpdates: { readonly trace: Readonly<Record<string, { readonly nodes: readonly object[] }>> };
+      };
     };
-    const lists = Object.values(event.data.traceUpdates.trace);
+    const lists = Object.values(event.data.traceUpdates.trace).map(({ nodes }) => nodes);
     expect(lists.map(({ length }) => length)).toEqual(Array.from({ length: 30 }, () => 100));
     expect(lists[29]?.[99]).toMatchObject({ name: TEXT.repeat(100) });
   });
@@ -174,13 +176,12 @@ describe('an event of a subscription', () => {
 
 describe('the lists of an answer', () => {
   it('yield no more fields than one answer may have', async () => {
-    house = await openGraph();
-    const spans = Array.from({ length: 600 }, (_, index) =>
-      aSpan({ spanId: (index + 1).toString(16).padStart(16, '0') }),
+    house = await openGraph({ entries: Array.from({ length: 600 }, (_, index) => anEntry(`azure/r${index}/gpt-4o`)) });
+    const lists = Array.from(
+      { length: 200 },
+      (_, index) => `s${index}: offers { a: entryId b: provider c: mode d: maxTokens }`,
     );
-    await house.ingest(TEAM_KEY, ...spans);
-    const lists = Array.from({ length: 200 }, (_, index) => `s${index}: spans { a: spanId b: name c: kind d: type }`);
-    const query = `{ traces(first: 1, from: "2020-01-01T00:00:00Z") { nodes { ${lists.join(' ')} } } }`;
+    const query = `{ model(name: "gpt-4o") { ${lists.join(' ')} } }`;
     const answer = await house.post(JSON.stringify({ query }), HEADERS);
     expect(await answer.json()).toEqual({
       errors: [
@@ -194,10 +195,7 @@ describe('the lists of an answer', () => {
 
   it('list no more errors than one answer may have', async () => {
     house = await openGraph();
-    const fields = Array.from(
-      { length: 50 },
-      (_, index) => `s${index}: spans(traceId: "x") { pageInfo { endCursor } }`,
-    );
+    const fields = Array.from({ length: 50 }, (_, index) => `s${index}: span(traceId: "x", spanId: "x") { name }`);
     const answer = await house.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }), HEADERS);
     const { errors } = (await answer.json()) as { errors: { message: string }[] };
     expect([errors.length, errors.at(-1)?.message]).toEqual([21, '30 further errors are not listed.']);

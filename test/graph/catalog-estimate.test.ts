@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { EstimateWorkloadDocument, type EstimateWorkloadQueryVariables } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { WorkloadEstimatesDocument, type WorkloadEstimatesQueryVariables } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 const ENTRIES = [
   anEntry('gpt-4o', {
@@ -35,70 +35,73 @@ afterEach(() => house.close());
 
 const work = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
 
-describe('estimateWorkload', () => {
+describe('workloadEstimates', () => {
   it('ranks by cost, shows what a total is made of, and counts what is left out', async () => {
     house = await openGraph({ entries: ENTRIES });
-    const input = { ...work, cacheHitRate: '0.4', batchShare: '0.5', where: { capabilities: ['VISION' as const] } };
-    expect(await house.call(EstimateWorkloadDocument, { input }, null)).toMatchInlineSnapshot(`
+    const variables = {
+      workload: { ...work, cacheHitRate: '0.4', batchShare: '0.5' },
+      filter: { capabilities: ['VISION' as const] },
+    };
+    expect(await house.call(WorkloadEstimatesDocument, variables, null)).toMatchInlineSnapshot(`
       {
         "data": {
-          "estimateWorkload": {
+          "workloadEstimates": {
             "nodes": [
               {
+                "costPerRequestUsd": "0.02",
+                "costUsd": "20",
                 "entry": {
-                  "id": "gpt-4o",
+                  "entryId": "gpt-4o",
                   "provider": "openai",
                 },
                 "lines": [
                   {
                     "batch": false,
-                    "cost": "7.5",
+                    "costUsd": "7.5",
                     "kind": "INPUT",
                     "quantity": "3000000",
-                    "rate": "0.0000025",
+                    "unitPriceUsd": "0.0000025",
                   },
                   {
                     "batch": false,
-                    "cost": "2.5",
+                    "costUsd": "2.5",
                     "kind": "CACHE_READ",
                     "quantity": "2000000",
-                    "rate": "0.00000125",
+                    "unitPriceUsd": "0.00000125",
                   },
                   {
                     "batch": false,
-                    "cost": "2.5",
+                    "costUsd": "2.5",
                     "kind": "OUTPUT",
                     "quantity": "250000",
-                    "rate": "0.00001",
+                    "unitPriceUsd": "0.00001",
                   },
                   {
                     "batch": true,
-                    "cost": "3.75",
+                    "costUsd": "3.75",
                     "kind": "INPUT",
                     "quantity": "3000000",
-                    "rate": "0.00000125",
+                    "unitPriceUsd": "0.00000125",
                   },
                   {
                     "batch": true,
-                    "cost": "2.5",
+                    "costUsd": "2.5",
                     "kind": "CACHE_READ",
                     "quantity": "2000000",
-                    "rate": "0.00000125",
+                    "unitPriceUsd": "0.00000125",
                   },
                   {
                     "batch": true,
-                    "cost": "1.25",
+                    "costUsd": "1.25",
                     "kind": "OUTPUT",
                     "quantity": "250000",
-                    "rate": "0.000005",
+                    "unitPriceUsd": "0.000005",
                   },
                 ],
                 "notes": [
                   "BATCH_PRICE_MISSING",
                 ],
-                "perRequest": "0.02",
                 "tierAboveTokens": null,
-                "total": "20",
               },
             ],
             "pageInfo": {
@@ -106,7 +109,7 @@ describe('estimateWorkload', () => {
               "hasNextPage": false,
             },
             "snapshot": {
-              "id": "snapshot-1",
+              "snapshotId": "snapshot-1",
             },
             "tooSmallCount": 0,
             "totalCount": 1,
@@ -119,9 +122,14 @@ describe('estimateWorkload', () => {
 
   it('puts the cheapest first and counts what is left out', async () => {
     house = await openGraph({ entries: ENTRIES });
-    const { data } = await house.call(EstimateWorkloadDocument, { input: work, first: 2 }, null);
-    const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.estimateWorkload;
-    expect([nodes.map(({ entry, total }) => [entry.id, total]), totalCount, unpricedCount, tooSmallCount]).toEqual([
+    const { data } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 2 }, null);
+    const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.workloadEstimates;
+    expect([
+      nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd]),
+      totalCount,
+      unpricedCount,
+      tooSmallCount,
+    ]).toEqual([
       [
         ['claude-5', '12.5'],
         ['also-claude-5', '12.5'],
@@ -130,44 +138,46 @@ describe('estimateWorkload', () => {
       1,
       1,
     ]);
-    const next = await house.call(EstimateWorkloadDocument, { input: work, after: pageInfo.endCursor }, null);
-    expect(next.data.estimateWorkload.nodes.map(({ entry, total }) => [entry.id, total])).toEqual([['gpt-4o', '30']]);
+    const next = await house.call(WorkloadEstimatesDocument, { workload: work, after: pageInfo.endCursor }, null);
+    expect(next.data.workloadEstimates.nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd])).toEqual([
+      ['gpt-4o', '30'],
+    ]);
   });
 
-  it.each<readonly [EstimateWorkloadQueryVariables['input'], readonly string[]]>([
-    [{ ...work, provider: 'Anthropic' }, ['claude-5']],
-    [{ ...work, model: 're:^gpt' }, ['gpt-4o']],
-    [{ ...work, modes: ['embedding'] }, ['embedding']],
-    [{ ...work, modes: [] }, []],
-    [{ ...work, where: { maxInputUsdPerMillionTokens: '1' } }, ['claude-5', 'also-claude-5']],
-    [{ ...work, where: { minContextWindow: 1_000_001 } }, []],
-    [{ inputTokens: 0, outputTokens: 0, provider: 'openai' }, ['gpt-4o', 'small']],
-  ])('%j is done by %j', async (input, ids) => {
+  it.each<readonly [WorkloadEstimatesQueryVariables, readonly string[]]>([
+    [{ workload: work, filter: { provider: 'Anthropic' } }, ['claude-5']],
+    [{ workload: work, filter: { model: 're:^gpt' } }, ['gpt-4o']],
+    [{ workload: { ...work, modes: ['embedding'] } }, ['embedding']],
+    [{ workload: { ...work, modes: [] } }, []],
+    [{ workload: work, filter: { maxInputCostUsdPerMillionTokens: '1' } }, ['claude-5', 'also-claude-5']],
+    [{ workload: work, filter: { minContextWindow: 1_000_001 } }, []],
+    [{ workload: { inputTokens: 0, outputTokens: 0 }, filter: { provider: 'openai' } }, ['gpt-4o', 'small']],
+  ])('%j ranks %j', async (variables, ids) => {
     house = await openGraph({ entries: ENTRIES });
-    const { data } = await house.call(EstimateWorkloadDocument, { input }, null);
-    expect(data.estimateWorkload.nodes.map(({ entry }) => entry.id)).toEqual(ids);
+    const { data } = await house.call(WorkloadEstimatesDocument, variables, null);
+    expect(data.workloadEstimates.nodes.map(({ entry }) => entry.entryId)).toEqual(ids);
   });
 
-  it.each<readonly [EstimateWorkloadQueryVariables, string]>([
-    [{ input: { ...work, requests: 0 } }, '`requests` must be at least 1.'],
-    [{ input: { ...work, inputTokens: -1 } }, '`inputTokens` must not be below zero.'],
-    [{ input: { ...work, cacheHitRate: '1.1' } }, '`cacheHitRate` must be between 0 and 1.'],
-    [{ input: { ...work, batchShare: '-0.1' } }, '`batchShare` must be between 0 and 1.'],
-    [{ input: { ...work, reasoningShare: '0.0000000001' } }, '`reasoningShare` must have at most 9 decimals.'],
+  it.each<readonly [WorkloadEstimatesQueryVariables, string]>([
+    [{ workload: { ...work, requests: 0 } }, '`requests` must be at least 1.'],
+    [{ workload: { ...work, inputTokens: -1 } }, '`inputTokens` must not be below zero.'],
+    [{ workload: { ...work, cacheHitRate: '1.1' } }, '`cacheHitRate` must be between 0 and 1.'],
+    [{ workload: { ...work, batchShare: '-0.1' } }, '`batchShare` must be between 0 and 1.'],
+    [{ workload: { ...work, reasoningShare: '0.0000000001' } }, '`reasoningShare` must have at most 9 decimals.'],
     [
-      { input: { ...work, cacheHitRate: '0.6', cacheWriteRate: '0.6' } },
+      { workload: { ...work, cacheHitRate: '0.6', cacheWriteRate: '0.6' } },
       '`cacheWriteRate` and `cacheHitRate` must not be more than 1 together.',
     ],
-    [{ input: { ...work, where: { minContextWindow: -1 } } }, 'A context window must not be below zero.'],
+    [{ workload: work, filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
   ])('refuses %j', async (variables, message) => {
     house = await openGraph({ entries: ENTRIES });
-    const { errors } = await house.call(EstimateWorkloadDocument, variables, null);
+    const { errors } = await house.call(WorkloadEstimatesDocument, variables, null);
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
   it('costs as much as the page it may fill', async () => {
     house = await openGraph({ entries: ENTRIES });
-    const { errors } = await house.call(EstimateWorkloadDocument, { input: work, first: 500 }, null);
+    const { errors } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 500 }, null);
     expect(errors?.map((error) => error.extensions?.['code'])).toEqual(['TOO_LARGE']);
   });
 
@@ -177,7 +187,7 @@ describe('estimateWorkload', () => {
       const fields = Array.from(
         { length: count },
         (_, index) =>
-          `e${index}: estimateWorkload(input: { inputTokens: ${index}, outputTokens: 1 }, first: 0) { totalCount }`,
+          `e${index}: workloadEstimates(workload: { inputTokens: ${index}, outputTokens: 1 }, first: 0) { totalCount }`,
       );
       const answer = await house.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }));
       const { errors } = (await answer.json()) as { errors?: readonly { readonly message: string }[] };

@@ -11,11 +11,11 @@ import {
   CatalogChangesDocument,
   CatalogChangeUpdatesDocument,
   EntriesWithPastDocument,
-  PriceAsOfDocument,
+  PricesAtDocument,
   PriceHistoryDocument,
 } from './generated/graphql.ts';
-import { anEntry, eventually, openGraph } from './graph-house.ts';
-import { ROADS, type Subscriber } from './subscribers.ts';
+import { anEntry, eventually, openGraph } from './graph-server.ts';
+import { TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 const INPUT = 'input_cost_per_token';
 /** The house's clock stands in the middle of the 15th. */
@@ -88,65 +88,65 @@ async function withPast(): Promise<CatalogHistory> {
 describe('priceHistory', () => {
   it('tells the steps of a price with exact amounts, and leaves a gap where nobody looked', async () => {
     house = await openGraph({ history: await withPast() });
-    expect(await house.call(PriceHistoryDocument, { entry: 'm' }, null)).toEqual({
+    expect(await house.call(PriceHistoryDocument, { entryId: 'm' }, null)).toEqual({
       data: {
         priceHistory: [
-          { field: INPUT, from: dayText(1), to: dayText(2), usd: '0.000000014', value: 1.4e-8 },
-          { field: INPUT, from: dayText(2), to: dayText(5), usd: '0.0000007', value: 7e-7 },
-          { field: INPUT, from: dayText(10), to: dayText(12), usd: '0.000001', value: 1e-6 },
-          { field: INPUT, from: dayText(12), to: null, usd: '0.0000005', value: 5e-7 },
+          { field: INPUT, from: dayText(1), to: dayText(2), priceUsd: '0.000000014', value: 1.4e-8 },
+          { field: INPUT, from: dayText(2), to: dayText(5), priceUsd: '0.0000007', value: 7e-7 },
+          { field: INPUT, from: dayText(10), to: dayText(12), priceUsd: '0.000001', value: 1e-6 },
+          { field: INPUT, from: dayText(12), to: null, priceUsd: '0.0000005', value: 5e-7 },
         ],
       },
     });
-    const { data } = await house.call(PriceHistoryDocument, { entry: 'm', from: dayText(11), to: dayText(12) });
+    const { data } = await house.call(PriceHistoryDocument, { entryId: 'm', from: dayText(11), to: dayText(12) });
     expect(data.priceHistory).toEqual([
-      { field: INPUT, from: dayText(11), to: dayText(12), usd: '0.000001', value: 1e-6 },
+      { field: INPUT, from: dayText(11), to: dayText(12), priceUsd: '0.000001', value: 1e-6 },
     ]);
   });
 
   it('tells of an entry that is gone, knows none that never was, and one that has no past yet', async () => {
     house = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
-    const gone = await house.call(PriceHistoryDocument, { entry: 'gone', from: dayText(11) });
+    const gone = await house.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
     expect(gone.data.priceHistory).toEqual([
-      { field: INPUT, from: dayText(11), to: dayText(12), usd: '0.000003', value: 3e-6 },
-      { field: INPUT, from: dayText(12), to: null, usd: null, value: null },
-      { field: 'tiered_pricing', from: dayText(11), to: dayText(12), usd: null, value: [1] },
-      { field: 'tiered_pricing', from: dayText(12), to: null, usd: null, value: null },
+      { field: INPUT, from: dayText(11), to: dayText(12), priceUsd: '0.000003', value: 3e-6 },
+      { field: INPUT, from: dayText(12), to: null, priceUsd: null, value: null },
+      { field: 'tiered_pricing', from: dayText(11), to: dayText(12), priceUsd: null, value: [1] },
+      { field: 'tiered_pricing', from: dayText(12), to: null, priceUsd: null, value: null },
     ]);
-    for (const entry of ['never', 'nev\0er', 'm\ud800', '', 'x'.repeat(10_000)])
-      expect(await house.call(PriceHistoryDocument, { entry })).toEqual({ data: { priceHistory: null } });
-    expect(await house.call(PriceHistoryDocument, { entry: 'new' })).toEqual({ data: { priceHistory: [] } });
+    for (const entryId of ['never', 'nev\0er', 'm\ud800', '', 'x'.repeat(10_000)])
+      expect(await house.call(PriceHistoryDocument, { entryId })).toEqual({ data: { priceHistory: null } });
+    expect(await house.call(PriceHistoryDocument, { entryId: 'new' })).toEqual({ data: { priceHistory: [] } });
   });
 
   it('refuses a time that ends before it begins, and says when the past cannot be read', async () => {
     house = await openGraph({ history: stores.catalogHistory });
-    expect(await house.call(PriceHistoryDocument, { entry: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
+    expect(await house.call(PriceHistoryDocument, { entryId: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
       data: { priceHistory: null },
-      errors: [{ message: 'The time is empty: `from` must be before `to`.', extensions: { code: 'INVALID_INPUT' } }],
+      errors: [{ message: 'The period is empty: `from` must be before `to`.', extensions: { code: 'INVALID_INPUT' } }],
     });
     await house.close();
     const away = { ...stores.catalogHistory, ofEntries: () => Promise.reject(new Unavailable('Away.')) };
     house = await openGraph({ history: away, entries: [anEntry('m')] });
-    const answer = await house.call(EntriesWithPastDocument, { date: dayText(2) });
-    expect(answer.data.catalogEntries).toEqual({ nodes: [{ id: 'm', priceHistory: null, priceAsOf: null }] });
+    const answer = await house.call(EntriesWithPastDocument, { at: dayText(2) });
+    expect(answer.data.catalogEntries).toEqual({ nodes: [{ entryId: 'm', priceHistory: null, pricesAt: null }] });
     expect(answer.errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
   });
 });
 
-describe('priceAsOf', () => {
+describe('pricesAt', () => {
   it.each([
-    [0, null, { known: false, usd: null, value: null }],
-    [1, true, { known: true, usd: '0.000000014', value: 1.4e-8 }],
-    [3, true, { known: true, usd: '0.0000007', value: 7e-7 }],
-    [7, null, { known: false, usd: null, value: null }],
-    [11, true, { known: true, usd: '0.000001', value: 1e-6 }],
-    [13, true, { known: true, usd: '0.0000005', value: 5e-7 }],
-    [20, null, { known: false, usd: null, value: null }],
+    [0, null, { known: false, priceUsd: null, value: null }],
+    [1, true, { known: true, priceUsd: '0.000000014', value: 1.4e-8 }],
+    [3, true, { known: true, priceUsd: '0.0000007', value: 7e-7 }],
+    [7, null, { known: false, priceUsd: null, value: null }],
+    [11, true, { known: true, priceUsd: '0.000001', value: 1e-6 }],
+    [13, true, { known: true, priceUsd: '0.0000005', value: 5e-7 }],
+    [20, null, { known: false, priceUsd: null, value: null }],
   ])('tells what history knows of day %i, and that it does not know the rest', async (number, listed, price) => {
     house = await openGraph({ history: await withPast() });
-    expect(await house.call(PriceAsOfDocument, { entry: 'm', date: dayText(number) }, null)).toEqual({
+    expect(await house.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
       data: {
-        priceAsOf: {
+        pricesAt: {
           entryId: 'm',
           at: dayText(number),
           listed,
@@ -158,14 +158,14 @@ describe('priceAsOf', () => {
 
   it('gives only the prices asked for, and none of an id nobody ever saw', async () => {
     house = await openGraph({ history: await withPast() });
-    const asked = { entry: 'gone', date: dayText(13), fields: [INPUT, 'no_such_cost'] };
-    expect((await house.call(PriceAsOfDocument, asked)).data.priceAsOf).toEqual({
+    const asked = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
+    expect((await house.call(PricesAtDocument, asked)).data.pricesAt).toEqual({
       entryId: 'gone',
       at: dayText(13),
       listed: false,
-      prices: [{ field: INPUT, known: true, usd: null, value: null }],
+      prices: [{ field: INPUT, known: true, priceUsd: null, value: null }],
     });
-    expect((await house.call(PriceAsOfDocument, { entry: 'never', date: dayText(3) })).data.priceAsOf).toBeNull();
+    expect((await house.call(PricesAtDocument, { entryId: 'never', at: dayText(3) })).data.pricesAt).toBeNull();
   });
 
   it('reads the past of a whole page at once', async () => {
@@ -180,11 +180,11 @@ describe('priceAsOf', () => {
     };
     const entries = [anEntry('m'), ...Array.from({ length: 49 }, (_, at) => anEntry(`n${at}`))];
     house = await openGraph({ history: counted, entries });
-    const { data } = await house.call(EntriesWithPastDocument, { date: dayText(11) });
+    const { data } = await house.call(EntriesWithPastDocument, { at: dayText(11) });
     expect(data.catalogEntries.nodes).toHaveLength(50);
     expect(data.catalogEntries.nodes[0]).toMatchObject({
       priceHistory: { length: 4 },
-      priceAsOf: { listed: true, prices: [{ known: true, usd: '0.000001' }] },
+      pricesAt: { listed: true, prices: [{ known: true, priceUsd: '0.000001' }] },
     });
     expect(reads).toBe(1);
   });
@@ -195,9 +195,32 @@ describe('catalogChanges', () => {
     house = await openGraph({ history: await withPast() });
     const first = await house.call(CatalogChangesDocument, { first: 3 }, null);
     expect(first.data.catalogChanges.nodes).toMatchObject([
-      { entryId: 'gone', op: 'REMOVED', field: null, kind: null, old: { [INPUT]: 3e-6 }, new: null, oldUsd: null },
-      { entryId: 'm', op: 'CHANGED', field: INPUT, kind: 'PRICE', oldUsd: '0.000001', newUsd: '0.0000005' },
-      { at: dayText(4), field: 'max_tokens', kind: 'LIMIT', old: null, new: 5, oldUsd: null, snapshotId: null },
+      {
+        entryId: 'gone',
+        operation: 'REMOVED',
+        field: null,
+        fieldKind: null,
+        oldValue: { [INPUT]: 3e-6 },
+        newValue: null,
+        oldPriceUsd: null,
+      },
+      {
+        entryId: 'm',
+        operation: 'CHANGED',
+        field: INPUT,
+        fieldKind: 'PRICE',
+        oldPriceUsd: '0.000001',
+        newPriceUsd: '0.0000005',
+      },
+      {
+        at: dayText(4),
+        field: 'max_tokens',
+        fieldKind: 'LIMIT',
+        oldValue: null,
+        newValue: 5,
+        oldPriceUsd: null,
+        snapshotId: null,
+      },
     ]);
     expect(first.data.catalogChanges.coverage).toEqual([
       { source: 'IMPORTED', from: dayText(1), to: dayText(5) },
@@ -211,14 +234,14 @@ describe('catalogChanges', () => {
   });
 
   it.each([
-    [{ entry: 'gone' }, 1],
-    [{ provider: 'P' }, 3],
-    [{ field: INPUT }, 2],
-    [{ kind: 'LIMIT' as const }, 1],
-    [{ op: 'CHANGED' as const }, 3],
+    [{ filter: { entryId: 'gone' } }, 1],
+    [{ filter: { provider: 'P' } }, 3],
+    [{ filter: { field: INPUT } }, 2],
+    [{ filter: { fieldKind: 'LIMIT' as const } }, 1],
+    [{ filter: { operation: 'CHANGED' as const } }, 3],
     [{ from: dayText(4), to: dayText(12) }, 1],
-    [{ entry: 'm', op: 'ADDED' as const }, 0],
-    [{ entry: 'x\0' }, 0],
+    [{ filter: { entryId: 'm', operation: 'ADDED' as const } }, 0],
+    [{ filter: { entryId: 'x\0' } }, 0],
     [{ first: 0 }, 0],
   ])('filters by %o', async (filters, count) => {
     house = await openGraph({ history: await withPast() });
@@ -231,7 +254,7 @@ describe('catalogChanges', () => {
     [{ first: 501 }, '`first` must be between 0 and 500.'],
     [{ after: 'bm9uc2Vuc2U' }, 'Invalid cursor.'],
     [{ after: '' }, 'Invalid cursor.'],
-    [{ from: dayText(2), to: dayText(1) }, 'The time is empty: `from` must be before `to`.'],
+    [{ from: dayText(2), to: dayText(1) }, 'The period is empty: `from` must be before `to`.'],
   ])('refuses %o', async (variables, message) => {
     house = await openGraph({ history: stores.catalogHistory });
     expect(await house.call(CatalogChangesDocument, variables)).toMatchObject({
@@ -240,7 +263,7 @@ describe('catalogChanges', () => {
   });
 });
 
-describe.each(ROADS)('catalogChanges as they are recorded, over %s', (_name, subscribe) => {
+describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => {
   const subscribers: Subscriber[] = [];
   const follow = (variables: object): Subscriber => {
     const subscriber = subscribe(house.url, CatalogChangeUpdatesDocument, variables);
@@ -254,17 +277,21 @@ describe.each(ROADS)('catalogChanges as they are recorded, over %s', (_name, sub
 
   it('tells each subscriber what it asked for', async () => {
     house = await openGraph({ history: stores.catalogHistory });
-    const [all, one, prices] = [follow({}), follow({ entry: 'other' }), follow({ kind: 'PRICE', provider: 'P' })];
+    const [all, one, prices] = [
+      follow({}),
+      follow({ filter: { entryId: 'other' } }),
+      follow({ filter: { fieldKind: 'PRICE', provider: 'P' } }),
+    ];
     await listening(3);
     const flag = { entryId: 'other', field: 'supports_vision', old: null, new: true };
     house.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
     house.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
     await eventually(() => all.received.length === 2 && prices.received.length === 2, 'two updates');
     await eventually(() => one.received.length === 1, 'its one update');
-    const price = { entryId: 'm', field: INPUT, oldUsd: '0.000000014', newUsd: '0.0000007' };
-    const shown = { entryId: 'other', field: 'supports_vision', oldUsd: null, newUsd: null };
+    const price = { entryId: 'm', field: INPUT, oldPriceUsd: '0.000000014', newPriceUsd: '0.0000007' };
+    const shown = { entryId: 'other', field: 'supports_vision', oldPriceUsd: null, newPriceUsd: null };
     const update = (number: number, ...changes: object[]) => ({
-      data: { catalogChanges: { at: dayText(number), snapshotId: `s${number}`, missed: 0, changes } },
+      data: { catalogChangeUpdates: { at: dayText(number), snapshotId: `s${number}`, droppedUpdates: 0, changes } },
     });
     expect(all.received).toEqual([update(1, price, shown), update(2, price)]);
     expect(prices.received).toEqual([update(1, price), update(2, price)]);
@@ -278,8 +305,8 @@ describe.each(ROADS)('catalogChanges as they are recorded, over %s', (_name, sub
     for (let number = 0; number < 100; number += 1)
       house.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
     const heard = (): number =>
-      (subscriber.received as { data: { catalogChanges: { missed: number } } }[]).reduce(
-        (total, { data }) => total + 1 + data.catalogChanges.missed,
+      (subscriber.received as { data: { catalogChangeUpdates: { droppedUpdates: number } } }[]).reduce(
+        (total, { data }) => total + 1 + data.catalogChangeUpdates.droppedUpdates,
         0,
       );
     await eventually(() => heard() === 100, 'every update heard or counted as missed');

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ModelDocument, ModelOfEntryDocument, ModelsDocument, type ModelsQueryVariables } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 const ENTRIES = [
   anEntry('gpt-4o', {
@@ -31,14 +31,14 @@ describe('model', () => {
         model: {
           name: 'gpt-4o',
           offerCount: 2,
-          offers: [{ id: 'gpt-4o' }, { id: 'azure/eu/gpt-4o' }],
+          offers: [{ entryId: 'gpt-4o' }, { entryId: 'azure/eu/gpt-4o' }],
           providers: ['openai', 'azure'],
           modes: ['chat'],
           capabilitiesOfAll: ['VISION'],
           capabilitiesOfAny: ['PDF_INPUT', 'VISION'],
           maxContextWindow: 128_000,
-          cheapestInput: { id: 'gpt-4o', inputCostPerToken: '0.0000025' },
-          cheapestOutput: { id: 'azure/eu/gpt-4o', outputCostPerToken: '0.000009' },
+          cheapestInput: { entryId: 'gpt-4o', inputCostPerToken: '0.0000025' },
+          cheapestOutput: { entryId: 'azure/eu/gpt-4o', outputCostPerToken: '0.000009' },
         },
       },
     });
@@ -54,7 +54,7 @@ describe('model', () => {
     const id = 'azure/eu/gpt-4o';
     const offersNow = async () => {
       const { data } = await house.call(ModelOfEntryDocument, { id }, null);
-      return data.catalogEntry?.model?.offers.map((offer) => offer.id);
+      return data.catalogEntry?.model?.offers.map((offer) => offer.entryId);
     };
     expect(await offersNow()).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
     house.replaceCatalog([...ENTRIES, anEntry('azure/us/gpt-4o', { litellm_provider: 'azure' })]);
@@ -65,11 +65,11 @@ describe('model', () => {
 describe('models', () => {
   it.each<readonly [ModelsQueryVariables, readonly string[]]>([
     [{}, ['gpt-4o', 'gpt-4o-2024-08-06', 'text-embedding-3']],
-    [{ search: '4O-2024' }, ['gpt-4o-2024-08-06']],
-    [{ provider: 'azure' }, ['gpt-4o']],
-    [{ mode: 'EMBEDDING' }, ['text-embedding-3']],
-    [{ minOffers: 2 }, ['gpt-4o']],
-    [{ minOffers: 3 }, []],
+    [{ filter: { text: '4O-2024' } }, ['gpt-4o-2024-08-06']],
+    [{ filter: { provider: 'azure' } }, ['gpt-4o']],
+    [{ filter: { mode: 'EMBEDDING' } }, ['text-embedding-3']],
+    [{ filter: { minOffers: 2 } }, ['gpt-4o']],
+    [{ filter: { minOffers: 3 } }, []],
   ])('%j finds %j', async (variables, names) => {
     house = await openGraph({ entries: ENTRIES });
     const { data } = await house.call(ModelsDocument, variables, null);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CatalogEntriesDocument, EstimateWorkloadDocument, ModelsDocument } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { CatalogEntriesDocument, WorkloadEstimatesDocument, ModelsDocument } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 const priced = (id: string, price: number) =>
   anEntry(id, { input_cost_per_token: price, output_cost_per_token: price });
@@ -13,36 +13,36 @@ afterEach(() => house.close());
 describe('a reader that pins a state of the catalog', () => {
   it('pages through it, sorted, while another is current', async () => {
     house = await openGraph({ entries: BEFORE });
-    const sort = { by: 'INPUT_PRICE' } as const;
-    const first = await house.call(CatalogEntriesDocument, { sort, first: 2 }, null);
+    const orderBy = { field: 'INPUT_PRICE' } as const;
+    const first = await house.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
     const { snapshot, pageInfo } = first.data.catalogEntries;
     house.replaceCatalog(AFTER);
-    const rest = { sort, first: 2, after: pageInfo.endCursor, snapshot: snapshot.id };
+    const rest = { orderBy, first: 2, after: pageInfo.endCursor, snapshotId: snapshot.snapshotId };
     const second = await house.call(CatalogEntriesDocument, rest, null);
     expect(second.data.catalogEntries).toMatchObject({
       totalCount: 3,
-      snapshot: { id: 'snapshot-1' },
-      nodes: [{ id: 'gpt-4o', inputCostPerToken: '0.000003' }],
+      snapshot: { snapshotId: 'snapshot-1' },
+      nodes: [{ entryId: 'gpt-4o', inputCostPerToken: '0.000003' }],
     });
-    const now = await house.call(CatalogEntriesDocument, { sort }, null);
-    expect(now.data.catalogEntries).toMatchObject({ totalCount: 2, snapshot: { id: 'snapshot-2' } });
+    const now = await house.call(CatalogEntriesDocument, { orderBy }, null);
+    expect(now.data.catalogEntries).toMatchObject({ totalCount: 2, snapshot: { snapshotId: 'snapshot-2' } });
   });
 
   it('finds its models and estimates by its prices', async () => {
     house = await openGraph({ entries: BEFORE });
     house.replaceCatalog(AFTER);
-    const models = await house.call(ModelsDocument, { snapshot: 'snapshot-1' }, null);
+    const models = await house.call(ModelsDocument, { snapshotId: 'snapshot-1' }, null);
     expect(models.data.models).toMatchObject({
-      snapshot: { id: 'snapshot-1' },
+      snapshot: { snapshotId: 'snapshot-1' },
       nodes: [
         { name: 'gpt-4o', offerCount: 2 },
         { name: 'claude-5', offerCount: 1 },
       ],
     });
-    const input = { inputTokens: 1_000_000, outputTokens: 0 };
-    const totals = async (snapshot: string | null) => {
-      const { data } = await house.call(EstimateWorkloadDocument, { input, snapshot }, null);
-      return data.estimateWorkload.nodes.map(({ entry, total }) => `${entry.id} ${total}`);
+    const workload = { inputTokens: 1_000_000, outputTokens: 0 };
+    const totals = async (snapshotId: string | null) => {
+      const { data } = await house.call(WorkloadEstimatesDocument, { workload, snapshotId }, null);
+      return data.workloadEstimates.nodes.map(({ entry, costUsd }) => `${entry.entryId} ${costUsd}`);
     };
     expect(await totals('snapshot-1')).toEqual(['claude-5 1', 'azure/gpt-4o 2', 'gpt-4o 3']);
     expect(await totals(null)).toEqual(['brand-new 0.001', 'claude-5 4']);
@@ -50,9 +50,9 @@ describe('a reader that pins a state of the catalog', () => {
 
   it('is told when the state is not kept', async () => {
     house = await openGraph({ entries: BEFORE });
-    const { errors } = await house.call(CatalogEntriesDocument, { snapshot: 'long-gone' }, null);
+    const { errors } = await house.call(CatalogEntriesDocument, { snapshotId: 'long-gone' }, null);
     expect(errors?.map(({ message, extensions }) => [message, extensions?.['code']])).toEqual([
-      ['This state of the catalog is not kept any more; begin again without `snapshot`', 'INVALID_INPUT'],
+      ['This catalog snapshot is no longer stored. Repeat the request without `snapshot`.', 'INVALID_INPUT'],
     ]);
   });
 });

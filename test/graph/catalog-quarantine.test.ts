@@ -4,8 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalogSource, type RefreshingCatalog } from '../../src/runtime/catalog/source.ts';
 import { mapOf, recordingLog } from '../support/price-map-upstream.ts';
-import { CatalogStatusDocument, QuarantinedPricesDocument, ReleaseQuarantinedDocument } from './generated/graphql.ts';
-import { openGraph } from './graph-house.ts';
+import {
+  CatalogStatusDocument,
+  QuarantinedPricesDocument,
+  ReleaseQuarantinedPriceDocument,
+} from './generated/graphql.ts';
+import { openGraph } from './graph-server.ts';
 
 const TAKEN = new Date('2023-11-15T10:00:00.000Z');
 
@@ -41,15 +45,15 @@ const held = async (key: string | null) => house.call(QuarantinedPricesDocument,
 describe('quarantinedPrices', () => {
   it.each(['sk-admin', 'sk-viewer'])('shows %s what is kept out, why, and what is served instead', async (key) => {
     const since = TAKEN.toISOString();
-    const id = expect.stringMatching(/^[\w-]{22}$/);
+    const quarantineId = expect.stringMatching(/^[\w-]{22}$/);
     const field = 'input_cost_per_token';
     const { data } = await held(key);
     expect([data.quarantinedPrices.totalCount, data.quarantinedPrices.nodes]).toEqual([
       3,
       [
-        { id, entryId: 'm0', field, heldValue: 1e-3, servedValue: 1e-6, reason: 'TEN_FOLD', since },
-        { id, entryId: 'm1', field, heldValue: 2e-5, servedValue: 2e-6, reason: 'TEN_FOLD', since },
-        { id, entryId: 'm2', field, heldValue: 0.4, servedValue: null, reason: 'ABSURD', since },
+        { quarantineId, entryId: 'm0', field, quarantinedValue: 1e-3, servedValue: 1e-6, reason: 'TEN_FOLD', since },
+        { quarantineId, entryId: 'm1', field, quarantinedValue: 2e-5, servedValue: 2e-6, reason: 'TEN_FOLD', since },
+        { quarantineId, entryId: 'm2', field, quarantinedValue: 0.4, servedValue: null, reason: 'TOO_HIGH', since },
       ],
     ]);
   });
@@ -74,30 +78,31 @@ describe('quarantinedPrices', () => {
   });
 });
 
-describe('releaseQuarantined', () => {
-  const firstId = async (): Promise<string> => (await held('sk-admin')).data.quarantinedPrices.nodes[0]?.id ?? '';
+describe('releaseQuarantinedPrice', () => {
+  const firstId = async (): Promise<string> =>
+    (await held('sk-admin')).data.quarantinedPrices.nodes[0]?.quarantineId ?? '';
 
   it('serves exactly that price from then on', async () => {
     const id = await firstId();
-    const { data } = await house.call(ReleaseQuarantinedDocument, { id });
-    expect(data.releaseQuarantined).toEqual({
+    const { data } = await house.call(ReleaseQuarantinedPriceDocument, { id });
+    expect(data.releaseQuarantinedPrice).toEqual({
       __typename: 'ReleasedPrice',
-      price: { field: 'input_cost_per_token', heldValue: 1e-3 },
-      entry: { id: 'm0', inputCostPerToken: '0.001' },
+      price: { field: 'input_cost_per_token', quarantinedValue: 1e-3 },
+      entry: { entryId: 'm0', inputCostPerToken: '0.001' },
     });
     expect(catalog.held().map(({ entryId }) => entryId)).toEqual(['m1', 'm2']);
-    const again = await house.call(ReleaseQuarantinedDocument, { id });
-    expect(again.data.releaseQuarantined).toEqual({
+    const again = await house.call(ReleaseQuarantinedPriceDocument, { id });
+    expect(again.data.releaseQuarantinedPrice).toEqual({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
-      message: 'No such price is held (any more).',
+      message: 'No held price has this id. It may have been released or replaced.',
       kind: 'quarantined price',
       id,
     });
   });
   it.each([null, 'sk-team-a', 'sk-viewer'])('is not for %s, and changes nothing', async (key) => {
     const before = catalog.current();
-    const { errors } = await house.call(ReleaseQuarantinedDocument, { id: await firstId() }, key);
+    const { errors } = await house.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
     expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.held().length]).toEqual([
       key === null ? 'UNAUTHENTICATED' : 'FORBIDDEN',
       true,
@@ -114,8 +119,8 @@ describe('catalogStatus', () => {
       source: 'FILE',
       takenAt: TAKEN.toISOString(),
       ageSeconds: 800,
-      count: 3_000,
-      quarantined: 3,
+      entryCount: 3_000,
+      quarantinedPriceCount: 3,
       lastCheckedAt: TAKEN.toISOString(),
       lastError: null,
     });

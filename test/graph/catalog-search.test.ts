@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CatalogEntriesDocument, type CatalogEntriesQueryVariables } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 const ENTRIES = [
   anEntry('gpt-4o', {
@@ -30,28 +30,28 @@ afterEach(() => house.close());
 async function found(variables: CatalogEntriesQueryVariables): Promise<readonly string[]> {
   const { data } = await house.call(CatalogEntriesDocument, variables, null);
   expect(data.catalogEntries.totalCount).toBeGreaterThanOrEqual(data.catalogEntries.nodes.length);
-  return data.catalogEntries.nodes.map(({ id }) => id);
+  return data.catalogEntries.nodes.map(({ entryId }) => entryId);
 }
 
-describe('what entries must offer', () => {
+describe('the filter of catalog entries', () => {
   it.each<readonly [CatalogEntriesQueryVariables, readonly string[]]>([
-    [{ where: {} }, ['gpt-4o', 'gpt-4o-mini', 'text-embedding-3', 'claude-5', 'unknown']],
-    [{ where: { maxInputUsdPerMillionTokens: '2.5' } }, ['gpt-4o', 'gpt-4o-mini', 'text-embedding-3']],
-    [{ where: { maxOutputUsdPerMillionTokens: '0' } }, ['text-embedding-3']],
-    [{ where: { minContextWindow: 128_001 } }, ['claude-5']],
-    [{ where: { capabilities: ['PDF_INPUT', 'VISION'] } }, ['gpt-4o']],
-    [{ where: { capabilities: ['PDF_INPUT'] }, provider: 'Anthropic' }, ['claude-5']],
-    [{ where: { deprecatedBefore: '2027-01-01T00:00:00Z' } }, ['claude-5']],
-    [{ where: { notDeprecatedBefore: '2027-01-01T00:00:00Z' }, mode: 'embedding' }, ['text-embedding-3']],
-    [{ where: { capabilities: ['VISION'] }, supportsVision: false }, []],
+    [{ filter: {} }, ['gpt-4o', 'gpt-4o-mini', 'text-embedding-3', 'claude-5', 'unknown']],
+    [{ filter: { maxInputCostUsdPerMillionTokens: '2.5' } }, ['gpt-4o', 'gpt-4o-mini', 'text-embedding-3']],
+    [{ filter: { maxOutputCostUsdPerMillionTokens: '0' } }, ['text-embedding-3']],
+    [{ filter: { minContextWindow: 128_001 } }, ['claude-5']],
+    [{ filter: { capabilities: ['PDF_INPUT', 'VISION'] } }, ['gpt-4o']],
+    [{ filter: { capabilities: ['PDF_INPUT'], provider: 'Anthropic' } }, ['claude-5']],
+    [{ filter: { deprecatedBefore: '2027-01-01T00:00:00Z' } }, ['claude-5']],
+    [{ filter: { notDeprecatedBefore: '2027-01-01T00:00:00Z', mode: 'embedding' } }, ['text-embedding-3']],
+    [{ filter: { capabilities: ['VISION'], supportsVision: false } }, []],
   ])('%j finds %j', async (variables, expected) => {
     house = await openGraph({ entries: ENTRIES });
     expect(await found(variables)).toEqual(expected);
   });
 
   it.each<readonly [CatalogEntriesQueryVariables, string]>([
-    [{ where: { maxInputUsdPerMillionTokens: '-1' } }, 'A price ceiling must not be below zero.'],
-    [{ where: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
+    [{ filter: { maxInputCostUsdPerMillionTokens: '-1' } }, 'A price ceiling must not be below zero.'],
+    [{ filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
   ])('%j is refused', async (variables, message) => {
     house = await openGraph({ entries: ENTRIES });
     const { errors } = await house.call(CatalogEntriesDocument, variables, null);
@@ -59,26 +59,29 @@ describe('what entries must offer', () => {
   });
 });
 
-describe('the order of entries', () => {
+describe('the order of catalog entries', () => {
   it.each<readonly [CatalogEntriesQueryVariables, readonly string[]]>([
-    [{ sort: { by: 'ID' } }, ['claude-5', 'gpt-4o', 'gpt-4o-mini', 'text-embedding-3', 'unknown']],
+    [{ orderBy: { field: 'ID' } }, ['claude-5', 'gpt-4o', 'gpt-4o-mini', 'text-embedding-3', 'unknown']],
     [
-      { sort: { by: 'INPUT_PRICE', direction: 'DESCENDING' } },
+      { orderBy: { field: 'INPUT_PRICE', direction: 'DESC' } },
       ['claude-5', 'gpt-4o', 'gpt-4o-mini', 'text-embedding-3', 'unknown'],
     ],
-    [{ sort: { by: 'OUTPUT_PRICE' }, mode: 'chat' }, ['gpt-4o-mini', 'gpt-4o', 'claude-5', 'unknown']],
-    [{ sort: { by: 'CONTEXT_WINDOW' }, first: 2 }, ['gpt-4o', 'claude-5']],
-    [{ sort: { by: 'CATALOG', direction: 'DESCENDING' }, first: 1 }, ['unknown']],
+    [
+      { orderBy: { field: 'OUTPUT_PRICE' }, filter: { mode: 'chat' } },
+      ['gpt-4o-mini', 'gpt-4o', 'claude-5', 'unknown'],
+    ],
+    [{ orderBy: { field: 'CONTEXT_WINDOW' }, first: 2 }, ['gpt-4o', 'claude-5']],
+    [{ orderBy: { field: 'CATALOG', direction: 'DESC' }, first: 1 }, ['unknown']],
   ])('%j is %j', async (variables, expected) => {
     house = await openGraph({ entries: ENTRIES });
     expect(await found(variables)).toEqual(expected);
   });
 
-  it('holds over pages', async () => {
+  it('applies to all pages', async () => {
     house = await openGraph({ entries: ENTRIES });
-    const sort = { by: 'INPUT_PRICE' } as const;
-    const { data } = await house.call(CatalogEntriesDocument, { sort, first: 2 }, null);
+    const orderBy = { field: 'INPUT_PRICE' } as const;
+    const { data } = await house.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);
     const after = data.catalogEntries.pageInfo.endCursor;
-    expect(await found({ sort, first: 2, after })).toEqual(['gpt-4o', 'claude-5']);
+    expect(await found({ orderBy, first: 2, after })).toEqual(['gpt-4o', 'claude-5']);
   });
 });

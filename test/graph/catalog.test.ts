@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CatalogEntriesDocument, CatalogEntryDocument } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 const ENTRIES = [
   anEntry('gpt-4o', {
@@ -27,6 +27,7 @@ describe('catalogEntry', () => {
           "catalogEntry": {
             "cacheReadInputTokenCost": null,
             "deprecationDate": null,
+            "entryId": "gpt-4o",
             "extraFields": {
               "tiered_pricing": [
                 {
@@ -37,7 +38,6 @@ describe('catalogEntry', () => {
                 },
               ],
             },
-            "id": "gpt-4o",
             "inputCostPerAudioToken": null,
             "inputCostPerToken": "0.0000025",
             "maxInputTokens": 128000,
@@ -72,14 +72,14 @@ describe('catalogEntry', () => {
 describe('catalogEntries', () => {
   it('holds every filter and counts what passes', async () => {
     house = await openGraph({ entries: ENTRIES });
-    const variables = { provider: 'OpenAI', model: 're:^GPT', supportsVision: true, first: 1 };
+    const variables = { filter: { provider: 'OpenAI', model: 're:^GPT', supportsVision: true }, first: 1 };
     expect(await house.call(CatalogEntriesDocument, variables, null)).toMatchInlineSnapshot(`
       {
         "data": {
           "catalogEntries": {
             "nodes": [
               {
-                "id": "gpt-4o",
+                "entryId": "gpt-4o",
                 "inputCostPerToken": "0.0000025",
                 "maxInputTokens": 128000,
                 "mode": "chat",
@@ -95,7 +95,7 @@ describe('catalogEntries', () => {
               "startCursor": "MDpncHQtNG8",
             },
             "snapshot": {
-              "id": "snapshot-1",
+              "snapshotId": "snapshot-1",
             },
             "totalCount": 2,
           },
@@ -109,7 +109,7 @@ describe('catalogEntries', () => {
     const page = async (variables: object) => {
       const { data } = await house.call(CatalogEntriesDocument, variables, null);
       const { nodes, pageInfo } = data.catalogEntries;
-      return { ids: nodes.map(({ id }) => id), ...pageInfo };
+      return { ids: nodes.map(({ entryId }) => entryId), ...pageInfo };
     };
     const first = await page({ first: 2 });
     const second = await page({ first: 2, after: first.endCursor });
@@ -136,14 +136,14 @@ describe('catalogEntries', () => {
     house.replaceCatalog([anEntry('brand-new'), ...ENTRIES]);
     const after = first.data.catalogEntries.pageInfo.endCursor;
     const second = await house.call(CatalogEntriesDocument, { first: 2, after }, null);
-    expect(second.data.catalogEntries.nodes.map(({ id }) => id)).toEqual(['text-embedding-3', 'claude-5']);
+    expect(second.data.catalogEntries.nodes.map(({ entryId }) => entryId)).toEqual(['text-embedding-3', 'claude-5']);
   });
 
   it.each([
     [{ first: 501 }, '`first` must be between 0 and 500.'],
     [{ last: -1 }, '`last` must be between 0 and 500.'],
     [{ after: 'rubbish' }, 'Invalid cursor.'],
-    [{ model: 're:(' }, "Invalid regex in 'model' param: missing ), unterminated subpattern at position 0"],
+    [{ filter: { model: 're:(' } }, "Invalid regex in 'model' param: missing ), unterminated subpattern at position 0"],
   ])('refuses %j', async (variables, message) => {
     house = await openGraph({ entries: ENTRIES });
     const { errors } = await house.call(CatalogEntriesDocument, variables, null);

@@ -3,7 +3,7 @@ import { BudgetExceeded, NotFound, UpstreamFailed } from '../../src/domain/error
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { NO_REALTIME, openGraph, scriptedGateway, UNTRIED } from './graph-house.ts';
+import { NO_REALTIME, openGraph, scriptedGateway, UNTRIED } from './graph-server.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 
@@ -193,11 +193,14 @@ describe('generateKey', () => {
     expect(data.generateKey).toEqual({ __typename: 'InvalidInputError', code: 'INVALID_INPUT', message });
   });
 
-  it('is for administrators', async () => {
+  it('is for administrators and users, and no key without a user', async () => {
     house = await openGraph();
     const { errors } = await house.call(GenerateKeyDocument, { input: {} }, 'sk-team-a');
     expect(errors?.map(({ message, extensions }) => [message, extensions])).toEqual([
-      ['Only proxy admins can do this.', { code: 'FORBIDDEN', right: 'proxy_admin' }],
+      [
+        'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.',
+        { code: 'FORBIDDEN', right: 'proxy_admin' },
+      ],
     ]);
   });
 });

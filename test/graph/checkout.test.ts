@@ -9,7 +9,7 @@ import {
   RevokeCatalogKeyDocument,
   type TypedDocumentString,
 } from './generated/graphql.ts';
-import type { GraphAnswer } from './graph-house.ts';
+import type { GraphAnswer } from './graph-server.ts';
 
 let stripe: FakeStripe;
 let app: TestApp;
@@ -55,14 +55,14 @@ describe('purchases in the graph', () => {
     const paid = await purchase('paid');
     const left = await purchase('left');
     const { data } = await call(CheckoutsDocument, { first: 2 });
-    const open = { id: left.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
+    const open = { checkoutId: left.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
     const sold = {
-      id: paid.id,
+      checkoutId: paid.id,
       mode: 'PAYMENT',
       state: 'PAID',
       paidAt: expect.stringMatching(/^\d{4}-.*Z$/),
       revokedAt: null,
-      key: { name: `ck-...${paid.key.slice(-4)}`, holds: true },
+      key: { name: `ck-...${paid.key.slice(-4)}`, valid: true },
     };
     expect(data.checkouts).toEqual({
       nodes: [open, sold],
@@ -89,7 +89,12 @@ describe('purchases in the graph', () => {
     const { id, key } = await purchase('paid');
     expect(await catalog(key)).toBe(200);
     const { data } = await call(RevokeCatalogKeyDocument, { id });
-    expect(data.revokeCatalogKey).toEqual({ __typename: 'Checkout', id, state: 'PAID', key: { holds: false } });
+    expect(data.revokeCatalogKey).toEqual({
+      __typename: 'Checkout',
+      checkoutId: id,
+      state: 'PAID',
+      key: { valid: false },
+    });
     expect(await catalog(key)).toBe(429);
     const again = await call(ReplaceCatalogKeyDocument, { id });
     expect(again.data.replaceCatalogKey).toEqual({
@@ -104,7 +109,7 @@ describe('purchases in the graph', () => {
     const { data } = await call(ReplaceCatalogKeyDocument, { id });
     if (!('key' in data.replaceCatalogKey)) throw new Error(JSON.stringify(data));
     const fresh = data.replaceCatalogKey.key;
-    expect(data.replaceCatalogKey.checkout.key).toEqual({ name: `ck-...${fresh.slice(-4)}`, holds: true });
+    expect(data.replaceCatalogKey.checkout.key).toEqual({ name: `ck-...${fresh.slice(-4)}`, valid: true });
     expect([await catalog(key), await catalog(fresh)]).toEqual([429, 200]);
   });
 

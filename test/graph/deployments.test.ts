@@ -75,12 +75,12 @@ describe('deployments', () => {
     expect(await graph(DeploymentsDocument)).toEqual({
       deployments: [
         {
-          id: 'first',
+          deploymentId: 'first',
           model: 'assistant',
           provider: 'openai',
           upstreamModel: 'gpt-4o',
           apiBase: `${upstream.url}/v1`,
-          catalogEntry: { id: 'gpt-4o' },
+          catalogEntry: { entryId: 'gpt-4o' },
           health: {
             state: 'FAILING',
             calls: 2,
@@ -92,12 +92,12 @@ describe('deployments', () => {
           },
         },
         {
-          id: SECOND,
+          deploymentId: SECOND,
           model: 'assistant',
           provider: 'openai',
           upstreamModel: 'gpt-4o-mini',
           apiBase: `${upstream.url}/v1`,
-          catalogEntry: { id: 'gpt-4o-mini' },
+          catalogEntry: { entryId: 'gpt-4o-mini' },
           health: {
             state: 'DEGRADED',
             calls: 3,
@@ -109,7 +109,7 @@ describe('deployments', () => {
           },
         },
         {
-          id: OTHER,
+          deploymentId: OTHER,
           model: 'other',
           provider: 'mistral',
           upstreamModel: 'nobody-prices-this',
@@ -128,21 +128,25 @@ describe('deployments', () => {
         {
           name: 'openai',
           health: { state: 'DEGRADED', calls: 5, failures: 2 },
-          deployments: [{ id: 'first' }, { id: SECOND }],
+          deployments: [{ deploymentId: 'first' }, { deploymentId: SECOND }],
         },
-        { name: 'mistral', health: { state: 'UNKNOWN', calls: 0, failures: 0 }, deployments: [{ id: OTHER }] },
+        {
+          name: 'mistral',
+          health: { state: 'UNKNOWN', calls: 0, failures: 0 },
+          deployments: [{ deploymentId: OTHER }],
+        },
       ],
       callableModels: [
         {
           name: 'assistant',
-          catalogEntry: { id: 'gpt-4o' },
+          catalogEntry: { entryId: 'gpt-4o' },
           health: { state: 'DEGRADED' },
           deployments: [
-            { id: 'first', apiBase: base },
-            { id: SECOND, apiBase: base },
+            { deploymentId: 'first', apiBase: base },
+            { deploymentId: SECOND, apiBase: base },
           ],
         },
-        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ id: OTHER }] },
+        { name: 'other', catalogEntry: null, health: { state: 'UNKNOWN' }, deployments: [{ deploymentId: OTHER }] },
       ],
     });
   });
@@ -150,13 +154,13 @@ describe('deployments', () => {
   it('are shown to an ordinary key where it may call them, without their addresses', async () => {
     const key = await newKey({ models: ['other'] });
     expect(await graph(DeploymentsDocument, {}, key)).toMatchObject({
-      deployments: [{ id: OTHER, apiBase: null }],
+      deployments: [{ deploymentId: OTHER, apiBase: null }],
     });
     expect(await graph(RollUpDocument, {}, key)).toMatchObject({
-      providers: [{ name: 'mistral', deployments: [{ id: OTHER }] }],
-      callableModels: [{ name: 'other', deployments: [{ id: OTHER, apiBase: null }] }],
+      providers: [{ name: 'mistral', deployments: [{ deploymentId: OTHER }] }],
+      callableModels: [{ name: 'other', deployments: [{ deploymentId: OTHER, apiBase: null }] }],
     });
-    expect(await graph(DeploymentsDocument, { model: 'assistant' }, key)).toEqual({ deployments: [] });
+    expect(await graph(DeploymentsDocument, { filter: { model: 'assistant' } }, key)).toEqual({ deployments: [] });
     const all = await newKey({ key_alias: 'all' });
     expect(await graph(RollUpDocument, {}, all)).toMatchObject({
       callableModels: [
@@ -167,12 +171,19 @@ describe('deployments', () => {
   });
 
   it('of one model are those that answer to its name', async () => {
-    const { deployments } = (await graph(DeploymentsDocument, { model: 'assistant' })) as { deployments: object[] };
+    const { deployments } = (await graph(DeploymentsDocument, { filter: { model: 'assistant' } })) as {
+      deployments: object[];
+    };
     expect(deployments).toHaveLength(2);
   });
 
   it('are for holders of a key', async () => {
-    const answer = await app.call('POST', '/graphql', { query: '{ deployments { id } }' }, { authorization: '' });
+    const answer = await app.call(
+      'POST',
+      '/graphql',
+      { query: '{ deployments { deploymentId } }' },
+      { authorization: '' },
+    );
     expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   });
 });

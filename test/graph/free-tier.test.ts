@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aFreeTier } from '../support/free-tier.ts';
 import { CatalogEntryDocument, FreeTierUsageDocument, TwoReadsDocument } from './generated/graphql.ts';
-import { anEntry, eventually, openGraph } from './graph-house.ts';
+import { anEntry, eventually, openGraph } from './graph-server.ts';
 
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
 const READS = {
-  data: { catalogEntry: { id: 'gpt-4o' }, catalogEntries: { totalCount: 1 }, again: { id: 'gpt-4o' } },
+  data: { catalogEntry: { entryId: 'gpt-4o' }, catalogEntries: { totalCount: 1 }, again: { entryId: 'gpt-4o' } },
 };
 
 let house: Awaited<ReturnType<typeof openGraph>>;
@@ -66,7 +66,7 @@ describe('a request that reads the catalog', () => {
     const answer = await fetch(house.url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ query: 'subscription { catalogChanges { missed changes { entryId } } }' }),
+      body: JSON.stringify({ query: 'subscription { catalogChangeUpdates { droppedUpdates changes { entryId } } }' }),
       signal: leaving.signal,
     });
     await eventually(() => house.bus.subscriberCount() === 1, 'a subscription');

@@ -1,6 +1,6 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openGraph } from './graph-house.ts';
+import { openGraph } from './graph-server.ts';
 
 describe('GraphQL over HTTP', () => {
   let house: Awaited<ReturnType<typeof openGraph>>;

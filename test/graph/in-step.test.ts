@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../src/domain/bus.ts';
-import { eachOf } from '../../src/domain/pollable-stream.ts';
+import { mapStream } from '../../src/domain/pollable-stream.ts';
 import type { TraceChange } from '../../src/domain/traces/trace.ts';
 import { type Answer, Follower, InStep } from '../../src/graphql/shared-subscription.ts';
 import { createBus } from '../../src/runtime/bus.ts';
@@ -26,7 +26,7 @@ function aCompany() {
 
   function follow(after: string | null = null) {
     const feed = bus.subscribe('trace', { after });
-    const events = eachOf(feed, (delivery) => {
+    const events = mapStream(feed, (delivery) => {
       if (allowed !== null) throw allowed;
       return delivery;
     });

@@ -12,7 +12,7 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import { MAX_INTROSPECTION_DEPTH } from '../../schema/limits.ts';
 import { schema } from '../../schema/index.ts';
-import { openGraph } from './graph-house.ts';
+import { openGraph } from './graph-server.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
@@ -86,7 +86,10 @@ describe('the standard introspection query', () => {
       schema: parse(printSchema(buildClientSchema(data))),
       schemaAst: buildClientSchema(data),
       documents: [{ location: 'entry.graphql', document }],
-      config: { strictScalars: true, scalars: { DateTime: 'string', Decimal: 'string', JSON: 'unknown' } },
+      config: {
+        strictScalars: true,
+        scalars: { BigInt: 'number | string', DateTime: 'string', Decimal: 'string', JSON: 'unknown' },
+      },
       plugins: [{ 'typescript-operations': {} }],
       pluginMap: { 'typescript-operations': typescriptOperations },
     });

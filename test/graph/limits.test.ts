@@ -11,9 +11,9 @@ import {
   MAX_TOKENS,
   MAX_UNFOLDED,
 } from '../../schema/document-limits.ts';
-import { MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES, overLimit } from '../../schema/limits.ts';
+import { createLimitCheck, MAX_DEPTH, MAX_ERRORS, MAX_VARIABLE_VALUES } from '../../schema/limits.ts';
 import { BODY_LIMIT } from '../../src/graphql/server.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
@@ -38,14 +38,14 @@ const nested = (levels: number): string => '{ catalogEntries { '.concat('edges {
 
 describe('the cost of an operation', () => {
   const tenFields =
-    'id provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken supportsVision supportsReasoning';
+    'entryId provider mode maxInputTokens maxOutputTokens maxTokens inputCostPerToken outputCostPerToken supportsVision supportsReasoning';
 
   it('lets the largest page pass with ten fields, and with all of them', async () => {
     house = await openGraph({ entries: [anEntry('gpt-4o')] });
     const all = `${tenFields} supportsAudioInput supportsAudioOutput supportsPromptCaching extraFields`;
     for (const fields of [tenFields, all]) {
       const { data } = await ask(`{ catalogEntries(first: 500) { edges { cursor node { ${fields} } } } }`);
-      expect(data).toMatchObject({ catalogEntries: { edges: [{ node: { id: 'gpt-4o' } }] } });
+      expect(data).toMatchObject({ catalogEntries: { edges: [{ node: { entryId: 'gpt-4o' } }] } });
     }
   });
 
@@ -91,7 +91,7 @@ describe('the cost of an operation', () => {
 
   it.each(['/graphql', '/graphql/stream'])('is refused before a subscription begins, on %s', async (path) => {
     house = await openGraph();
-    const spans = Array.from({ length: 1_600 }, (_, index) => `s${index}: spans { spanId }`);
+    const spans = Array.from({ length: 1_600 }, (_, index) => `s${index}: spans { nodes { spanId } }`);
     const answer = await fetch(house.url.replace('/graphql', path), {
       method: 'POST',
       body: JSON.stringify({ query: `subscription { traceUpdates { trace { ${spans.join(' ')} } } }` }),
@@ -106,7 +106,7 @@ describe('the depth of an operation', () => {
   // The graph has no circle to go down in yet, so this is one that has.
   const circle = buildSchema('type Query { self: Query, id: ID }');
   const deep = (depth: number) =>
-    overLimit(circle, { document: parse(`${'{ self '.repeat(depth - 1)} { id } ${'}'.repeat(depth - 1)}`) });
+    createLimitCheck(circle)({ document: parse(`${'{ self '.repeat(depth - 1)} { id } ${'}'.repeat(depth - 1)}`) });
 
   it('may reach the limit and go no further', async () => {
     house = await openGraph();
@@ -225,11 +225,11 @@ describe('what a document may hold', () => {
 
   it('a fault in a large value: the message quotes a part of it', async () => {
     house = await openGraph();
-    const { errors = [] } = await ask(`{ catalogEntries(where: "${'x'.repeat(5_000)}") { totalCount } }`);
+    const { errors = [] } = await ask(`{ catalogEntries(filter: "${'x'.repeat(5_000)}") { totalCount } }`);
     expect(errors.map(({ message }) => message.length)).toEqual([1_003]);
     const [fault] =
       (
-        await ask('query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }', {
+        await ask('query($w: CatalogEntryFilter) { catalogEntries(filter: $w) { totalCount } }', {
           w: 'x'.repeat(5_000),
         })
       ).errors ?? [];
@@ -248,7 +248,7 @@ describe('what a document may hold', () => {
 });
 
 describe('what variables may hold', () => {
-  const query = 'query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }';
+  const query = 'query($w: CatalogEntryFilter) { catalogEntries(filter: $w) { totalCount } }';
   const values = (count: number): object => ({ w: { capabilities: Array.from({ length: count }, () => 'VISION') } });
 
   it('no more values than the limit', async () => {

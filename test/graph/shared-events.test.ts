@@ -4,9 +4,9 @@ import { Unauthenticated } from '../../src/domain/errors.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aSpan, aSpendRow, LONE_KEY, picos, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { TraceNamesDocument, TraceUpdatesDocument, TraceUpdatesWithSpendDocument } from './generated/graphql.ts';
-import { eventually, openGraph } from './graph-house.ts';
+import { eventually, openGraph } from './graph-server.ts';
 import { aSummary } from '../support/seeds.ts';
-import { overYoga, ROADS, stall, type Subscriber } from './subscribers.ts';
+import { overYoga, TRANSPORTS, stall, type Subscriber } from './subscribers.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
@@ -27,7 +27,7 @@ const updateOf = (costUsd: string | null) => ({
     traceUpdates: {
       trace: {
         traceId: traceId(1),
-        spans: [{ spanId: spanId(1), spendRow: costUsd === null ? null : { costUsd } }],
+        spans: { nodes: [{ spanId: spanId(1), spendRow: costUsd === null ? null : { costUsd } }] },
       },
     },
   },
@@ -43,12 +43,12 @@ const SPEND = [
   }),
 ];
 
-it('executes an event once for all who ask the same, whatever road they came by', async () => {
+it('executes an event once for all subscribers to the same operation, over every transport', async () => {
   house = await openGraph({ spend: SPEND });
-  const all = ROADS.flatMap(([, road]) =>
-    Array.from({ length: 3 }, () => followed(road(house.url, TraceUpdatesWithSpendDocument, {}))),
+  const all = TRANSPORTS.flatMap(([, subscribe]) =>
+    Array.from({ length: 3 }, () => followed(subscribe(house.url, TraceUpdatesWithSpendDocument, {}))),
   );
-  await listening(9);
+  await listening(all.length);
   await house.ingest(TEAM_KEY, aSpan());
   await received(...all);
   expect(all.map((subscriber) => subscriber.received)).toEqual(all.map(() => [updateOf('0.00000125')]));
@@ -126,7 +126,9 @@ it('is one subscriber to the bus for readers alike, each of whom hears when thei
     if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
     return admin;
   };
-  house = await openGraph({ platform: { keyRing: { identify: () => admin, current, forget() {} } } });
+  house = await openGraph({
+    platform: { keyRing: { identify: () => admin, current, forget() {}, refresh: async () => {} } },
+  });
   const all = [1, 2, 3].map(() => followed(overYoga(house.url, TraceUpdatesDocument, {})));
   await listening(3);
   await house.ingest(TEAM_KEY, aSpan());
@@ -138,7 +140,7 @@ it('is one subscriber to the bus for readers alike, each of whom hears when thei
   await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(3) }));
   await Promise.all(all.map(({ ended }) => ended));
   const update = (spanCount: number) => ({
-    data: { traceUpdates: { missed: 0, trace: { traceId: traceId(1), spanCount } } },
+    data: { traceUpdates: { droppedUpdates: 0, trace: { traceId: traceId(1), spanCount } } },
   });
   for (const reader of all)
     expect(reader.received).toMatchObject([update(1), update(2), { errors: [{ message: 'Blocked Key.' }] }]);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { aSpan, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { SpanUpdatesDocument } from './generated/graphql.ts';
-import { eventually, openGraph } from './graph-house.ts';
-import { ROADS, type Subscriber } from './subscribers.ts';
+import { eventually, openGraph } from './graph-server.ts';
+import { TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 const subscribers: Subscriber[] = [];
@@ -16,12 +16,14 @@ const followed = (subscriber: Subscriber): Subscriber => {
   return subscriber;
 };
 type Received = readonly {
-  readonly data: { readonly spans: { readonly id: string; readonly spans: readonly { readonly spanId: string }[] } };
+  readonly data: {
+    readonly spanUpdates: { readonly cursor: string; readonly spans: readonly { readonly spanId: string }[] };
+  };
 }[];
 const told = ({ received }: Subscriber): readonly string[] =>
-  (received as Received).flatMap(({ data }) => data.spans.spans.map((span) => span.spanId));
+  (received as Received).flatMap(({ data }) => data.spanUpdates.spans.map((span) => span.spanId));
 
-describe.each(ROADS)('spans over %s', (_name, subscribe) => {
+describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
   it('come as they are stored, to whom may see them, and go on where a reader was', async () => {
     house = await openGraph();
     const team = followed(subscribe(house.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }, 'sk-team-a'));
@@ -35,7 +37,7 @@ describe.each(ROADS)('spans over %s', (_name, subscribe) => {
     expect(told(team)).toEqual([1, 2, 4].map(spanId));
     expect(told(all).toSorted()).toEqual([1, 2, 3, 4].map(spanId));
 
-    const after = (team.received as Received).at(-1)?.data.spans.id ?? '';
+    const after = (team.received as Received).at(-1)?.data.spanUpdates.cursor ?? '';
     await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(5) }));
     const back = followed(subscribe(house.url, SpanUpdatesDocument, { traceId: traceId(1), after }, 'sk-team-a'));
     await eventually(() => told(back).length === 4, 'what the trace has');

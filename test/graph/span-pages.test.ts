@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { traceRefOf } from '../support/memory-trace-store.ts';
 import { aSpan, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
-import { SpanPageDocument } from './generated/graphql.ts';
-import { openGraph } from './graph-house.ts';
+import { SpanPageDocument, SpanTreeDocument, TraceCountDocument } from './generated/graphql.ts';
+import { openGraph } from './graph-server.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 const at = (number: number) => ({ spanId: spanId(number), startNs: nsAt(START_MS + number) });
@@ -22,16 +22,16 @@ afterEach(() => house.close());
 const idsOf = (nodes: readonly { readonly spanId: string }[] = []) =>
   nodes.map((span) => Number.parseInt(span.spanId, 16));
 const page = async (
-  asked: { readonly first?: number; readonly after?: string | null; readonly ref?: string },
+  asked: { readonly first?: number; readonly after?: string | null; readonly traceRef?: string },
   key?: string,
 ) => {
-  const { data, errors } = await house.call(SpanPageDocument, { traceId: traceId(1), ...asked }, key);
-  return { spans: data?.spans ?? null, errors };
+  const { data, errors } = await house.call(SpanPageDocument, { id: traceId(1), ...asked }, key);
+  return { spans: data?.trace?.spans ?? null, errors };
 };
 const failure = (message: string, code: string, more: object = {}) => [{ message, extensions: { code, ...more } }];
 
-describe('the spans of a trace in the graph', () => {
-  it('come by start, page by page, and no more are read than are told', async () => {
+describe('Trace.spans', () => {
+  it('are ordered by start and paged', async () => {
     const seen: number[][] = [];
     let after: string | null = null;
     do {
@@ -48,12 +48,11 @@ describe('the spans of a trace in the graph', () => {
       [1, 2],
       [3, 4],
     ]);
-    expect(house.reads.listSpans).toBe(0);
     const { spans } = await page({});
     expect([idsOf(spans?.nodes), spans?.pageInfo.hasNextPage]).toEqual([[1, 2, 3, 4], false]);
   });
 
-  it('are those of every owner the caller may see, each id once, or of one by its ref', async () => {
+  it('merge the spans of all owners that the caller may read, or are those of one ref', async () => {
     await house.ingest(OTHER_TEAM_KEY, aSpan(at(2)), aSpan({ ...at(5), startNs: nsAt(START_MS + 1) }));
     const first = (await page({ first: 3 })).spans;
     const second = (await page({ first: 3, after: first?.pageInfo.endCursor ?? null })).spans;
@@ -63,16 +62,15 @@ describe('the spans of a trace in the graph', () => {
       false,
     ]);
     expect(idsOf((await page({}, 'sk-team-a')).spans?.nodes)).toEqual([1, 2, 3, 4]);
-    expect(idsOf((await page({ ref: traceRefOf(OTHER_TEAM_KEY, traceId(1)) })).spans?.nodes)).toEqual([5, 2]);
+    expect(idsOf((await page({ traceRef: traceRefOf(OTHER_TEAM_KEY, traceId(1)) })).spans?.nodes)).toEqual([5, 2]);
   });
 
-  it('are none of a trace that is not there, or not for the caller', async () => {
-    const missing = failure(`Trace ${traceId(1)} not found`, 'NOT_FOUND', { kind: 'Trace', id: traceId(1) });
-    for (const answer of [await page({}, 'sk-team-b'), await page({ ref: 'A'.repeat(64) })])
-      expect(answer).toMatchObject({ spans: null, errors: missing });
+  it('are null for a trace that does not exist or that the caller may not read', async () => {
+    for (const answer of [await page({}, 'sk-team-b'), await page({ traceRef: 'A'.repeat(64) })])
+      expect(answer).toEqual({ spans: null, errors: undefined });
   });
 
-  it('are refused a cursor from before the trace grew, one that is none, and sizes no page has', async () => {
+  it('refuse a cursor from before the trace grew, a malformed cursor and invalid page sizes', async () => {
     const before = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
     await house.ingest(TEAM_KEY, aSpan(at(9)));
     expect((await page({ after: before })).errors).toMatchObject(
@@ -82,4 +80,49 @@ describe('the spans of a trace in the graph', () => {
     for (const first of [0, 501, -1])
       expect((await page({ first })).errors).toMatchObject(failure('A page holds 1 to 500 spans.', 'INVALID_INPUT'));
   });
+});
+
+describe('Span.parent and Span.children', () => {
+  it('lead through the tree, with one read of the spans, and page', async () => {
+    const below = (number: number, parent: number) =>
+      aSpan({ ...at(number), traceId: traceId(2), parentSpanId: spanId(parent) });
+    const orphan = below(5, 9);
+    await house.ingest(
+      TEAM_KEY,
+      aSpan({ ...at(1), traceId: traceId(2) }),
+      below(2, 1),
+      below(3, 1),
+      below(4, 4),
+      orphan,
+    );
+    const { data } = await house.call(SpanTreeDocument, { id: traceId(2), children: 1 });
+    const nodes = data.trace?.spans?.nodes ?? [];
+    expect(nodes.map(({ parent }) => parent?.spanId ?? null)).toEqual([null, spanId(1), spanId(1), null, null]);
+    expect(nodes.map(({ children }) => [children.totalCount, idsOf(children.nodes)])).toEqual([
+      [2, [2]],
+      [0, []],
+      [0, []],
+      [0, []],
+      [0, []],
+    ]);
+    expect(nodes[0]?.children.pageInfo.hasNextPage).toBe(true);
+    expect(house.reads.listSpans).toBe(1);
+  });
+
+  it('are refused where nested pages cost too much', async () => {
+    const nested = (depth: number): string =>
+      depth === 0 ? '{ nodes { spanId } }' : `{ nodes { children(first: 50) ${nested(depth - 1)} } }`;
+    const query = `{ trace(id: "${traceId(1)}") { spans(first: 50) ${nested(3)} } }`;
+    const answer = await house.post(JSON.stringify({ query }), { authorization: 'Bearer sk-admin' });
+    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'TOO_LARGE' } }] });
+  });
+});
+
+it('traces.totalCount counts the traces of all pages that the caller may read', async () => {
+  await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(3), name: 'other' }));
+  const count = async (variables: object, key?: string) =>
+    (await house.call(TraceCountDocument, { first: 1, ...variables }, key)).data.traces.totalCount;
+  expect(await count({})).toBe(2);
+  expect(await count({}, 'sk-team-a')).toBe(1);
+  expect(await count({ filter: { text: 'other' } })).toBe(1);
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { aSpan, aSpendRow, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { SpanDocument } from './generated/graphql.ts';
-import { openGraph } from './graph-house.ts';
+import { openGraph } from './graph-server.ts';
 
 const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
 
@@ -32,7 +32,7 @@ describe('span', () => {
         __typename: 'SpanMessages',
         messages: [
           { role: 'TOOL', content: 'found', name: 'find', toolCalls: [] },
-          { role: 'ASSISTANT', content: '', name: null, toolCalls: [{ name: 'find', arguments: '{}' }] },
+          { role: 'ASSISTANT', content: null, name: null, toolCalls: [{ name: 'find', arguments: '{}' }] },
         ],
       },
       outputView: { __typename: 'SpanFields', fields: [{ key: 'order', value: '7' }] },

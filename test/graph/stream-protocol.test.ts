@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { aSpan, TEAM_KEY } from '../ports/samples.ts';
 import { MOST_OPERATIONS } from '../../src/graphql/sse-protocol.ts';
 import { TraceUpdatesDocument } from './generated/graphql.ts';
-import { eventually, openGraph } from './graph-house.ts';
+import { eventually, openGraph } from './graph-server.ts';
 
 const JSON_BODY = { 'content-type': 'application/json', authorization: 'Bearer sk-admin' };
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
@@ -75,7 +75,7 @@ describe('a stream of the single connection mode', () => {
     }
     leaving.abort();
     expect(text).toContain(
-      '{"id":"more","payload":{"data":null,"errors":[{"message":"The stream runs 100 operations already.","extensions":{"code":"TOO_LARGE"}}]}}',
+      '{"id":"more","payload":{"data":null,"errors":[{"message":"This stream already runs 100 operations.","extensions":{"code":"TOO_LARGE"}}]}}',
     );
     await eventually(() => house.bus.subscriberCount() === 0, 'the subscriptions closed');
   });
@@ -98,9 +98,9 @@ describe('a stream of the single connection mode', () => {
     let text = '';
     for await (const chunk of stream.body ?? []) {
       text += Buffer.from(chunk).toString();
-      if (/"missed":[1-9]/.test(text)) break;
+      if (/"droppedUpdates":[1-9]/.test(text)) break;
     }
-    const missed = [...text.matchAll(/"missed":(\d+)/g)].map(([, count]) => Number(count));
+    const missed = [...text.matchAll(/"droppedUpdates":(\d+)/g)].map(([, count]) => Number(count));
     expect(missed.length).toBeLessThan(30);
     expect(Math.max(...missed)).toBeGreaterThan(900);
     leaving.abort();
@@ -120,7 +120,7 @@ describe('a stream of the single connection mode', () => {
     house = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
-    house.door.close();
+    house.transport.close();
     const stream = await fetch(at(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
     expect(await stream.text()).toContain('Cannot query field \\"nope\\" on type \\"Query\\".');
   });
@@ -129,11 +129,11 @@ describe('a stream of the single connection mode', () => {
 describe('the distinct connections mode', () => {
   it('ends at once, and says why, when it is the first question of a process that drains', async () => {
     house = await openGraph();
-    house.door.close();
+    house.transport.close();
     const answer = await fetch(at(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream', authorization: 'Bearer sk-admin' },
-      body: JSON.stringify({ query: 'subscription { traceUpdates { missed } }' }),
+      body: JSON.stringify({ query: 'subscription { traceUpdates { droppedUpdates } }' }),
     });
     expect(await answer.text()).toBe(
       ':\n\nevent: next\ndata: {"errors":[{"message":"The process is shutting down.","extensions":{"code":"UNAVAILABLE","retryAfterSeconds":2}}]}\n\nevent: complete\ndata:\n\n',

@@ -1,26 +1,29 @@
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient } from 'graphql-sse';
+import { createClient as createSocketClient } from 'graphql-ws';
 import { request, type IncomingMessage } from 'node:http';
+import { WebSocket } from 'ws';
 import type { TypedDocumentString } from './generated/graphql.ts';
 
-/** A subscription under way: what came, how it ended, and how to leave it. */
+/** A running subscription. */
 export interface Subscriber {
   readonly received: unknown[];
-  /** Resolves when the server has completed it; rejects when it broke off. */
+  /** Resolves when the server completes the subscription; rejects when the connection breaks. */
   readonly ended: Promise<void>;
-  /** Leaves, and resolves when the server has been told. */
+  /** Unsubscribes. */
   leave(): Promise<void>;
 }
 
 /** Opens a subscription; `key` goes into the Authorization header. */
-type Road = <Data, Variables>(
+type Transport = <Data, Variables>(
   url: string,
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
   key?: string,
 ) => Subscriber;
 
-/** Over `/graphql`, as Yoga streams events, read with fetch. */
-export const overYoga: Road = (url, document, variables, key = 'sk-admin') => {
+/** Server-sent events on `/graphql`, read with fetch. */
+export const overYoga: Transport = (url, document, variables, key = 'sk-admin') => {
   const leaving = new AbortController();
   const received: unknown[] = [];
   const read = async (): Promise<void> => {
@@ -41,7 +44,7 @@ export const overYoga: Road = (url, document, variables, key = 'sk-admin') => {
         if (block.includes('event: complete')) return;
       }
     }
-    throw new Error('The stream ended without a word.');
+    throw new Error('The stream ended without a complete event.');
   };
   const ended = unlessLeft(read(), leaving.signal);
   return {
@@ -54,12 +57,12 @@ export const overYoga: Road = (url, document, variables, key = 'sk-admin') => {
   };
 };
 
-/** Over `/graphql/stream`, with graphql-sse's own client. */
+/** graphql-sse's own client. */
 const overSse =
-  (mode: 'distinct' | 'single'): Road =>
+  (path: '' | '/stream', mode: 'distinct' | 'single'): Transport =>
   (url, document, variables, key = 'sk-admin') => {
     const client = createClient({
-      url: `${url}/stream`,
+      url: `${url}${path}`,
       singleConnection: mode === 'single',
       retryAttempts: 0,
       // A function: the client writes its stream token into the object it is given.
@@ -83,29 +86,88 @@ const overSse =
     };
   };
 
-export const ROADS: readonly (readonly [string, Road])[] = [
-  ['/graphql', overYoga],
-  ['/graphql/stream, a connection each', overSse('distinct')],
-  ['/graphql/stream, one connection', overSse('single')],
+/** Apollo Client's HttpLink, which sends subscriptions as multipart HTTP. */
+const overApollo: Transport = (url, document, variables, key = 'sk-admin') => {
+  const print = (): string => document.toString();
+  const link = new HttpLink({ uri: url, headers: { authorization: `Bearer ${key}` }, print });
+  const client = new ApolloClient({ cache: new InMemoryCache(), link });
+  const received: unknown[] = [];
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const operation = { query: gql(document.toString()), variables: variables as Record<string, unknown> };
+  const subscription = ApolloLink.execute(link, operation, { client }).subscribe({
+    next: (result) => void received.push(result),
+    error: reject,
+    complete: resolve,
+  });
+  return {
+    received,
+    ended,
+    leave() {
+      subscription.unsubscribe();
+      client.stop();
+      resolve();
+      return ended;
+    },
+  };
+};
+
+/** graphql-ws's own client. */
+export const overWebSocket: Transport = (url, document, variables, key = 'sk-admin') => {
+  const client = createSocketClient({
+    url: url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    connectionParams: { authorization: `Bearer ${key}` },
+  });
+  const received: unknown[] = [];
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const unsubscribe = client.subscribe(
+    { query: document.toString(), variables: variables as Record<string, unknown> },
+    { next: (result) => void received.push(result), error: reject, complete: resolve },
+  );
+  return {
+    received,
+    ended,
+    async leave() {
+      unsubscribe();
+      await client.dispose();
+      await ended;
+    },
+  };
+};
+
+/** An unknown key is an error result here; over a WebSocket it is a close code. */
+export const HTTP_TRANSPORTS: readonly (readonly [string, Transport])[] = [
+  ['server-sent events', overYoga],
+  ['multipart', overApollo],
+  ['graphql-sse, distinct connections', overSse('/stream', 'distinct')],
+  ['graphql-sse, single connection', overSse('/stream', 'single')],
+  ['graphql-sse on /graphql, distinct connections', overSse('', 'distinct')],
+  ['graphql-sse on /graphql, single connection', overSse('', 'single')],
 ];
 
-/** A subscriber that opens a stream and reads none of it until it is told to. */
+export const TRANSPORTS: readonly (readonly [string, Transport])[] = [
+  ...HTTP_TRANSPORTS,
+  ['graphql-ws', overWebSocket],
+];
+
+/** A subscriber that opens a stream and does not read before `read`. */
 export interface Stalled {
   read(): void;
-  /** Updates that came, and those it was told it missed. */
+  /** Received and dropped updates. */
   heard(): number;
   missed(): number;
   leave(): void;
 }
 
 /** Opens a stream of trace updates and does not read it. */
-export function stall(url: string, document: { toString(): string }): Promise<Stalled> {
+export function stall(url: string, document: { toString(): string }, accept = 'text/event-stream'): Promise<Stalled> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        accept: 'text/event-stream',
+        accept,
         authorization: 'Bearer sk-admin',
       },
     });
@@ -119,7 +181,7 @@ export function stall(url: string, document: { toString(): string }): Promise<St
         read: () =>
           void answer.resume().on('data', (chunk: Buffer) => {
             text += chunk.toString();
-            for (const [, count] of text.matchAll(/"missed":(\d+),/g)) {
+            for (const [, count] of text.matchAll(/"droppedUpdates":(\d+),/g)) {
               came += 1;
               missed += Number(count);
             }

@@ -1,24 +1,18 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import { Unauthenticated, UpstreamFailed } from '../../src/domain/errors.ts';
-import { eachOf } from '../../src/domain/pollable-stream.ts';
-import { createBus } from '../../src/runtime/bus.ts';
 import { aSpan, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
-import { aSummary } from '../support/seeds.ts';
 import {
   ChatStreamDocument,
   type ChatInput,
-  TraceNamesDocument,
   TraceUpdateIdsDocument,
   TraceUpdatesAfterDocument,
   TraceUpdatesDocument,
   TraceUpdatesWithSpansDocument,
 } from './generated/graphql.ts';
-import { eventually, openGraph, scriptedGateway } from './graph-house.ts';
-import { overYoga, ROADS, stall, type Subscriber } from './subscribers.ts';
+import { eventually, openGraph, scriptedGateway } from './graph-server.ts';
+import { HTTP_TRANSPORTS, TRANSPORTS, type Subscriber } from './subscribers.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 
@@ -37,7 +31,7 @@ const followed = (subscriber: Subscriber): Subscriber => {
 };
 const listening = (count: number) => eventually(() => house.bus.subscriberCount() === count, `${count} listeners`);
 const updateOf = (number: number, spanCount = 1) => ({
-  data: { traceUpdates: { missed: 0, trace: { traceId: traceId(number), spanCount } } },
+  data: { traceUpdates: { droppedUpdates: 0, trace: { traceId: traceId(number), spanCount } } },
 });
 
 async function* chatOf(...deltas: readonly ChatDelta[]): AsyncIterableIterator<ChatDelta> {
@@ -54,7 +48,7 @@ async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
   throw error;
 }
 
-describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
+describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   it('tells each trace as it lands, to whom may see it', async () => {
     house = await openGraph();
     const team = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-team-a'));
@@ -87,7 +81,7 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     expect(received).toEqual(
       [[1], [1, 2]].map((ids) => ({
         data: {
-          traceUpdates: { trace: { traceId: traceId(1), spans: ids.map((id) => ({ spanId: spanId(id) })) } },
+          traceUpdates: { trace: { traceId: traceId(1), spans: { nodes: ids.map((id) => ({ spanId: spanId(id) })) } } },
         },
       })),
     );
@@ -99,11 +93,13 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     await listening(1);
     await house.ingest(TEAM_KEY, aSpan());
     await eventually(() => before.received.length === 1, 'the first event');
-    const [first] = before.received as readonly { readonly data: { readonly traceUpdates: { readonly id: string } } }[];
+    const [first] = before.received as readonly {
+      readonly data: { readonly traceUpdates: { readonly cursor: string } };
+    }[];
     await before.leave();
     await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
-    const { id = '' } = first?.data.traceUpdates ?? {};
-    const { received } = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: id }));
+    const { cursor = '' } = first?.data.traceUpdates ?? {};
+    const { received } = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: cursor }));
     await eventually(() => received.length === 1, 'what came meanwhile');
     expect(received).toMatchObject([{ data: { traceUpdates: { trace: { traceId: traceId(2) } } } }]);
     const late = followed(subscribe(house.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
@@ -115,7 +111,9 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     const current = (): never => {
       throw new Unauthenticated('Expired Key.', 'expired');
     };
-    house = await openGraph({ platform: { keyRing: { identify: () => ADMIN, current, forget() {} } } });
+    house = await openGraph({
+      platform: { keyRing: { identify: () => ADMIN, current, forget() {}, refresh: async () => {} } },
+    });
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
     await listening(1);
     await house.ingest(TEAM_KEY, aSpan());
@@ -134,7 +132,7 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     };
     const said = Promise.withResolvers<void>();
     house = await openGraph({
-      platform: { keyRing: { identify: () => ADMIN, current, forget() {} } },
+      platform: { keyRing: { identify: () => ADMIN, current, forget() {}, refresh: async () => {} } },
       gateway: scriptedGateway(() => chatAfter(said.promise)),
     });
     const readers = [1, 2, 3].map(() => followed(subscribe(house.url, TraceUpdatesDocument, {})));
@@ -163,7 +161,9 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
       return ADMIN;
     };
-    house = await openGraph({ platform: { keyRing: { identify: () => ADMIN, current, forget() {} } } });
+    house = await openGraph({
+      platform: { keyRing: { identify: () => ADMIN, current, forget() {}, refresh: async () => {} } },
+    });
     const FEEDS = 30;
     const readers = Array.from({ length: FEEDS }, (_, number) =>
       followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
@@ -186,7 +186,7 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     house = await openGraph();
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}));
     await listening(1);
-    house.door.close();
+    house.transport.close();
     await ended;
     expect(received).toEqual([
       {
@@ -200,8 +200,10 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
     ]);
     await listening(0);
   });
+});
 
-  it('refuses who may not look, and ends', async () => {
+describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
+  it('is an error result, and the end', async () => {
     house = await openGraph();
     const { received, ended } = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-unknown'));
     await ended;
@@ -211,10 +213,12 @@ describe.each(ROADS)('traceUpdates over %s', (_name, subscribe) => {
   });
 });
 
-describe.each(ROADS)('chatStream over %s', (_name, subscribe) => {
+describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
   it('hands the answer on step by step, a failure among them, and ends', async () => {
     const deltas: ChatDelta[] = [
       { kind: 'text', text: 'Hel' },
+      { kind: 'reasoning', text: 'Greet.' },
+      { kind: 'text', text: 'lo' },
       { kind: 'failure', message: 'Overloaded.', code: '529' },
     ];
     house = await openGraph({ gateway: scriptedGateway(() => chatOf(...deltas)) });
@@ -222,8 +226,14 @@ describe.each(ROADS)('chatStream over %s', (_name, subscribe) => {
     await ended;
     const about = { traceId: '1'.repeat(32) };
     expect(received).toEqual([
-      { data: { chatStream: { __typename: 'ChatText', ...about, text: 'Hel' } } },
-      { data: { chatStream: { __typename: 'ChatFailure', ...about, message: 'Overloaded.', code: '529' } } },
+      { data: { chatStream: { __typename: 'ChatText', ...about, text: 'Hel', textSoFar: 'Hel' } } },
+      { data: { chatStream: { __typename: 'ChatReasoning', ...about, textSoFar: 'Hel' } } },
+      { data: { chatStream: { __typename: 'ChatText', ...about, text: 'lo', textSoFar: 'Hello' } } },
+      {
+        data: {
+          chatStream: { __typename: 'ChatFailure', ...about, textSoFar: 'Hello', message: 'Overloaded.', code: '529' },
+        },
+      },
     ]);
   });
 
@@ -270,72 +280,3 @@ describe.each(ROADS)('chatStream over %s', (_name, subscribe) => {
     expect([asked, left]).toEqual([1, 1]);
   });
 });
-
-/** A bus that counts what each of its subscribers has taken, in the order they came. */
-function countingBus(queueLimit: number): { readonly bus: ReturnType<typeof createBus>; readonly taken: number[] } {
-  const bus = createBus({ queueLimit });
-  const taken: number[] = [];
-  return {
-    taken,
-    bus: {
-      ...bus,
-      subscribe(topic, options) {
-        const feed = bus.subscribe(topic, options);
-        const index = taken.push(0) - 1;
-        return eachOf(feed, (delivery) => {
-          taken[index] = (taken[index] ?? 0) + 1;
-          return delivery;
-        });
-      },
-    },
-  };
-}
-
-describe.each([
-  ['/graphql', ''],
-  ['/graphql/stream', '/stream'],
-])('a subscriber that does not read, on %s', (_name, path) => {
-  it('is given no more than the socket holds, and delays nobody, while 100,000 events pass', async () => {
-    const { bus, taken } = countingBus(64);
-    house = await openGraph({ platform: { bus } });
-    const stalled = await stall(`${house.url}${path}`, TraceNamesDocument);
-    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber');
-    const reader = followed(overYoga(house.url, TraceUpdatesDocument, {}));
-    await eventually(() => bus.subscriberCount() === 2, 'the reading one');
-    const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
-    const before = heapInUse();
-
-    // At the reader's own pace: were the stalled one served too, it would now hold 128 MB.
-    for (let published = 50; published <= 2_000; published += 50) {
-      for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
-      await eventually(() => reader.received.length === published, `event ${published}`);
-    }
-    expect(taken[0]).toBeLessThan(400);
-
-    // And all at once: what is too fast for the reader is dropped, and counted.
-    for (let batch = 0; batch < 98; batch += 1) {
-      for (let index = 0; index < 1_000; index += 1) bus.publish('trace', event);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const heard = (): number =>
-      (reader.received as { data: { traceUpdates: { missed: number } } }[]).reduce(
-        (total, { data }) => total + 1 + data.traceUpdates.missed,
-        0,
-      );
-    await eventually(() => heard() === 100_000, 'every event heard or counted as missed');
-    reader.received.length = 0;
-    expect(taken[0]).toBeLessThan(400);
-    expect(heapInUse() - before).toBeLessThan(32 * 1024 * 1024);
-
-    stalled.leave();
-    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber gone');
-  });
-});
-
-/** Bytes of live objects, and of what they hold outside the heap. */
-function heapInUse(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}

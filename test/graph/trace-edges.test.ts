@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { Owner } from '../../src/domain/caller.ts';
 import { aKey, aSpan, aSpendRow, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { OneTraceEdgesDocument, TraceEdgesDocument } from './generated/graphql.ts';
-import { anEntry, openGraph } from './graph-house.ts';
+import { anEntry, openGraph } from './graph-server.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => house.close());
@@ -31,9 +31,9 @@ const edgesOf = (trace: number) => {
     match: 'MATCHED',
     costUsd: '0.000000000005',
     costSource: 'GATEWAY',
-    spendRow: { id: `row-${trace}` },
+    spendRow: { gatewayCallId: `row-${trace}` },
   };
-  const entry = { id: 'gpt-4o' };
+  const entry = { entryId: 'gpt-4o' };
   return [
     { spanId: spanId(1), catalogEntry: null, spendMatch: null },
     { spanId: spanId(2), catalogEntry: entry, spendMatch: matched },
@@ -49,11 +49,20 @@ const traceOf = (trace: number, newest = trace) => ({
   traceId: traceId(trace),
   keyHash: TEAM_KEY.keyHash,
   key: { alias: 'first' },
-  team: { id: 'team-a', traces: { nodes: [{ traceId: traceId(newest) }] } },
-  catalogEntries: [{ id: 'gpt-4o' }],
-  spendRows: [{ id: `row-${trace}` }],
-  agents: [{ name: 'triage', spendUsd: '0.000000000012', pricedCalls: 2, estimatedCalls: 1 }],
-  spans: edgesOf(trace),
+  team: { teamId: 'team-a', traces: { nodes: [{ traceId: traceId(newest) }] } },
+  catalogEntries: [{ entryId: 'gpt-4o' }],
+  spendRows: [{ gatewayCallId: `row-${trace}` }],
+  agents: [
+    {
+      name: 'triage',
+      inputTokens: 6,
+      outputTokens: 10,
+      costUsd: '0.000000000012',
+      pricedCalls: 2,
+      estimatedCalls: 1,
+    },
+  ],
+  spans: { nodes: edgesOf(trace) },
 });
 
 it('the edges of a page of traces cost one question each, however many there are', async () => {
@@ -85,10 +94,10 @@ it('an edge to what the caller may not see is null', async () => {
   house = await openGraph({ entries: ENTRIES, spend: [foreign] });
   await house.addKey(aKey({ hash: MATE.keyHash }));
   await house.ingest(MATE, ...runOf(1));
-  const { data } = await house.call(TraceEdgesDocument, {}, 'sk-team-a');
+  const { data } = await house.call(TraceEdgesDocument, { first: 10 }, 'sk-team-a');
   const [trace] = data.traces.nodes;
-  expect([trace?.key, trace?.spendRows, trace?.team?.id]).toEqual([null, [], 'team-a']);
-  const matches = trace?.spans?.map(({ spendMatch }) => spendMatch);
+  expect([trace?.key, trace?.spendRows, trace?.team?.teamId]).toEqual([null, [], 'team-a']);
+  const matches = trace?.spans?.nodes.map(({ spendMatch }) => spendMatch);
   // What the span itself says is the reader's; whose row it is nobody learns.
   expect(matches).toEqual([
     null,
@@ -106,13 +115,14 @@ it('a row in another trace is the edge of a call that names its answer', async (
   const elsewhere = aSpendRow({ id: 'far', traceId: traceId(9), keyHash: TEAM_KEY.keyHash, responseId: 'elsewhere' });
   house = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
   await house.ingest(TEAM_KEY, ...runOf(1));
-  const { data } = await house.call(TraceEdgesDocument, {}, 'sk-admin');
+  const { data } = await house.call(TraceEdgesDocument, { first: 10 }, 'sk-admin');
   const [trace] = data.traces.nodes;
-  expect(trace?.spendRows).toEqual([{ id: 'far' }]);
-  expect(trace?.spans?.[3]?.spendMatch).toMatchObject({
+  expect(trace?.spendRows).toEqual([{ gatewayCallId: 'far' }]);
+  expect(trace?.spans?.nodes[3]?.spendMatch).toMatchObject({
     match: 'MATCHED',
     costSource: 'GATEWAY',
-    spendRow: { id: 'far' },
+    spendRow: { gatewayCallId: 'far' },
   });
-  expect(trace?.agents?.[0]).toMatchObject({ spendUsd: '0.000125', pricedCalls: 1, estimatedCalls: 0 });
+  // With the call of the gateway below the agent, which names no agent itself.
+  expect(trace?.agents?.[0]).toMatchObject({ costUsd: '0.000125000005', pricedCalls: 2, estimatedCalls: 0 });
 });

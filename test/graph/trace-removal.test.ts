@@ -71,7 +71,10 @@ const REFUSED = {
   viewer: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
 } as const;
 
-type Erasing = TypedDocumentString<object, { readonly id: string; readonly ref?: string }>;
+interface Erased {
+  readonly input: { readonly id: string; readonly traceRef?: string };
+}
+type Erasing = TypedDocumentString<object, Erased>;
 
 describe.each([
   ['deleteTrace', DeleteTraceDocument as unknown as Erasing],
@@ -82,7 +85,7 @@ describe.each([
   it('is for the key that sent the trace and for administrators', async () => {
     for (const who of ['sender', 'admin']) {
       const traceId = await sentBy('sender');
-      const answer = await ask(who, document, { id: traceId.toUpperCase() });
+      const answer = await ask(who, document, { input: { id: traceId.toUpperCase() } });
       expect(answer.errors).toBeUndefined();
       expect(result(answer)).toMatchObject({ __typename: name === 'deleteTrace' ? 'DeletedTrace' : 'RedactedTrace' });
     }
@@ -90,7 +93,7 @@ describe.each([
 
   it.each(['mate', 'reader', 'viewer'] as const)('is refused to %s, and nothing happens', async (who) => {
     const traceId = await sentBy('sender');
-    const { data, errors } = await ask(who, document, { id: traceId });
+    const { data, errors } = await ask(who, document, { input: { id: traceId } });
     expect(data).toBeNull();
     expect(errors?.map(({ message, extensions: { code } }) => ({ code, message }))).toEqual([REFUSED[who]]);
     const { data: left } = await ask('sender', TraceDocument, { id: traceId });
@@ -101,16 +104,18 @@ describe.each([
     const traceId = await sentBy('sender');
     const nobodys = 'f'.repeat(32);
     for (const id of [traceId, nobodys, 'no id'])
-      expect(result(await ask('stranger', document, { id }))).toEqual({
+      expect(result(await ask('stranger', document, { input: { id } }))).toEqual({
         ...REFUSED.stranger,
         message: `Trace ${id} not found`,
       });
-    expect(result(await ask('sender', document, { id: traceId, ref: 'another' }))).toMatchObject(REFUSED.stranger);
+    expect(result(await ask('sender', document, { input: { id: traceId, traceRef: 'another' } }))).toMatchObject(
+      REFUSED.stranger,
+    );
     expect(await isThere(traceId)).toBe(true);
   });
 
   it('is asked for with a key', async () => {
-    const body = { query: document.toString(), variables: { id: 'f'.repeat(32) } };
+    const body = { query: document.toString(), variables: { input: { id: 'f'.repeat(32) } } };
     const answer = await app.call('POST', '/graphql', body, { authorization: '' });
     const { errors } = (await answer.json()) as Answer<unknown>;
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UNAUTHENTICATED']);
@@ -119,24 +124,24 @@ describe.each([
 
 it('a removed trace is there for nobody', async () => {
   const traceId = await sentBy('sender');
-  expect((await ask('sender', DeleteTraceDocument, { id: traceId })).data).toEqual({
-    deleteTrace: { __typename: 'DeletedTrace', traceId, traces: 1 },
+  expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
+    deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },
   });
   expect(await isThere(traceId)).toBe(false);
   const read = await app.call('GET', `/v1/traces/${traceId}`);
   expect([read.status, await read.json()]).toEqual([404, { detail: `Trace ${traceId} not found` }]);
-  expect((await ask('sender', DeleteTraceDocument, { id: traceId })).data).toMatchObject({
+  expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toMatchObject({
     deleteTrace: REFUSED.stranger,
   });
 });
 
 it('a redacted trace keeps its shape', async () => {
   const traceId = await sentBy('sender');
-  const { data } = await ask('sender', RedactTraceDocument, { id: traceId });
+  const { data } = await ask('sender', RedactTraceDocument, { input: { id: traceId } });
   const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
-  const spans = [{ spanId: '1'.repeat(16), inputPreview: '', error: null }];
+  const spans = { nodes: [{ spanId: '1'.repeat(16), inputPreview: null, error: null }] };
   const traceRef = expect.stringMatching(/^[0-9A-F]{64}$/) as string;
-  const redacted = { traceId, traceRef, name: 'chat', inputPreview: '', spanCount: 1, redactedAt: at, spans };
+  const redacted = { traceId, traceRef, name: 'chat', inputPreview: null, spanCount: 1, redactedAt: at, spans };
   expect(data).toEqual({ redactTrace: { __typename: 'RedactedTrace', traces: [redacted] } });
   const read = await app.call('GET', `/v1/traces/${traceId}/spans/${'1'.repeat(16)}`);
   expect(await read.json()).toMatchObject({ input: '', output: '', attributes: {} });
@@ -152,6 +157,8 @@ it('the call of a trace that is removed at once is removed with it', async () =>
   );
   expect(chat.status).toBe(200);
   await chat.arrayBuffer();
-  expect((await ask('admin', DeleteTraceDocument, { id: traceId })).data).toMatchObject({ deleteTrace: { traces: 1 } });
+  expect((await ask('admin', DeleteTraceDocument, { input: { id: traceId } })).data).toMatchObject({
+    deleteTrace: { traceCount: 1 },
+  });
   expect(await isThere(traceId)).toBe(false);
 });

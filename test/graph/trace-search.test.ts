@@ -6,7 +6,7 @@ import {
   TraceSeriesDocument,
   TraceUpdatesFilteredDocument,
 } from './generated/graphql.ts';
-import { eventually, openGraph } from './graph-house.ts';
+import { eventually, openGraph } from './graph-server.ts';
 import { overYoga } from './subscribers.ts';
 
 let house: Awaited<ReturnType<typeof openGraph>>;
@@ -35,8 +35,8 @@ describe('a search of traces', () => {
     [{ status: 'ERROR' }, [2]],
     [{ service: 'billing' }, [2]],
     [{ minErrors: 1 }, [2]],
-    [{ minSpendUsd: '0.0025' }, [3, 1]],
-    [{ minSpendUsd: '0.0026' }, [3]],
+    [{ minCostUsd: '0.0025' }, [3, 1]],
+    [{ minCostUsd: '0.0026' }, [3]],
     [{ minDurationMs: 20 }, [4, 3, 1]],
     [{ teamId: TEAM_KEY.teamId, text: 'refund' }, [1]],
     [{ keyHash: OTHER_TEAM_KEY.keyHash }, [4]],
@@ -46,18 +46,18 @@ describe('a search of traces', () => {
   });
 
   it.each([
-    ['STARTED', [4, 3, 2, 1]],
+    ['STARTED_AT', [4, 3, 2, 1]],
     ['DURATION', [4, 1, 3, 2]],
-    ['SPEND', [3, 1]],
+    ['COST', [3, 1]],
     ['ERRORS', [2]],
-  ] as const)('by %s has %j first', async (orderBy, first) => {
-    const { nodes } = (await house.call(TraceSearchDocument, { orderBy })).data.traces;
+  ] as const)('by %s has %j first', async (field, first) => {
+    const { nodes } = (await house.call(TraceSearchDocument, { orderBy: { field } })).data.traces;
     expect(nodes).toHaveLength(4);
     expect(numbers(nodes).slice(0, first.length)).toEqual(first);
   });
 
   it('goes on from page to page, and shows each caller their own', async () => {
-    const asked = { orderBy: 'DURATION', filter: { minDurationMs: 20 }, first: 2 } as const;
+    const asked = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
     const first = (await house.call(TraceSearchDocument, asked)).data.traces;
     const second = (await house.call(TraceSearchDocument, { ...asked, after: first.pageInfo.endCursor })).data.traces;
     expect([numbers(first.nodes), numbers(second.nodes), second.pageInfo.hasNextPage]).toEqual([[4, 1], [3], false]);
@@ -68,8 +68,8 @@ describe('a search of traces', () => {
   it('goes on with the cursor alone, by the filter and the order that it was given for', async () => {
     const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
     for (const [asked, found] of [
-      [{ filter: { ...filter, minSpendUsd: '0.001' }, orderBy: 'SPEND' }, [3, 1]],
-      [{ orderBy: 'DURATION' }, [4, 1, 3, 2]],
+      [{ filter: { ...filter, minCostUsd: '0.001' }, orderBy: { field: 'COST' } }, [3, 1]],
+      [{ orderBy: { field: 'DURATION' } }, [4, 1, 3, 2]],
       [{ filter }, [3, 2, 1]],
       [{ filter: { status: 'ERROR', service: 'billing' } }, [2]],
     ] as const) {
@@ -120,17 +120,17 @@ describe('a search of traces', () => {
   });
 
   it('refuses a cursor of another search, and amounts that are none', async () => {
-    const asked = { orderBy: 'DURATION', first: 1 } as const;
+    const asked = { orderBy: { field: 'DURATION' }, first: 1 } as const;
     const { endCursor } = (await house.call(TraceSearchDocument, asked)).data.traces.pageInfo;
     const listed = (await house.call(TraceSearchDocument, { first: 1 })).data.traces.pageInfo.endCursor;
     const refusals = [
       { ...asked, after: listed },
-      { ...asked, after: endCursor, orderBy: 'SPEND' },
+      { ...asked, after: endCursor, orderBy: { field: 'COST' } },
       { ...asked, after: endCursor, filter: { text: 'x' } },
       { ...asked, after: endCursor, from: new Date(START_MS).toISOString() },
       { ...asked, after: 'nonsense' },
-      { orderBy: 'DURATION', first: 51 },
-      { filter: { minSpendUsd: '99999999999999' } },
+      { orderBy: { field: 'DURATION' }, first: 51 },
+      { filter: { minCostUsd: '99999999999999' } },
       { filter: { minDurationMs: 1e300 } },
     ] as const;
     const answers = await Promise.all(refusals.map((variables) => house.call(TraceSearchDocument, variables)));
@@ -144,8 +144,8 @@ describe('a search of traces', () => {
         'The cursor belongs to another window.',
         'Invalid cursor.',
         'A page holds 1 to 50 traces.',
-        '`minSpendUsd` is no amount that a trace can cost.',
-        '`minDurationMs` is not a duration.',
+        '`minCostUsd` is out of range.',
+        '`minDurationMs` is out of range.',
       ].map((message) => [[message, 'INVALID_INPUT']]),
     );
   });
@@ -156,37 +156,37 @@ describe('a series of traces', () => {
 
   it('sums them up by the time they began, empty stretches among them', async () => {
     const { traceSeries } = (await house.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
-    const empty = { failed: 0, spans: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, spendUsd: null };
+    const empty = { failedTraceCount: 0, spanCount: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
     expect(traceSeries).toEqual([
       {
         from: new Date(START_MS).toISOString(),
-        traces: 2,
-        failed: 1,
-        spans: 2,
+        traceCount: 2,
+        failedTraceCount: 1,
+        spanCount: 2,
         llmCalls: 2,
         inputTokens: 6,
         outputTokens: 10,
-        spendUsd: '0.0025',
+        costUsd: '0.0025',
         latencyP50Ms: 10,
         latencyP90Ms: 30,
         latencyP99Ms: 30,
       },
       {
         from: new Date(START_MS + 2_000).toISOString(),
-        traces: 2,
-        failed: 0,
-        spans: 2,
+        traceCount: 2,
+        failedTraceCount: 0,
+        spanCount: 2,
         llmCalls: 2,
         inputTokens: 6,
         outputTokens: 10,
-        spendUsd: '1',
+        costUsd: '1',
         latencyP50Ms: 20,
         latencyP90Ms: 40,
         latencyP99Ms: 40,
       },
       {
         from: new Date(START_MS + 4_000).toISOString(),
-        traces: 0,
+        traceCount: 0,
         ...empty,
         latencyP50Ms: null,
         latencyP90Ms: null,
@@ -198,7 +198,7 @@ describe('a series of traces', () => {
   it('counts only what the caller may see and the filter lets through', async () => {
     const counts = async (filter: { readonly text?: string }, key: string) =>
       (await house.call(TraceSeriesDocument, { ...window, buckets: 2, filter }, key)).data.traceSeries.map(
-        ({ traces }) => traces,
+        ({ traceCount }) => traceCount,
       );
     expect([await counts({}, 'sk-team-a'), await counts({ text: 'refund' }, 'sk-admin')]).toEqual([
       [3, 0],
@@ -224,8 +224,18 @@ describe('the agents of a window', () => {
   it('are told to each caller as its traces name them', async () => {
     await house.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
     await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
-    const planner = { name: 'planner', traces: 1, failed: 1, lastTraceAt: new Date(START_MS + 4_000).toISOString() };
-    const scout = { name: 'scout', traces: 1, failed: 0, lastTraceAt: new Date(START_MS + 5_000).toISOString() };
+    const planner = {
+      name: 'planner',
+      traceCount: 1,
+      failedTraceCount: 1,
+      lastTraceAt: new Date(START_MS + 4_000).toISOString(),
+    };
+    const scout = {
+      name: 'scout',
+      traceCount: 1,
+      failedTraceCount: 0,
+      lastTraceAt: new Date(START_MS + 5_000).toISOString(),
+    };
     const asked = { from, filter: { text: 's' } };
     expect((await house.call(TraceAgentsDocument, asked)).data.agents.slice(0, 2)).toEqual([scout, planner]);
     expect((await house.call(TraceAgentsDocument, asked, 'sk-team-a')).data.agents[0]).toEqual(planner);

@@ -12,7 +12,7 @@ import {
 } from '../ports/samples.ts';
 import { traceRefOf } from '../support/memory-trace-store.ts';
 import { TraceDocument, TracesDocument, TracesWithSpansDocument } from './generated/graphql.ts';
-import { openGraph } from './graph-house.ts';
+import { openGraph } from './graph-server.ts';
 
 const SPEND = [aSpendRow({ traceId: traceId(1), spanId: spanId(1), cost: picos(1_250_000n) })];
 
@@ -76,17 +76,17 @@ describe('traces', () => {
         ],
         "nodes": [
           {
+            "costUsd": null,
             "durationMs": 5,
             "name": "chat demo",
-            "spendUsd": null,
             "startedAt": "2023-11-14T22:13:22.000Z",
             "traceId": "00000000000000000000000000000003",
             "traceRef": "CAA5BE5B6703116C3C284CA46442293A125C55900BC04BA877673A3BDBDB037E",
           },
           {
+            "costUsd": null,
             "durationMs": 5,
             "name": "chat demo",
-            "spendUsd": null,
             "startedAt": "2023-11-14T22:13:21.000Z",
             "traceId": "00000000000000000000000000000002",
             "traceRef": "BF17659CCD37186AEB8B3BB431A7CE9133A7C1DA68CAA9A4641541254087FD12",
@@ -118,8 +118,11 @@ describe('traces', () => {
   it('cost one read for all their spans, agents and spend rows', async () => {
     await ingestTraces(50);
     const { data } = await house.call(TracesWithSpansDocument, {});
-    expect([data.traces.nodes.length, data.traces.nodes.every(({ spans }) => spans?.length === 1)]).toEqual([50, true]);
-    expect(data.traces.nodes.at(-1)?.spans?.[0]?.spendRow).toEqual({ costUsd: '0.00000125' });
+    expect([data.traces.nodes.length, data.traces.nodes.every(({ spans }) => spans?.nodes.length === 1)]).toEqual([
+      50,
+      true,
+    ]);
+    expect(data.traces.nodes.at(-1)?.spans?.nodes[0]?.spendRow).toEqual({ costUsd: '0.00000125' });
     expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
   });
 
@@ -165,11 +168,12 @@ describe('trace', () => {
               "toolCalls": 0,
             },
           ],
+          "costUsd": "0.00000125",
           "durationMs": 5.000001,
           "endedAt": "2023-11-14T22:13:20.005Z",
           "errorCount": 1,
-          "estimateUsd": null,
           "estimatedCalls": 0,
+          "estimatedCostUsd": null,
           "frameworks": [],
           "inputPreview": "hello",
           "inputTokens": 3,
@@ -183,59 +187,60 @@ describe('trace', () => {
           "service": "tests",
           "source": null,
           "spanCount": 2,
-          "spans": [
-            {
-              "agent": "triage",
-              "costUsd": null,
-              "durationMs": 5.000001,
-              "error": null,
-              "errorTruncated": false,
-              "estimateUsd": null,
-              "framework": "",
-              "inputPreview": "hello",
-              "inputTokens": 3,
-              "kind": "CLIENT",
-              "model": null,
-              "name": "triage",
-              "outputTokens": 5,
-              "parentSpanId": null,
-              "provider": "demo",
-              "requestId": null,
-              "service": "tests",
-              "spanId": "0000000000000001",
-              "startNs": "1700000000000000000",
-              "startedAt": "2023-11-14T22:13:20.000Z",
-              "status": "OK",
-              "traceId": "00000000000000000000000000000001",
-              "type": "AGENT",
-            },
-            {
-              "agent": "triage",
-              "costUsd": "0.00000125",
-              "durationMs": 5,
-              "error": "overloaded",
-              "errorTruncated": false,
-              "estimateUsd": null,
-              "framework": "",
-              "inputPreview": "hello",
-              "inputTokens": 3,
-              "kind": "CLIENT",
-              "model": "demo",
-              "name": "chat demo",
-              "outputTokens": 5,
-              "parentSpanId": "0000000000000001",
-              "provider": "demo",
-              "requestId": null,
-              "service": "tests",
-              "spanId": "0000000000000002",
-              "startNs": "1700000000000000001",
-              "startedAt": "2023-11-14T22:13:20.000Z",
-              "status": "ERROR",
-              "traceId": "00000000000000000000000000000001",
-              "type": "LLM",
-            },
-          ],
-          "spendUsd": "0.00000125",
+          "spans": {
+            "nodes": [
+              {
+                "agent": "triage",
+                "costUsd": null,
+                "durationMs": 5.000001,
+                "error": null,
+                "errorTruncated": false,
+                "estimatedCostUsd": null,
+                "framework": null,
+                "inputPreview": "hello",
+                "inputTokens": 3,
+                "kind": "CLIENT",
+                "model": null,
+                "name": "triage",
+                "outputTokens": 5,
+                "parentSpanId": null,
+                "provider": "demo",
+                "responseId": null,
+                "service": "tests",
+                "spanId": "0000000000000001",
+                "startNs": "1700000000000000000",
+                "startedAt": "2023-11-14T22:13:20.000Z",
+                "status": "OK",
+                "traceId": "00000000000000000000000000000001",
+                "type": "AGENT",
+              },
+              {
+                "agent": "triage",
+                "costUsd": "0.00000125",
+                "durationMs": 5,
+                "error": "overloaded",
+                "errorTruncated": false,
+                "estimatedCostUsd": null,
+                "framework": null,
+                "inputPreview": "hello",
+                "inputTokens": 3,
+                "kind": "CLIENT",
+                "model": "demo",
+                "name": "chat demo",
+                "outputTokens": 5,
+                "parentSpanId": "0000000000000001",
+                "provider": "demo",
+                "responseId": null,
+                "service": "tests",
+                "spanId": "0000000000000002",
+                "startNs": "1700000000000000001",
+                "startedAt": "2023-11-14T22:13:20.000Z",
+                "status": "ERROR",
+                "traceId": "00000000000000000000000000000001",
+                "type": "LLM",
+              },
+            ],
+          },
           "startedAt": "2023-11-14T22:13:20.000Z",
           "status": "OK",
           "teamId": "team-a",
@@ -250,10 +255,12 @@ describe('trace', () => {
   it('sent by two keys is one to those who see both, and each alone by its ref', async () => {
     await house.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
     await house.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
-    const ref = traceRefOf(OTHER_TEAM_KEY, traceId(1));
-    const spansOf = async (variables: { id: string; ref?: string }) =>
-      (await house.call(TraceDocument, variables)).data.trace?.spans?.map((span) => Number.parseInt(span.spanId, 16));
-    expect([await spansOf({ id: traceId(1) }), await spansOf({ id: traceId(1), ref })]).toEqual([[1, 2], [2]]);
+    const traceRef = traceRefOf(OTHER_TEAM_KEY, traceId(1));
+    const spansOf = async (variables: { id: string; traceRef?: string }) =>
+      (await house.call(TraceDocument, variables)).data.trace?.spans?.nodes.map((span) =>
+        Number.parseInt(span.spanId, 16),
+      );
+    expect([await spansOf({ id: traceId(1) }), await spansOf({ id: traceId(1), traceRef })]).toEqual([[1, 2], [2]]);
   });
 
   it.each([

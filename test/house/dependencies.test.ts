@@ -68,7 +68,7 @@ describe('dependencies', () => {
     ]);
   });
 
-  it('what is installed is looked at, not only what the lock file says of it', () => {
+  it('installed packages are checked, not only the lock file', () => {
     const manifest = installedKoa?.manifest ?? {};
     const found = (differing: object): readonly string[] =>
       faultsWith({

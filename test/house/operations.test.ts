@@ -14,11 +14,12 @@ type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>
 /** Operations everyone may run as often as they like, and why. Any other that is open counts against an allowance. */
 const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
-  createCheckout: 'whoever has used up the free tier is just who wants to buy; it has a pace of its own',
+  createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
+  getViewer: 'it repeats the key of the request and reads no store',
   getFreeTierUsage: 'who has used up the day must be able to see that',
 };
 
@@ -73,7 +74,7 @@ const anOperation = (differing: Partial<Row>): Row => ({
   ...differing,
 });
 
-/** Operations that anonymous callers may run without end, though nobody has said why. */
+/** Operations without a rate limit for anonymous callers and without a stated reason. */
 const uncounted = (operations: readonly Row[]): readonly string[] =>
   operations
     .filter(({ access, allowance }) => access === anyone && allowance === null)
@@ -98,7 +99,7 @@ it('a changed right changes the table', () => {
   expect(tableOf([anOperation({})])).not.toEqual(tableOf([anOperation({ allowance: 'catalog' })]));
 });
 
-it('what everyone may run counts against an allowance', async () => {
+it('an operation for anonymous callers counts against an allowance', async () => {
   expect(uncounted(await loadOperations())).toEqual([]);
   expect(uncounted([anOperation({}), anOperation({ operation: 'checkReadiness' })])).toEqual(['readTrace']);
   expect(uncounted([anOperation({ allowance: 'catalog' })])).toEqual([]);

@@ -8,12 +8,12 @@ const DOCUMENT = fileURLToPath(new URL('../../docs/providers.md', import.meta.ur
 const HEAD = `# Providers
 
 Written by \`test/house/providers.test.ts\` from \`src/domain/chat/vendors.ts\`. A model of the configuration names its
-provider before the first slash of \`litellm_params.model\`: \`groq/llama-3.3-70b-versatile\`. A provider that is not here is
-spoken to in chat completions where \`api_base\` says where it is.
+provider before the first slash of \`litellm_params.model\`: \`groq/llama-3.3-70b-versatile\`. A provider that is not in this
+list is called with chat completions at \`api_base\`.
 
-Of several variables the first that is set counts; the file wins over all of them. A key in the environment goes to the
-vendor's own address, or to that of the environment; where the file names another \`api_base\`, it names the \`api_key\` too.
-A model without the key it needs is told at start, and is not a reason not to start.
+The first variable that is set counts; the file wins over variables. A key of the environment is sent only to the vendor's
+address, or to that of the environment; with another \`api_base\` in the file, set \`api_key\`, too. A model without a
+needed key is a warning at start.
 
 | Provider | Address | Address by variable | Key by variable | Further settings, by variable |
 | --- | --- | --- | --- | --- |
@@ -31,7 +31,7 @@ function rowOf(name: string, vendor: Vendor | null): string {
   return `| \`${name}\` | ${base === null ? '`api_base`' : base} | ${code(baseVariables)} | ${key} | ${further.join(', ')} |`;
 }
 
-it('every provider is in docs/providers.md, with what the environment may say of it', async () => {
+it('every provider is in docs/providers.md, with its environment variables', async () => {
   const rows = PROVIDER_NAMES.toSorted().map((name) => rowOf(name, vendorOf(name)));
   await expect(`${HEAD}${rows.join('\n')}\n`).toMatchFileSnapshot(DOCUMENT);
 });

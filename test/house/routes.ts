@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 import { readFiles, ROOT } from './repository.ts';
 
-/** Every row of every `…Routes` export of the REST door. */
+/** Every row of every `…Routes` export of `rest-shims/`. */
 export async function allRows(): Promise<readonly RouteRow[]> {
   const rows: RouteRow[] = [];
   for (const { path } of readFiles('rest-shims/*.ts')) {

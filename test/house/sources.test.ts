@@ -70,6 +70,15 @@ describe('sources', () => {
     expect(occurrences(judged, form)).toEqual([]);
   });
 
+  it('the environment is read by the settings only', () => {
+    const form = /\bprocess\s*(\.env\b|\[)|node:process/;
+    for (const canary of ["const port = process.env['PORT'];", "import { env } from 'node:process';", "process['env']"])
+      expect(occurrences([aFile(canary)], form)).toHaveLength(1);
+    const files = readFiles(...CODE).map(({ path, text }) => ({ path, text: withoutComments(text) }));
+    const found = occurrences(files, form);
+    expect(found).toEqual([expect.stringMatching(/^src\/runtime\/settings\/process-environment\.ts:/)]);
+  });
+
   it("no store uses the ORM's own transaction, which keeps a connection that fails", () => {
     const form = /\.(transactional|flush|startTransaction)\(/;
     for (const canary of ['await em.transactional(work);', 'await em.flush();'])
@@ -79,6 +88,26 @@ describe('sources', () => {
     );
     const files = sources.map(({ path, text }) => ({ path, text: withoutComments(text) }));
     expect(occurrences(files, form)).toEqual([]);
+  });
+
+  it('operations and the schema hold no cache in a module: a cache belongs to an object of the composition root', () => {
+    const form =
+      /^(export )?(const|let) \w+(: [^=]+)? = (new (Weak)?(Map|Set)(<[^()]*>?)?(\(\)|$)|new \w*(LRU|Cache)|createWeightedCache)/;
+    const canaries = [
+      'const kept = new WeakMap<CatalogSource, Kept>();',
+      'export const names: Map<string, string> = new Map();',
+      'const judged = new WeakMap<',
+      'const recent = new LRUCache({ max: 5 });',
+      'const found = createWeightedCache<Found>(5, weightOf);',
+    ];
+    for (const canary of canaries) expect(occurrences([aFile(canary)], form)).toHaveLength(1);
+    const tables = [
+      "const WORDS = new Set(['a', 'b']);",
+      'const NAMES = new Map([',
+      '  const seen = new Map<string, Item>();',
+    ];
+    expect(occurrences([aFile(tables.join('\n'))], form)).toEqual([]);
+    expect(occurrences(readFiles('resolvers/**/*.ts', 'schema/**/*.ts'), form)).toEqual([]);
   });
 
   it('no file names a folder of the machine it was written on', () => {

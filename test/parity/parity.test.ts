@@ -12,24 +12,24 @@ import {
   TracesDocument,
 } from '../graph/generated/graphql.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
-import { asNumber, doorsOf, inSnakeCase } from './doors.ts';
+import { asNumber, transportsOf, inSnakeCase } from './transports.ts';
 
 let app: TestApp;
-let doors: ReturnType<typeof doorsOf>;
+let transports: ReturnType<typeof transportsOf>;
 beforeAll(async () => {
   app = await startApp();
-  doors = doorsOf(app);
+  transports = transportsOf(app);
   await app.call('POST', '/v1/traces', workedExample);
 });
 afterAll(() => app.stop());
 
-/** A view of the graph as the other door writes it: nothing where nothing is told. */
+/** A view of the graph in the form of the HTTP answer: null where a member is absent. */
 function shown(view: NonNullable<SpanQuery['span']>['inputView'] | undefined): unknown {
-  if (view === undefined || 'text' in view) return { kind: 'text', text: view?.text };
+  if (view === undefined || view === null || 'text' in view) return { kind: 'text', text: view?.text ?? '' };
   if ('fields' in view) return { kind: 'fields', fields: view.fields };
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
     role: role.toLowerCase(),
-    content,
+    content: content ?? '',
     ...(name == null ? {} : { name }),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
   }));
@@ -42,31 +42,31 @@ describe('a catalog entry', () => {
     'output_cost_per_reasoning_token',
   ]);
 
-  it('has the same values behind both doors, whatever its name', async () => {
-    const { body } = await doors.rest('/model_catalog?page_size=500&page=2');
+  it('has the same values over both transports, whatever its name', async () => {
+    const { body } = await transports.rest('/model_catalog?page_size=500&page=2');
     const entries = body['data'] as readonly { readonly id: string; readonly [field: string]: unknown }[];
     const every25th = entries.filter((_entry, index) => index % 25 === 0);
     expect(every25th.some(({ id }) => id.includes('/'))).toBe(true);
     for (const { object: _object, ...entry } of every25th) {
-      const { data } = await doors.graph(CatalogEntryDocument, { id: entry.id });
+      const { data } = await transports.graph(CatalogEntryDocument, { id: entry.id });
       const { extraFields, ...declared } = data.catalogEntry ?? {};
-      const fields = inSnakeCase(declared);
+      const { entry_id: id, ...fields } = inSnakeCase(declared);
       for (const price of PRICES) fields[price] = asNumber(fields[price]);
-      expect({ ...fields, ...(extraFields as object) }).toEqual(entry);
+      expect({ id, ...fields, ...(extraFields as object) }).toEqual(entry);
     }
   });
 
-  it('that is not there is none behind both', async () => {
-    const rest = await doors.rest('/model_catalog/no/such/model');
-    const { data } = await doors.graph(CatalogEntryDocument, { id: 'no/such/model' });
+  it('that does not exist is absent over both transports', async () => {
+    const rest = await transports.rest('/model_catalog/no/such/model');
+    const { data } = await transports.graph(CatalogEntryDocument, { id: 'no/such/model' });
     expect([rest.status, data]).toEqual([404, { catalogEntry: null }]);
   });
 });
 
 describe('a trace', () => {
   it('has the same summary, agents and spans', async () => {
-    const rest = await doors.rest(`/v1/traces/${TRACE_ID}`);
-    const { data } = await doors.graph(TraceDocument, { id: TRACE_ID });
+    const rest = await transports.rest(`/v1/traces/${TRACE_ID}`);
+    const { data } = await transports.graph(TraceDocument, { id: TRACE_ID });
     if (!data.trace) throw new Error('The graph has no such trace.');
     const { spans, agents, ...summary } = data.trace;
     // What the graph tells otherwise: an instant, capitals, a list to be counted, and the ref it always has.
@@ -80,13 +80,13 @@ describe('a trace', () => {
       readonly [field: string]: unknown;
       readonly status: string;
     };
-    expect(inSnakeCase({ ...summary, spend: asNumber(summary.spendUsd) })).toMatchObject({
+    expect(inSnakeCase({ ...summary, spend: asNumber(summary.costUsd) })).toMatchObject({
       ...told,
       started_at: new Date(START_MS).toISOString(),
       status: status.toUpperCase(),
     });
     expect(agentCount).toBe(summary.agentNames.length);
-    // What the books know of calls and agents is the HTTP door's own; the graph leads to the row itself.
+    // Only the HTTP answer repeats spend facts of calls and agents; the graph links to the spend row.
     const withoutBooks = (fields: object): object => {
       const { spend_match: _match, spend_log_request_id: _row, ...others } = fields as Record<string, unknown>;
       return others;
@@ -102,23 +102,23 @@ describe('a trace', () => {
     };
     const listed = (name: 'agents' | 'spans') => rest.body[name] as readonly object[];
     expect(agents?.map(inSnakeCase)).toEqual(listed('agents').map(withoutSpend));
-    const toldSpans = spans?.map((span) => ({
+    const toldSpans = spans?.nodes.map((span) => ({
       span_id: span.spanId,
       parent_span_id: span.parentSpanId,
       name: span.name,
       type: span.type.toLowerCase(),
-      agent: span.agent,
+      agent: span.agent ?? '',
       start_offset_ms: Number(BigInt(span.startNs) - BigInt(START_MS) * 1_000_000n) / 1e6,
       duration_ms: span.durationMs,
       status: span.status.toLowerCase(),
       error: span.error,
       error_truncated: span.errorTruncated,
-      input_preview: span.inputPreview,
+      input_preview: span.inputPreview ?? '',
       model: span.model,
-      framework: span.framework,
+      framework: span.framework ?? '',
       input_tokens: span.inputTokens,
       output_tokens: span.outputTokens,
-      litellm_request_id: span.requestId,
+      litellm_request_id: span.responseId,
       spend: asNumber(span.costUsd),
       cost_source: null,
     }));
@@ -126,34 +126,34 @@ describe('a trace', () => {
   });
 
   it('is found by the same list, and continued by the same cursor', async () => {
-    const rest = await doors.rest(`/v1/traces?${WINDOW}`);
+    const rest = await transports.rest(`/v1/traces?${WINDOW}`);
     const window = {
       from: new Date(START_MS - 1_000).toISOString(),
       to: new Date(START_MS + 86_400_000).toISOString(),
     };
-    const { data } = await doors.graph(TracesDocument, window);
+    const { data } = await transports.graph(TracesDocument, window);
     expect(data.traces.nodes.map((trace) => trace.traceRef)).toEqual(
       (rest.body['data'] as readonly { trace_ref: string }[]).map((trace) => trace.trace_ref),
     );
-    const behind = await doors.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
+    const behind = await transports.rest(`/v1/traces?cursor=${data.traces.pageInfo.endCursor}`);
     expect(behind).toEqual({ status: 200, body: { data: [], next_cursor: null } });
   });
 
   it('is read on from page to page of its spans by the cursor of either', async () => {
     const idsIn = (body: Readonly<Record<string, unknown>>) =>
       (body['spans'] as readonly { readonly span_id: string }[]).map((span) => span.span_id);
-    const first = await doors.rest(`/v1/traces/${TRACE_ID}?page_size=1`);
+    const first = await transports.rest(`/v1/traces/${TRACE_ID}?page_size=1`);
     const after = String(first.body['next_cursor']);
-    const { spans } = (await doors.graph(SpanPageDocument, { traceId: TRACE_ID, first: 1, after })).data;
-    const last = await doors.rest(`/v1/traces/${TRACE_ID}?cursor=${spans?.pageInfo.endCursor}`);
+    const spans = (await transports.graph(SpanPageDocument, { id: TRACE_ID, first: 1, after })).data.trace?.spans;
+    const last = await transports.rest(`/v1/traces/${TRACE_ID}?cursor=${spans?.pageInfo.endCursor}`);
     expect([idsIn(first.body), spans?.nodes.map((span) => span.spanId), idsIn(last.body)]).toEqual(
       ['a', 'b', 'c'].map((digit) => [digit.repeat(16)]),
     );
   });
 
   it('carries the same in a span', async () => {
-    const rest = await doors.rest(`/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}`);
-    const { data } = await doors.graph(SpanDocument, { traceId: TRACE_ID, spanId: 'b'.repeat(16) });
+    const rest = await transports.rest(`/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}`);
+    const { data } = await transports.graph(SpanDocument, { traceId: TRACE_ID, spanId: 'b'.repeat(16) });
     expect({
       span_id: 'b'.repeat(16),
       ...pick(data.span, ['input', 'output', 'attributes']),
@@ -170,15 +170,15 @@ describe('a trace', () => {
       { traceId: '9'.repeat(32), spanId: 'a'.repeat(16) },
     ],
   ])('is refused in the same words when the %s is not there', async (_what, path, variables) => {
-    const rest = await doors.rest(path);
-    const { errors } = await doors.graph(SpanDocument, variables);
+    const rest = await transports.rest(path);
+    const { errors } = await transports.graph(SpanDocument, variables);
     expect([rest.status, rest.body['detail']]).toEqual([404, errors?.[0]?.message]);
     expect(errors?.[0]?.extensions['code']).toBe('NOT_FOUND');
   });
 
-  it('is refused in the same words for a cursor that is none', async () => {
-    const rest = await doors.rest('/v1/traces?cursor=rubbish');
-    const { errors } = await doors.graph(TracesDocument, { after: 'rubbish' });
+  it('is refused with the same message for an invalid cursor', async () => {
+    const rest = await transports.rest('/v1/traces?cursor=rubbish');
+    const { errors } = await transports.graph(TracesDocument, { after: 'rubbish' });
     expect([rest.status, rest.body['detail']]).toEqual([400, errors?.[0]?.message]);
     expect(errors?.[0]?.extensions['code']).toBe('INVALID_INPUT');
   });
@@ -187,10 +187,10 @@ describe('a trace', () => {
 describe('a chat', () => {
   const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'Hello' }] });
   const ask = (model: string) =>
-    doors.graph(ChatDocument, { input: { model, messages: [{ role: 'USER', content: 'Hello' }] } });
+    transports.graph(ChatDocument, { input: { model, messages: [{ role: 'USER', content: 'Hello' }] } });
 
   it('is answered alike', async () => {
-    const rest = await doors.rest('/v1/chat/completions', chat('demo'));
+    const rest = await transports.rest('/v1/chat/completions', chat('demo'));
     const { data } = await ask('demo');
     const { choices, usage } = rest.body as {
       readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
@@ -205,7 +205,7 @@ describe('a chat', () => {
   });
 
   it('is refused in the same words for a model that is not there', async () => {
-    const rest = await doors.rest('/v1/chat/completions', chat('nope'));
+    const rest = await transports.rest('/v1/chat/completions', chat('nope'));
     const { data } = await ask('nope');
     const { message } = rest.body['error'] as { readonly message: string };
     expect([rest.status, data.chat]).toMatchObject([400, { __typename: 'NotFoundError', code: 'NOT_FOUND', message }]);
@@ -213,11 +213,11 @@ describe('a chat', () => {
 });
 
 describe('a key', () => {
-  it('whose alias is taken is refused in the same words', async () => {
-    const made = await doors.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
+  it('whose alias exists is refused with the same message', async () => {
+    const made = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
     expect(made.data.generateKey).toMatchObject({ __typename: 'GeneratedKey' });
-    const rest = await doors.rest('/key/generate', { key_alias: 'ci' });
-    const { data } = await doors.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
+    const rest = await transports.rest('/key/generate', { key_alias: 'ci' });
+    const { data } = await transports.graph(GenerateKeyDocument, { input: { alias: 'ci' } });
     const { message } = rest.body['error'] as { readonly message: string };
     expect([rest.status, data.generateKey]).toEqual([400, { __typename: 'ConflictError', code: 'CONFLICT', message }]);
   });
@@ -226,7 +226,7 @@ describe('a key', () => {
 describe('a checkout', () => {
   it('is refused in the same words where nothing is for sale', async () => {
     const rest = await (await fetch(`${app.url}/billing/checkout`, { method: 'POST' })).json();
-    const { errors } = await doors.graph(CreateCheckoutDocument, {});
+    const { errors } = await transports.graph(CreateCheckoutDocument, {});
     const { detail } = rest as { readonly detail: string };
     expect(errors).toMatchObject([{ message: detail, extensions: { code: 'UNAVAILABLE' } }]);
     expect(detail).toContain('STRIPE_SECRET_KEY');

@@ -78,7 +78,7 @@ for (const engine of TRACE_ENGINES)
       for (let round = 0; round < ROUNDS; round += 1) {
         const release = await scratch.holdWriters();
         const held = Promise.allSettled(everyWrite.map((write) => write()));
-        // ClickHouse is held by its door, which has no lock timeout.
+        // ClickHouse is held by the proxy in front of it, which has no lock timeout.
         if (engine !== CLICKHOUSE) await held;
         await release();
         const outcomes = await held;
@@ -158,7 +158,7 @@ for (const engine of onSqlite)
     });
     afterEach(() => scratch.remove());
 
-    it.each(['view', 'trigger'])('makes the %s of whole exports again when it is gone', async (kind) => {
+    it.each(['view', 'trigger'])('creates the %s of whole exports again when it is missing', async (kind) => {
       const traces = createTraceStore(database, bodies);
       await traces.ingestExport(TEAM_KEY, anExport(1, 'first'));
       await execute(kind === 'view' ? 'drop view temp.arriving_export' : 'drop trigger temp.arriving_export_stored');
@@ -192,7 +192,7 @@ for (const engine of onSqlite)
       const late: Promise<unknown>[] = [];
       const insert = (db: Kysely<Tables>, id: number): void => {
         const inserted = sql`insert into note values (${id})`.execute(db);
-        // Kysely runs it whether somebody waits for it or not.
+        // Kysely runs it even when no caller awaits it.
         inserted.catch(() => {});
         late.push(inserted);
       };

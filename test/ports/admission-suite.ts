@@ -51,7 +51,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(decisions.map(({ kind }) => kind).filter((kind) => kind === 'reserved')).toHaveLength(5);
       }));
 
-    it('goes on from what is stored', () =>
+    it('starts from the stored total', () =>
       within(
         async ({ admission }) => {
           const last = await reserve(admission, charge(3n));
@@ -78,7 +78,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(admission.usedOf('key:a')).toBe(0n);
       }));
 
-    it('refuses at the limit or above it, as the charge says', () =>
+    it('refuses at the limit or above it, depending on the charge', () =>
       within(
         async ({ admission }) => {
           const above = charge(1n, { refused: 'above' });
@@ -91,7 +91,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         new Map([['key:a', 10n]]),
       ));
 
-    it('lets reservations not refuse what reserves nothing', () =>
+    it('admits a charge of zero in spite of reservations', () =>
       within(async ({ admission }) => {
         const all = await reserve(admission, charge(10n));
         expect(await admission.check([charge(0n)])).toBe(null);
@@ -123,7 +123,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(['key:a', 'team:b', 'slots:a'].map((counter) => admission.usedOf(counter))).toEqual([7n, 1n, 0n]);
       }));
 
-    it('ends a reservation once, whatever comes afterwards', () =>
+    it('ends a reservation once, and ignores later calls', () =>
       within(async ({ admission }) => {
         const one = await reserve(admission, charge(4n));
         one.commit([3n]);
@@ -138,7 +138,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(await admission.check([charge(7n)])).toBe(null);
       }));
 
-    it('counts a session as it goes on, and its whole use once', () =>
+    it('counts the progress of a session, and its whole use once', () =>
       within(async ({ admission }) => {
         const session = await reserve(admission, charge(2n));
         session.progress([3n]);
@@ -159,7 +159,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 10n, 0n));
       }));
 
-    it('frees what was not ended within its lease, and still counts a late end', () =>
+    it('releases a reservation after its lease, and still counts a late commit', () =>
       within(async ({ admission, endLeases }) => {
         const lost = await reserve(admission, charge(10n));
         expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 0n, 10n));
@@ -171,7 +171,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(await admission.check([charge(6n)])).toBe(null);
       }));
 
-    it('starts the lease of a session anew with each part', () =>
+    it('renews the lease of a session with each part', () =>
       within(async ({ admission, endLeases }) => {
         const session = await reserve(admission, charge(2n));
         endLeases();

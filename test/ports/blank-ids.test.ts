@@ -20,7 +20,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it.each(['', '  ', '\t\n'])('with %j are mended by the migration, others are not touched', async (blank) => {
+    it.each(['', '  ', '\t\n'])('with %j are repaired by the migration, others are unchanged', async (blank) => {
       const before = await scratch.open();
       const owners = [LONE_KEY, OTHER_TEAM_KEY];
       for (const owner of owners) {

@@ -19,7 +19,12 @@ interface World {
 
 /** One process: its own stores over the database, its own records and counters. */
 function aProcess(stores: Stores, world: World) {
-  const records = createCallRecords({ stores: [stores.calls], changed: async () => {}, log: createLog('silent') });
+  const records = createCallRecords({
+    stores: [stores.calls],
+    watched: () => false,
+    changed: async () => {},
+    log: createLog('silent'),
+  });
   const admission = createMemoryAdmission({
     totals: createStoredSpend(stores.spend, records),
     clock: { monotonicMs: () => world.nowMs },

@@ -78,7 +78,7 @@ for (const engine of ENGINES)
       };
     }
 
-    it('gives both back as they were, and tells the summary as it is stored', async () => {
+    it('returns both unchanged, and publishes the stored summary', async () => {
       const call = aCall(
         1,
         { callId: ODD, modelGroup: ODD, error: { code: '500', message: ODD }, status: 'failure' },
@@ -100,6 +100,24 @@ for (const engine of ENGINES)
       expect(changed).toEqual([one.summary, two.summary]);
       expect(one.summary).toMatchObject({ owner: TEAM_KEY, spanCount: 1, errorCount: 1, spend: 7n, name: ODD });
       expect(two.summary?.owner.teamId).toBeNull();
+    });
+
+    it('gives a subscriber summaries from memory, as they are stored later, and leaves the log as it is', async () => {
+      const calls = [aCall(1, {}, { name: 'a \0 name' }), aCall(2, { cost: null }, { cost: null })];
+      const summaries = await (await stores.calls.append(calls.map((call) => stores.calls.keep(call, true))))();
+      expect(await counts('call_segment', 'trace_summary')).toEqual([1, 0]);
+      const found = await stores.traces.listSummaries({ kind: 'all' }, WINDOW, 10);
+      expect(Map.groupBy(summaries, (one) => one.traceId)).toEqual(Map.groupBy(found, (one) => one.traceId));
+    });
+
+    it('gives the whole summary of a trace into which its client has written first', async () => {
+      const client = aSpan({ traceId: traceId(1), spanId: spanId(9), type: 'agent', agent: 'planner' });
+      await stores.traces.ingest([{ owner: TEAM_KEY, spans: [client] }]);
+      const changed = await stores.calls.append([aCall(1), aCall(2)].map((call) => stores.calls.keep(call, true)));
+      expect((await changed()).map(({ traceId: id, spanCount }) => [id, spanCount])).toEqual([
+        [traceId(2), 1],
+        [traceId(1), 2],
+      ]);
     });
 
     it.each<[string, Partial<SpendRow>, Partial<Span>]>([
@@ -141,7 +159,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('tells calls of many kinds in one commit apart', async () => {
+    it('keeps different calls of one commit apart', async () => {
       const calls = Array.from({ length: 300 }, (_, number) =>
         aCall(
           number + 1,
@@ -169,7 +187,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('commits a call in one piece, and takes it apart step by step', async () => {
+    it('commits a call as one segment, and unfolds it step by step', async () => {
       await commit(aCall(1), aCall(2));
       await commit(aCall(3));
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([2, 0, 0, 0]);
@@ -199,19 +217,19 @@ for (const engine of ENGINES)
       ['a span', async () => (await stores.traces.findSpan([TRACE_1], spanId(1)))?.input, 'hello'],
       ['a search', async () => (await stores.traces.searchSummaries({ kind: 'all' }, SEARCH, 9)).length, 1],
       ['a series', async () => (await stores.traces.series({ kind: 'all' }, SERIES)).length, 1],
-    ])('%s has what was committed a moment before', async (_what, read, expected) => {
+    ])('%s includes the latest commit', async (_what, read, expected) => {
       await commit(aCall(1));
       expect(await read()).toBe(expected);
     });
 
-    it('shows another process what was committed and not taken apart', async () => {
+    it('shows another process calls that are committed and not unfolded', async () => {
       await commit(aCall(1));
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(7n);
       expect((await other.traces.findSpan([TRACE_1], spanId(1)))?.output).toBe('hi');
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(7n);
     });
 
-    it('reads together what two processes take apart at once', async () => {
+    it('reads whole calls while two processes unfold concurrently', async () => {
       for (let number = 1; number <= 12; number += 1) await commit(aCall(number));
       await Promise.all([
         stores.calls.unfold(),
@@ -223,7 +241,7 @@ for (const engine of ENGINES)
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(12n * 7n);
     });
 
-    it('leaves alone what is stored, also beside what is new, and charges a key once', async () => {
+    it('keeps stored calls unchanged, also in a batch with new ones, and charges a key once', async () => {
       const [first, second] = [aCall(1), aCall(2)];
       await append(first);
       const again = { ...first, span: { ...first.span, name: 'another' } };
@@ -234,7 +252,7 @@ for (const engine of ENGINES)
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     });
 
-    it('charges once what was committed twice before anybody read', async () => {
+    it('charges a call once that was committed twice before the first read', async () => {
       await commit(aCall(1), aCall(2));
       await commit(aCall(1), aCall(2), aCall(3));
       expect((await stores.spend.findBySpans([`${traceId(3)}:${spanId(3)}`])).length).toBe(1);
@@ -242,12 +260,13 @@ for (const engine of ENGINES)
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([0, 3, 3, 3]);
     });
 
-    it('joins what the caller wrote into the trace of a call before it was taken apart', async () => {
+    it('joins spans that a client wrote into the trace of a call before it was unfolded', async () => {
       await commit(aCall(1), aCall(2));
       const inside = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), type: 'tool', name: 'inside' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [inside] }]);
+      const merged = await stores.calls.unfold();
       const { summary, span } = await stored(aCall(1));
-      expect([summary?.name, summary?.spanCount, summary?.toolCalls]).toEqual(['chat demo', 2, 1]);
+      expect([merged, summary?.name, summary?.spanCount, summary?.toolCalls]).toEqual([[summary], 'chat demo', 2, 1]);
       expect(span).toEqual(aCall(1).span);
       expect((await stored(aCall(2))).summary?.spanCount).toBe(1);
     });
@@ -257,7 +276,7 @@ for (const engine of ENGINES)
       return rows.map(({ bytes }) => zstdDecompressSync(bytes).toString()).join();
     }
 
-    it('leaves nothing of a call whose trace goes by its age, and everything of its neighbours', async () => {
+    it('deletes a call with its expired trace, and keeps its neighbours', async () => {
       const later = { startedAt: new Date(START_MS + 10), endedAt: new Date(START_MS + 10) };
       const [old, young] = [
         aCall(1, {}, { output: 'the word OBSOLETE' }),
@@ -275,7 +294,7 @@ for (const engine of ENGINES)
     it.each([
       ['removed', () => stores.traces.remove([TRACE_1])],
       ['redacted', () => stores.traces.redact([TRACE_1], new Date(START_MS))],
-    ])('leaves no word of a call that is %s before anybody read it', async (_what, go) => {
+    ])('leaves no data of a call that is %s before the first read', async (_what, go) => {
       await commit(
         aCall(1, {}, { output: 'a SECRET', inputPreview: 'a SECRET' }),
         aCall(2, {}, { output: 'still here' }),
@@ -287,14 +306,14 @@ for (const engine of ENGINES)
       expect((await stored(aCall(2))).span?.output).toBe('still here');
     });
 
-    it('sets aside what cannot be taken apart, and reads on', async () => {
+    it('sets aside a segment that cannot be unfolded, and reads the others', async () => {
       await commit(aCall(1));
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
       expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
       // What it cost was spent all the same.
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
-      expect(warned).toEqual(['a commit of calls was set aside: it cannot be read']);
+      expect(warned).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);
     });
 
@@ -317,12 +336,12 @@ for (const engine of ENGINES)
       ['ours', {}, 'call-1'],
       ['its client gave', { callId: 'from-a-client' }, 'from-a-client'],
       ['is odd', { callId: ODD }, ODD],
-    ])('knows a call that waits by its trace and by the name that is %s', (_what, fields, callId) => {
+    ])('finds a pending call by its trace and by the name that is %s', (_what, fields, callId) => {
       const { callId: name, traceId: trace } = stores.calls.keep(aCall(1, fields));
       expect([name, trace]).toEqual([callId, traceId(1)]);
     });
 
-    it('refuses at once what no store holds', () => {
+    it('refuses a value at once that no store can hold', () => {
       expect(() => stores.calls.keep(aCall(1, { cost: picos(2n ** 70n) }))).toThrow(InvalidInput);
       expect(() => stores.calls.keep(aCall(1, {}, { startNs: -1n }))).toThrow(InvalidInput);
       expect(() => stores.calls.keep(aCall(1, {}, { inputTokens: Number.NaN }))).toThrow(InvalidInput);

@@ -68,7 +68,7 @@ export function catalogHistorySuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('knows nothing before anything is recorded', async () => {
+    it('is empty before the first record', async () => {
       expect([await history.head(), await history.recorded(null, 10), await history.spans()]).toEqual([null, [], []]);
       expect(await history.ofEntries(['a'])).toEqual([
         { entryId: 'a', changes: [], complete: true, fields: null, spans: [] },
@@ -78,7 +78,7 @@ export function catalogHistorySuite(engine: Engine): void {
       );
     });
 
-    it('begins with a state, and steps to the next with what changed', async () => {
+    it('starts with a state, and adds the changes of each step', async () => {
       await begin(history);
       const changes = [
         aChange({ at: day(11), entryId: 'a', snapshotId: 'snapshot-11' }),
@@ -103,7 +103,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.spans()).toEqual([{ source: 'recorded', from: day(10), to: null }]);
     });
 
-    it('takes a step once, and none from a state that is not the last', async () => {
+    it('records a step once, and none from an older state', async () => {
       await begin(history);
       const step = { from: 'snapshot-10', head: headAt(11), changes: [aChange({ at: day(11) })], entries: [] };
       await history.record(step);
@@ -125,7 +125,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.record(step)).toEqual(headAt(16));
     });
 
-    it('keeps since when nobody looked', async () => {
+    it('stores the start of a gap without observations', async () => {
       const change = aChange({ at: day(11), notBefore: day(3) });
       await begin(history);
       await history.record({ from: 'snapshot-10', head: headAt(11), changes: [change], entries: [] });
@@ -156,7 +156,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect([await history.head(), await listed(history)]).toEqual([headAt(10), []]);
     });
 
-    it('takes thousands of entries and changes in one step', async () => {
+    it('records thousands of entries and changes in one step', async () => {
       const entries = Array.from({ length: 2_500 }, (_, place) => ({ entryId: `m${place}`, fields: { rpm: place } }));
       await history.record({ from: null, head: headAt(10), changes: [], entries });
       const changes = entries.map(({ entryId }, place) => aChange({ at: day(11), entryId, new: place }));
@@ -202,7 +202,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await listed(history)).toEqual([change]);
     });
 
-    it('imports a change once, and tells how many were new', async () => {
+    it('imports a change once, and returns the number of new ones', async () => {
       const changes = [1, 2, 3].map((number) => aChange({ at: day(number) }));
       expect(await history.importChanges(changes.slice(0, 2), 1)).toBe(2);
       expect(await history.importChanges(changes, 1)).toBe(1);
@@ -230,7 +230,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.spans()).toEqual([{ source: 'imported', from: day(1), to: day(8) }]);
     });
 
-    it('pages through everything once, newest first, whatever shares an instant', async () => {
+    it('pages through every change once, newest first, also with equal times', async () => {
       const changes = Array.from({ length: 25 }, (_, place) =>
         aChange({ at: day(1 + Math.floor(place / 10)), entryId: `m${place}` }),
       );
@@ -246,7 +246,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(pages.flat()).toEqual(changes.toReversed());
     });
 
-    it('filters by entry, provider, field, kind, what happened and when', async () => {
+    it('filters by entry, provider, field, kind, event and time', async () => {
       const changes = [
         aChange({ at: day(1), entryId: 'x', provider: 'OpenAI' }),
         aChange({ at: day(2), entryId: 'y', provider: null, field: 'max_tokens' }),
@@ -285,7 +285,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(await history.ofEntries([])).toEqual([]);
     });
 
-    it('reads the newest 500 changes of an entry and says that there are more', async () => {
+    it('reads the newest 500 changes of an entry and reports that there are more', async () => {
       const changes = Array.from({ length: 501 }, (_, place) => aChange({ at: new Date(place), new: place }));
       await history.importChanges(changes.slice(0, 500), 1);
       expect(await history.ofEntries(['openai/gpt'])).toMatchObject([{ complete: true, changes: { length: 500 } }]);

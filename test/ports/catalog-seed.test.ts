@@ -37,14 +37,14 @@ for (const engine of ENGINES)
     const kept = async () => [(await history.list(ALL, null, 20_000)).length, await history.spans()];
     const aLine = (day: number, id = 'm') => `{"at":"2026-01-0${day}T00:00:00Z","id":"${id}","op":"added"}\n`;
 
-    it.skipIf(REAL === null)('takes in 18 months of real changes, once', async () => {
+    it.skipIf(REAL === null)('imports 18 months of real changes, once', async () => {
       const [from, to] = [new Date('2025-02-06T04:37:22Z'), new Date('2026-07-24T18:23:43Z')];
       expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 8_481, from, to });
       expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 0, from, to });
       expect(await kept()).toEqual([8_481, [{ source: 'imported', from, to }]]);
     });
 
-    it('keeps the order of lines within one instant, and fills in who offers an entry', async () => {
+    it('keeps the order of lines with equal times, and adds the provider of an entry', async () => {
       const lines = ['one', 'known', 'three'].map((id) => aLine(1, id));
       await seed(aFile(lines.join('')));
       const listed = await history.list(ALL, null, 10);
@@ -58,17 +58,17 @@ for (const engine of ENGINES)
     it('refuses a file with a bad line, names the line, and keeps nothing of it', async () => {
       const file = aFile(`${aLine(3)}\n${aLine(2)}{"at":\n${aLine(4)}nonsense`);
       await expect(seed(file)).rejects.toThrow(
-        'line 3: `at` lies before that of the line above\nline 4: this is no JSON\nline 6: this is no JSON',
+        'line 3: `at` is earlier than in the line before\nline 4: the line is not valid JSON\nline 6: the line is not valid JSON',
       );
       expect(await kept()).toEqual([0, []]);
     });
 
-    it('tells no more than the first twenty faults', async () => {
+    it('reports at most the first twenty faults', async () => {
       const fault = await seed(aFile('no\n'.repeat(1_000))).catch(String);
-      expect(fault).toMatch(/line 20: this is no JSON\nand perhaps more$/);
+      expect(fault).toMatch(/line 20: the line is not valid JSON\nfurther lines were not checked$/);
     });
 
-    it('goes on where it was broken off, and counts nothing as known until all is in', async () => {
+    it('resumes after an interruption, and marks the import complete at its end only', async () => {
       const file = aFile(Array.from({ length: 1_200 }, (_, at) => aLine(1 + Math.floor(at / 200), `m${at}`)).join(''));
       let batches = 0;
       const broken = {
@@ -84,7 +84,7 @@ for (const engine of ENGINES)
       expect(await kept()).toMatchObject([1_200, [{ source: 'imported' }]]);
     });
 
-    it('takes an empty file for what it is', async () => {
+    it('accepts an empty file', async () => {
       expect(await seed(aFile('\n'))).toEqual({ read: 0, added: 0, from: null, to: null });
       expect(await kept()).toEqual([0, []]);
     });

@@ -79,7 +79,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.find('checkout-1'))?.sessionId).toBe('cs_1');
     });
 
-    it('stands as its events say, and takes each once', async () => {
+    it('has the state of its events, and stores each once', async () => {
       await store.add(aCheckout());
       const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
       expect(await store.take(PAID)).toEqual(paid);
@@ -89,11 +89,11 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(await store.find('checkout-1')).toEqual(paid);
     });
 
-    it('keeps what belongs to no checkout of ours to itself', async () => {
+    it('keeps unrelated events apart', async () => {
       await store.add(aCheckout());
       expect(await store.take(anEvent('evt_1', 'refunded', ['ch_1', 'pi_9']))).toBeNull();
       expect(
-        await store.take(anEvent('evt_2', 'paid', ['cs_9', 'pi_9'], { checkoutId: 'of-another-house' })),
+        await store.take(anEvent('evt_2', 'paid', ['cs_9', 'pi_9'], { checkoutId: 'of-another-instance' })),
       ).toBeNull();
       expect(await store.find('checkout-1')).toEqual(aCheckout());
     });
@@ -130,7 +130,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       },
     );
 
-    it('loses nothing when everything comes at once, through two processes', async () => {
+    it('loses no event under concurrent writes of two processes', async () => {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       const twice = [...THREAD, ...THREAD.toReversed()];
@@ -160,7 +160,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.findByKey(aKey('b').hash))?.key).toEqual(aKey('b'));
     });
 
-    it('gives no key for what is not paid, refunded or revoked', async () => {
+    it('gives no key for an unpaid, refunded or revoked checkout', async () => {
       await store.add(aCheckout());
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
       await store.take(PAID);
@@ -169,6 +169,27 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.revoke('checkout-1', at(9)))?.revokedAt).toEqual(at(7));
       expect(await store.revoke('other', at(9))).toBeNull();
       expect(await store.issueKey('other', aKey('a'), null)).toBe(false);
+    });
+
+    it('loses no change when several change one checkout at once', async () => {
+      const other = (await scratch.open()).checkouts;
+      await store.add(aCheckout());
+      await store.take(PAID);
+      const refund = anEvent('evt_refund', 'refunded', ['ch_1', 'pi_1'], { at: at(5) });
+      await Promise.all([
+        store.revoke('checkout-1', at(7)),
+        other.setSession('checkout-1', 'cs_2'),
+        other.take(refund),
+        store.issueKey('checkout-1', aKey('a'), aKey('x').hash),
+        other.revoke('checkout-1', at(7)),
+      ]);
+      expect(await store.find('checkout-1')).toEqual({
+        ...aCheckout(),
+        sessionId: 'cs_1',
+        state: 'refunded',
+        paidAt: at(1),
+        revokedAt: at(7),
+      });
     });
 
     it('lists the newest first, in pages, also of one instant', async () => {
@@ -180,7 +201,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.list(last ?? null, 3)).map(({ id }) => id)).toEqual(['b', 'a']);
     });
 
-    it('drops what is old and was never paid for, and nothing else', async () => {
+    it('deletes old unpaid checkouts, and nothing else', async () => {
       await store.add(aCheckout());
       await store.add(aCheckout({ id: 'left' }));
       await store.add(aCheckout({ id: 'expired' }));

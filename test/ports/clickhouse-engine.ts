@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { openClickHouse, type ClickHouse } from '../../src/persistence/clickhouse/client.ts';
 import { CLICKHOUSE_TABLES } from '../../src/persistence/clickhouse/schema.ts';
-import { type HeldDoor, openDoor } from '../support/held-door.ts';
+import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Engine, ENGINES, openedBody, type ScratchDatabase } from './engines.ts';
 
 /** A database of a ClickHouse server for traces, beside an embedded one for all the rest. */
 export interface ClickHouseScratch extends ScratchDatabase {
-  /** The server behind its door, in the database of the traces. */
+  /** Address of the server through the proxy, and the database of the traces. */
   readonly server: ClickHouse;
-  readonly door: HeldDoor;
+  readonly proxy: HoldingProxy;
   /** The server itself. */
   readonly url: string;
 }
@@ -18,16 +18,16 @@ const missing = configured === null ? 'set LENSGATE_TEST_CLICKHOUSE_URL to a ser
 
 async function createScratch(embedded: Engine, url: string): Promise<ClickHouseScratch> {
   const database = `lensgate_test_${randomBytes(6).toString('hex')}`;
-  const door = await openDoor(url);
+  const proxy = await startHoldingProxy(url);
   const scratch = await embedded.create();
   const server = await openClickHouse({ url, database });
   const outside = await openClickHouse({ url, database: 'default' });
-  const traces = { url: door.url, database };
+  const traces = { url: proxy.url, database };
   return {
     ...scratch,
     options: { ...scratch.options, traces },
     server,
-    door,
+    proxy,
     url,
     open: (more = {}) => scratch.open({ traces, ...more }),
     async clear() {
@@ -35,7 +35,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
       for (const table of CLICKHOUSE_TABLES) await server.run(`truncate table if exists ${table}`);
     },
     holdWriters: () => {
-      const release = door.hold('query=insert');
+      const release = proxy.hold('query=insert');
       return Promise.resolve(() => Promise.resolve(release()));
     },
     async everything() {
@@ -66,7 +66,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
       await scratch.remove();
       await outside.run(`drop database if exists ${database} sync`);
       await Promise.all([server.close(), outside.close()]);
-      await door.close();
+      await proxy.close();
     },
   };
 }

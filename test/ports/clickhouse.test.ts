@@ -7,11 +7,11 @@ import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts
 import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
-import { type DoorAnswer, openDoor } from '../support/held-door.ts';
+import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
-import { aSpan, nsAt, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
@@ -19,7 +19,7 @@ const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) 
 const DAY_MS = 86_400_000;
 const EVERY_REQUEST = '';
 
-const refusal = (code: number, name: string): DoorAnswer => ({
+const refusal = (code: number, name: string): ProxyAnswer => ({
   status: 500,
   headers: { 'x-clickhouse-exception-code': String(code) },
   body: `Code: ${code}. DB::Exception: what was sent: "sk-a-secret". (${name}) (version 26.9.2.1)\n`,
@@ -47,9 +47,9 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     [243, 'NOT_ENOUGH_SPACE'],
     [159, 'TIMEOUT_EXCEEDED'],
     [242, 'TABLE_IS_READ_ONLY'],
-  ])('is Unavailable while the server says %i, %s, and tells nothing of what was sent', async (code, name) => {
+  ])('is Unavailable while the server answers %i, %s, without quoting the request', async (code, name) => {
     const traces = await openTraces();
-    const over = scratch.door.answer(EVERY_REQUEST, refusal(code, name));
+    const over = scratch.proxy.answer(EVERY_REQUEST, refusal(code, name));
     const refused = await ingest(traces, aSpan()).catch((error: unknown) => error);
     expect(refused).toEqual(new Unavailable('The trace store cannot be used at the moment.', 2));
     expect(causeOf(refused)).toBe(`ClickHouse: ${name} (${code})`);
@@ -58,15 +58,15 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await ingest(traces, aSpan())).length).toBe(1);
   });
 
-  it('is Unavailable while what answers is no ClickHouse', async () => {
+  it('is Unavailable while another server answers', async () => {
     const traces = await openTraces();
-    scratch.door.answer(EVERY_REQUEST, { status: 502, headers: {}, body: '<html>Bad Gateway</html>' });
+    scratch.proxy.answer(EVERY_REQUEST, { status: 502, headers: {}, body: '<html>Bad Gateway</html>' });
     await expect(traces.findSummaries(ALL, traceId(1), null)).rejects.toThrow(Unavailable);
   });
 
-  it('is opened while the server is away, says so, and is used as soon as it is there', async () => {
+  it('opens while the server is unavailable, logs it, and works when the server returns', async () => {
     const warn = vi.fn<(facts: object, event: string) => void>();
-    const back = scratch.door.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const back = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const { traces, keys } = await scratch.open({ log: { warn } });
     expect(warn.mock.calls).toEqual([
       [{ reason: 'ClickHouse: NETWORK_ERROR (210)' }, 'The trace store is away: there are no traces until it is back.'],
@@ -78,13 +78,13 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
   });
 
   it('is not opened when the server does not let us in', async () => {
-    scratch.door.answer(EVERY_REQUEST, refusal(516, 'AUTHENTICATION_FAILED'));
+    scratch.proxy.answer(EVERY_REQUEST, refusal(516, 'AUTHENTICATION_FAILED'));
     const refused = await scratch.open().catch((error: unknown) => error);
     expect(refused).toEqual(new Unavailable('The trace store does not let us in.', null));
     expect(causeOf(refused)).toBe('ClickHouse: AUTHENTICATION_FAILED (516)');
   });
 
-  it('tells nothing of a span that the server refuses', async () => {
+  it('quotes nothing of a span that the server refuses', async () => {
     const traces = await openTraces();
     const refused = ingest(traces, aSpan({ name: 'sk-a-secret', inputTokens: Number.NaN }));
     await expect(refused).rejects.toEqual(new Error('ClickHouse: VIOLATED_CONSTRAINT (469)'));
@@ -94,7 +94,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     'sums a trace up with its next span or resend when a commit ended before %s',
     async (table) => {
       const traces = await openTraces();
-      const over = scratch.door.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
+      const over = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
       await expect(ingest(traces, aSpan())).rejects.toThrow(Unavailable);
       expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
       over();
@@ -107,7 +107,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
 
   /** Where it is, with more to say. */
   const openWith = async (more: Partial<ClickHouseLocation>, bodies?: BodyReader): Promise<TraceStore> => {
-    const traces = { url: scratch.door.url, database: scratch.options.traces?.database ?? '', ...more };
+    const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '', ...more };
     return (await scratch.open({ traces, ...(bodies && { bodies }) })).traces;
   };
   const rowsIn = async (table: string): Promise<number> => {
@@ -115,20 +115,20 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     return Number(row?.count);
   };
 
-  it('sends no insert that is larger than is said, and stores all the same', async () => {
+  it('sends no insert above the limit, and stores everything', async () => {
     const bytes = 1_500;
     const traces = await openWith({ inserts: { bytes, timeoutMs: 30_000 } });
     const many = Array.from({ length: 40 }, (_, number) =>
       aSpan({ spanId: spanId(number + 1), parentSpanId: spanId(99), name: 'ü€'.repeat(50) }),
     );
     const [summary] = await ingest(traces, ...many);
-    const sent = scratch.door.passed('insert+into+span');
+    const sent = scratch.proxy.passed('insert+into+span');
     expect(sent.length).toBeGreaterThan(10);
-    expect(Math.max(...scratch.door.passed('query=insert'))).toBeLessThanOrEqual(bytes);
+    expect(Math.max(...scratch.proxy.passed('query=insert'))).toBeLessThanOrEqual(bytes);
     expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
   });
 
-  it('stores nothing of a row that is larger than an insert may be, and all of what comes with it', async () => {
+  it('stores nothing of a row above the insert limit, and everything beside it', async () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
     const small = ingest(traces, aSpan({ traceId: traceId(2) }));
@@ -143,11 +143,11 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);
   });
 
-  it('mends with the resend what inserts left behind of which one failed', async () => {
+  it('repairs partial inserts when the export is sent again', async () => {
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const spans = Array.from({ length: 10 }, (_, number) => at(number + 1, number));
     await ingest(traces, at(20, 0));
-    const over = scratch.door.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
+    const over = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
     await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
     const left = await rowsIn('span');
     over();
@@ -158,7 +158,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
 
   it('acknowledges nothing that the server has not stored in time, and stores the resend once', async () => {
     const traces = await openWith({ inserts: { bytes: 67_108_864, timeoutMs: 100 } });
-    const release = scratch.door.hold('insert+into+span');
+    const release = scratch.proxy.hold('insert+into+span');
     await expect(ingest(traces, aSpan())).rejects.toEqual(
       new Unavailable('The trace store cannot be used at the moment.', 2),
     );
@@ -167,9 +167,9 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect([summary?.spanCount, await rowsIn('span')]).toEqual([1, 1]);
   });
 
-  it('reads for callers where it is told to, and writes where it writes', async () => {
+  it('reads for callers at the configured reader address, and writes at the address of the writer', async () => {
     const bodies = aTracePacker();
-    const reader = await openDoor(scratch.url);
+    const reader = await startHoldingProxy(scratch.url);
     const traces = await openWith({ readerUrl: reader.url }, bodies);
     await ingest(traces, aSpan());
     await traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
@@ -191,7 +191,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await ingest(traces, aSpan({ spanId: spanId(7) }))).length).toBe(1);
     back();
 
-    const away = scratch.door.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
+    const away = scratch.proxy.answer(EVERY_REQUEST, refusal(210, 'NETWORK_ERROR'));
     const found = await Promise.allSettled(reads());
     expect(found.map(({ status }) => status)).toEqual(found.map(() => 'fulfilled'));
     const exported = (await traces.listSummaries(ALL, EVER, 10)).find((summary) => summary.traceId === traceId(2));
@@ -231,7 +231,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
   });
 
-  it('forgets a trace whatever its id is made of, and no other', async () => {
+  it('deletes a trace with any id, and no other', async () => {
     const traces = await openTraces();
     const odd = String.raw`' or 1 = 1 \ --`;
     await ingest(traces, aSpan({ traceId: odd }));
@@ -243,7 +243,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect((await traces.listSpans([oddKey])).get(oddKey.traceRef)).toEqual([]);
   });
 
-  it('keeps nothing on its disk of days whose traces are all forgotten', async () => {
+  it('keeps nothing on disk of days without traces', async () => {
     const bodies = aTracePacker();
     const { traces } = await scratch.open({ bodies });
     await ingest(traces, aSpan());
@@ -258,6 +258,20 @@ describe.skipIf(CLICKHOUSE.missing !== null)('traces in ClickHouse', () => {
     expect(await traces.forget(Date.now() + 2 * DAY_MS, 10)).toBe(2);
     expect(await parts()).toEqual([]);
     await bodies.close();
+  });
+
+  it('shows spans and traces in plain columns', async () => {
+    const traces = await openTraces();
+    await ingest(traces, aSpan({ cost: picos(2n ** 62n + 1n) }), at(2, 7));
+    const columns = 'span_id, name, toString(cost_usd) as cost, toString(start_time) as start, gateway';
+    const span = { name: 'chat demo', start: '2023-11-14 22:13:20.000000000' };
+    expect(await scratch.server.rows(`select ${columns} from spans order by span_id`)).toEqual([
+      { ...span, span_id: spanId(1), cost: '4611686.018427387905', gateway: true },
+      { ...span, span_id: spanId(2), start: '2023-11-14 22:13:20.007000000', cost: null, gateway: false },
+    ]);
+    expect(await scratch.server.rows('select trace_id, span_count, toString(cost_usd) as cost from traces')).toEqual([
+      { trace_id: traceId(1), span_count: '2', cost: '4611686.018427387905' },
+    ]);
   });
 
   it('gains the columns that spans and traces have gained', async () => {

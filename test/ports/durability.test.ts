@@ -63,12 +63,12 @@ for (const engine of TRACE_ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('has everything after a process was killed right after it was told "stored"', async () => {
+    it('has everything after a process was killed right after it acknowledged the write', async () => {
       await storeAndDie(scratch);
       expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
 
-    it('commits what is under way before it closes, and has it when opened again', async () => {
+    it('commits pending writes before it closes, and has them when opened again', async () => {
       const stores = await scratch.open();
       const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
       const underWay = [
@@ -86,7 +86,7 @@ for (const engine of TRACE_ENGINES)
   });
 
 for (const engine of ENGINES)
-  it.skipIf(engine.missing !== null)(`stores on ${engine.name} say so, and answer a ping`, async () => {
+  it.skipIf(engine.missing !== null)(`stores on ${engine.name} name their engine, and answer a ping`, async () => {
     const scratch = await engine.create();
     const stores = await scratch.open();
     expect(stores.engine).toBe(engine.name);

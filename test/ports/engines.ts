@@ -94,8 +94,8 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
         ...(await db.selectFrom('span').select(spans).execute()),
       ];
       const bodies = await db.selectFrom('export_body').select('heads').execute();
-      const sheets = bodies.map(({ heads }) => Buffer.from(heads ?? []).toString());
-      return [...rows.map((row) => JSON.stringify(row)), ...sheets, ...(await keptBodies()).map(openedBody)].join('\n');
+      const blocks = bodies.map(({ heads }) => Buffer.from(heads ?? []).toString());
+      return [...rows.map((row) => JSON.stringify(row)), ...blocks, ...(await keptBodies()).map(openedBody)].join('\n');
     },
     async holdWriters() {
       const { orm, flavour } = await openBare();

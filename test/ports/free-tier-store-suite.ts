@@ -10,7 +10,7 @@ const some = (calls: number, differing: Partial<FreeTierCalls> = {}): FreeTierCa
 });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** A place for counts that a suite may fill; `open` gives another process's view of it. */
+/** A scratch store; `open` opens it as another process would. */
 export interface FreeTierScratch {
   open(): Promise<FreeTierStore>;
   clear(): Promise<void>;
@@ -29,7 +29,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives what is asked for until the limit, and then what is left', async () => {
+    it('grants the requested calls up to the limit, then the rest', async () => {
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 4 });
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 8 });
       expect(await store.reserve(some(4), 10)).toEqual({ granted: 2, used: 10 });
@@ -37,17 +37,17 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(await store.usedOn('2026-11-21', HASH)).toBe(10);
     });
 
-    it('gives no more than the limit at once', async () => {
+    it('grants at most the limit in one reservation', async () => {
       expect(await store.reserve(some(25), 10)).toEqual({ granted: 10, used: 10 });
     });
 
-    it('gives nothing under a limit that was lowered, and takes nothing back', async () => {
+    it('grants nothing above a lowered limit, and revokes nothing', async () => {
       await store.reserve(some(8), 10);
       expect(await store.reserve(some(1), 5)).toEqual({ granted: 0, used: 8 });
       expect(await store.reserve(some(5), 12)).toEqual({ granted: 4, used: 12 });
     });
 
-    it('counts clients and days apart', async () => {
+    it('counts per client and day', async () => {
       await store.reserve(some(3), 10);
       await store.reserve(some(4, { ipHash: 'b'.repeat(64) }), 10);
       await store.reserve(some(5, { day: '2026-11-22' }), 10);
@@ -59,22 +59,22 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       ]).toEqual([3, 4, 5, 0]);
     });
 
-    it('can give again what was given back', async () => {
+    it('grants returned calls again', async () => {
       await store.reserve(some(10), 10);
       await store.reserve(some(5, { ipHash: 'b'.repeat(64) }), 10);
-      await store.giveBack([some(3), some(2, { ipHash: 'b'.repeat(64) }), some(1)]);
+      await store.release([some(3), some(2, { ipHash: 'b'.repeat(64) }), some(1)]);
       expect(await store.usedOn('2026-11-21', 'b'.repeat(64))).toBe(3);
       expect(await store.reserve(some(9), 10)).toEqual({ granted: 4, used: 10 });
     });
 
-    it('makes no count of what is given back to a day that was forgotten', async () => {
-      await store.giveBack([some(3)]);
-      await store.giveBack([]);
+    it('ignores calls that are returned to a deleted day', async () => {
+      await store.release([some(3)]);
+      await store.release([]);
       expect(await store.usedOn('2026-11-21', HASH)).toBe(0);
       expect(await store.forgetBefore('2027-01-01', 10)).toBe(0);
     });
 
-    it('forgets days that are over, a step at a time, and no other', async () => {
+    it('deletes past days only, a step at a time', async () => {
       const days = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21'];
       for (const day of days) for (const ipHash of ['x', 'y', 'z']) await store.reserve(some(1, { day, ipHash }), 10);
       const steps = [await store.forgetBefore('2026-11-20', 4), await store.forgetBefore('2026-11-20', 4)];
@@ -82,7 +82,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(await Promise.all(days.map((day) => store.usedOn(day, 'x')))).toEqual([0, 0, 1, 1]);
     });
 
-    it('never gives more than the limit, however many ask at once in two processes', async () => {
+    it('never grants more than the limit to concurrent reservations of two processes', async () => {
       const other = await scratch.open();
       const asked = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? store : other).reserve(some(3), 100));
       const granted = (await Promise.all(asked)).map((reserved) => reserved.granted);
@@ -91,15 +91,15 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(await other.usedOn('2026-11-21', HASH)).toBe(100);
     });
 
-    it('stays exact while two processes take and give back for many clients', async () => {
+    it('is exact when two processes reserve and return for many clients', async () => {
       const other = await scratch.open();
       const clients = Array.from({ length: 20 }, (_, index) => `client-${index}`);
       const taken = await Promise.all(
         [store, other].flatMap((process) =>
-          // In opposite orders, in which statements that lock row by row would wait for each other for ever.
+          // In opposite orders, with which statements that lock row by row would deadlock.
           (process === store ? clients : clients.toReversed()).map(async (ipHash) => {
             const { granted } = await process.reserve(some(40, { ipHash }), 60);
-            await process.giveBack([some(15, { ipHash })]);
+            await process.release([some(15, { ipHash })]);
             return { ipHash, used: granted - 15 };
           }),
         ),
@@ -111,7 +111,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(expected.every((used) => used <= 60)).toBe(true);
     });
 
-    it('is never stuck when processes take and give back many clients at once, in whatever order', async () => {
+    it('does not deadlock when processes reserve and return many clients in different orders', async () => {
       const other = await scratch.open();
       const clients = Array.from({ length: 50 }, (_, index) => `many-${index}`);
       const rounds = Array.from({ length: 20 }, (_, round) => round);
@@ -121,7 +121,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
           for (const round of rounds) {
             const reserving = ordered.map((ipHash) => process.reserve(some(2, { ipHash }), 1_000));
             const returning = round === 0 ? [] : ordered.map((ipHash) => some(1, { ipHash }));
-            await Promise.all([...reserving, process.giveBack(returning)]);
+            await Promise.all([...reserving, process.release(returning)]);
           }
         }),
       );
@@ -129,13 +129,13 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
       expect(new Set(used)).toEqual(new Set([2 * (20 * 2 - 19)]));
     });
 
-    it('takes a limit as large as can be configured', async () => {
+    it('supports the largest limit that can be configured', async () => {
       const most = 1_000_000_000;
       expect(await store.reserve(some(most - 1), most)).toEqual({ granted: most - 1, used: most - 1 });
       expect(await store.reserve(some(most), most)).toEqual({ granted: 1, used: most });
     });
 
-    it('gives each of a thousand clients its own in one rush', async () => {
+    it('grants calls to each of a thousand concurrent clients', async () => {
       const asked = Array.from({ length: 1_000 }, (_, index) =>
         store.reserve(some(50, { ipHash: `rush-${index}` }), 1_000),
       );

@@ -15,7 +15,7 @@ freeTierStoreSuite('memory', null, async () => {
   return {
     open: async () => ({
       reserve: (...asked) => current().reserve(...asked),
-      giveBack: (unused) => current().giveBack(unused),
+      release: (unused) => current().release(unused),
       usedOn: (...asked) => current().usedOn(...asked),
       forgetBefore: (...asked) => current().forgetBefore(...asked),
     }),

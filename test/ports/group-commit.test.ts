@@ -34,7 +34,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['abc', 'de']);
   });
 
-  it('takes along what comes in the same turn, in however many steps', async () => {
+  it('commits jobs of one turn together, in any number of steps', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const first = commits.submit(job('a'));
@@ -44,7 +44,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['ab']);
   });
 
-  it('lets those be answered whom a commit carried before it begins the next', async () => {
+  it('resolves the jobs of a commit before it begins the next', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const before = ['a', 'b'].map((name) => commits.submit(job(name, 10)));
@@ -58,7 +58,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('splits what is more than one commit takes, in order, and takes a large job by itself', async () => {
+  it('splits jobs above the size of a commit, in order, and commits a large job alone', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     await Promise.all([job('a', 6), job('b', 4), job('c', 1), job('d', 50), job('e', 1)].map(commits.submit));
@@ -78,7 +78,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['abc', 'a', 'b', 'c']);
   });
 
-  it('does not try alone what failed because the store is away', async () => {
+  it('does not retry jobs one by one when the store is unavailable', async () => {
     const away = new Unavailable('away');
     const { groups, commit } = recorded(() => away);
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
@@ -125,7 +125,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['abc']);
   });
 
-  it('waits no longer for what cannot be made, nor once it has enough', async () => {
+  it('stops waiting after a failed job, or when the commit is full', async () => {
     const { groups, commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const broken = [1, 2].map(() => Promise.withResolvers<Job>());
@@ -143,7 +143,7 @@ describe('a group commit', () => {
     expect(await refused).toEqual(broken.map(() => ({ status: 'rejected', reason })));
   });
 
-  it('waits a moment and no longer for what takes its time', async () => {
+  it('waits a bounded time for a slow job', async () => {
     vi.useFakeTimers();
     try {
       const { groups, commit } = recorded();
@@ -168,7 +168,7 @@ describe('a group commit', () => {
     expect(await commits.submit(job('a', 100))).toBe('A');
   });
 
-  it('takes a job larger than its limit when nothing else waits', async () => {
+  it('accepts a job above its limit when the queue is empty', async () => {
     const { commit } = recorded();
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     expect(await commits.submit(job('a', 1_000, 10_000))).toBe('A');

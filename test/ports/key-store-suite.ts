@@ -53,6 +53,52 @@ export function keyStoreSuite(engine: Engine): void {
       },
     );
 
+    it('keeps settings and budget windows exact, and finds the keys whose window has ended', async () => {
+      const ends = (ms: number) => new Date(START_MS + ms);
+      const window = { budgetDuration: '1d', maxBudget: '1.5', spentBefore: '0.1', resetAt: ends(2).toISOString() };
+      const first = aKey({
+        settings: { rpmLimit: -1, aliases: { ["it's ?"]: 'b' }, budgetLimits: [window] },
+        budgetDuration: '30d',
+        budgetResetAt: ends(5),
+        spentBefore: picos(-(2n ** 70n)),
+      });
+      const second = aKey({ hash: 'b'.repeat(64), alias: null, budgetDuration: '1d', budgetResetAt: ends(1) });
+      for (const key of [first, second]) await keys.add(key);
+      await keys.add(aKey({ hash: 'c'.repeat(64), alias: 'c' }));
+      expect(await keys.find(first.hash)).toEqual(first);
+      expect(await keys.dueForReset(ends(0), 10)).toEqual([]);
+      expect(await keys.dueForReset(ends(2), 10)).toEqual([second.hash, first.hash]);
+      expect(await keys.dueForReset(ends(2), 1)).toEqual([second.hash]);
+      await keys.change(second.hash, (key) => deleted(key, { now: ends(0), by: 'admin' }));
+      expect(await keys.dueForReset(ends(2), 10)).toEqual([first.hash]);
+    });
+
+    it('lists keys whose alias contains a text, in any case, and keys that have an alias', async () => {
+      const aliases = ['Team A_1', 'team%b', null, 'other'];
+      for (const [position, alias] of aliases.entries())
+        await keys.add(aKey({ hash: String(position).repeat(64), alias }));
+      const listed = async (more: Partial<KeyFilter>) => {
+        const none = {
+          hash: null,
+          alias: null,
+          teamId: null,
+          userId: null,
+          blocked: null,
+          status: null,
+          visibleTo: null,
+        };
+        const filter = { ...none, ...more };
+        const page = { filter, now: new Date(START_MS), sort: 'token', descending: false, limit: 10, from: 0 } as const;
+        const rows = await keys.list(page);
+        expect(await keys.count(filter, page.now)).toBe(rows.length);
+        return rows.map(({ alias }) => alias);
+      };
+      expect(await listed({ aliasPart: 'TEAM' })).toEqual(['Team A_1', 'team%b']);
+      expect(await listed({ aliasPart: '%' })).toEqual(['team%b']);
+      expect(await listed({ aliasPart: '_' })).toEqual(['Team A_1']);
+      expect(await listed({ hasAlias: true })).toEqual(['Team A_1', 'team%b', 'other']);
+    });
+
     it.each([0, 1, 253_402_300_799_999])('keeps an expiry at %s ms exact', async (ms) => {
       await keys.add(aKey({ expiresAt: new Date(ms) }));
       expect((await keys.find(aKey().hash))?.expiresAt).toEqual(new Date(ms));

@@ -29,6 +29,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
     const told: TraceSummary[] = [];
     const records = createCallRecords({
       stores: [stores.calls, ...(stores.callSpans === null ? [] : [stores.callSpans])],
+      watched: () => true,
       changed: async (summaries) => void told.push(...(await summaries())),
       log,
     });
@@ -43,7 +44,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
     };
   }
 
-  it('gives both back as they were, charges a key once, and tells which traces changed', async () => {
+  it('returns both unchanged, charges a key once, and reports the changed traces', async () => {
     const { records, told } = recorder();
     const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
     records.record(one);
@@ -62,8 +63,8 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
     expect(told.length).toBe(2);
   });
 
-  it('sets the span of a call aside that no insert may carry, also where it comes alone, and keeps what it cost', async () => {
-    const traces = { url: scratch.door.url, database: scratch.options.traces?.database ?? '' };
+  it('moves a span above the insert limit aside, also when it is alone, and keeps its cost', async () => {
+    const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '' };
     stores = await scratch.open({ traces: { ...traces, inserts: { bytes: 5_000, timeoutMs: 30_000 } } });
     const lines: unknown[] = [];
     const nothing = (): void => {};
@@ -84,9 +85,9 @@ describe.skipIf(CLICKHOUSE.missing !== null)('calls whose spans are kept in Clic
     expect((await stored(aCall(2))).span).toEqual(aCall(2).span);
   });
 
-  it('knows what calls cost while the traces are away, and has their spans when they are back', async () => {
+  it('has the cost of calls while the trace store is unavailable, and their spans when it returns', async () => {
     const { records } = recorder();
-    const back = scratch.door.answer('', { status: 503, headers: {}, body: 'away' });
+    const back = scratch.proxy.answer('', { status: 503, headers: {}, body: 'away' });
     for (const number of [1, 2, 3]) records.record(aCall(number));
     await expect(records.flush()).rejects.toThrow('The trace store cannot be used at the moment.');
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(21n);

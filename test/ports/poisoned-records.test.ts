@@ -22,7 +22,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('are set aside, and every other call of their batch is in the books once, spend and trace', async () => {
+    it('are moved aside, and every other call of their batch is stored once, with spend and trace', async () => {
       const refused: string[] = [];
       const records = createWriteBehind<SpendRow>({
         async commit(rows) {

@@ -23,7 +23,7 @@ export function releaseStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives every value back as it was, nested ones with their order of keys', async () => {
+    it('returns every value unchanged, nested ones with their order of keys', async () => {
       const kept = [
         aRelease({
           entryId: 'a',
@@ -54,7 +54,7 @@ export function releaseStoreSuite(engine: Engine): void {
       expect(await second.all()).toEqual([aRelease()]);
     });
 
-    it('forgets what it is told to, but not what was replaced meanwhile', async () => {
+    it('removes releases, but not those that were replaced since', async () => {
       const other = aRelease({ entryId: 'other' });
       const replaced = aRelease({ value: 0.005 });
       for (const release of [replaced, other]) await releases.put(release);
@@ -65,7 +65,7 @@ export function releaseStoreSuite(engine: Engine): void {
       expect(await releases.all()).toEqual([]);
     });
 
-    it('is read by a later process', async () => {
+    it('returns releases of an earlier process', async () => {
       await releases.put(aRelease());
       expect(await (await scratch.open()).catalogReleases.all()).toEqual([aRelease()]);
     });

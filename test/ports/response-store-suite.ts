@@ -30,7 +30,7 @@ export function responseStoreSuite(engine: Engine): void {
     const chainOf = async (id: string, turns = 100, bytes = MANY) =>
       (await responses.chain(id, turns, bytes)).map((one) => one.id);
 
-    it('gives responses back as they were added, and knows no others', async () => {
+    it('returns responses unchanged, and no unknown ones', async () => {
       const first = aResponse('resp_1');
       const second = aResponse('resp_2', { previousId: 'resp_1', owner: { teamId: null, keyHash: 'b' } });
       await responses.add([first, second]);
@@ -39,7 +39,7 @@ export function responseStoreSuite(engine: Engine): void {
       expect(await responses.find(['resp_3'], 0)).toEqual([]);
     });
 
-    it('adds what came again only once, and keeps what it was', async () => {
+    it('keeps the first of two responses with one id', async () => {
       await responses.add([aResponse('resp_1')]);
       await responses.add([aResponse('resp_1', { sealed: Buffer.from('other') }), aResponse('resp_2')]);
       expect(plain(await responses.find(['resp_1', 'resp_2'], MANY))).toEqual([
@@ -48,20 +48,20 @@ export function responseStoreSuite(engine: Engine): void {
       ]);
     });
 
-    it('adds more than one statement holds, in one', async () => {
+    it('adds more responses than one statement contains', async () => {
       const many = Array.from({ length: 120 }, (_, index) => aResponse(`resp_${String(index).padStart(3, '0')}`));
       await responses.add(many);
       const ids = many.map(({ id }) => id);
       expect(plain(await responses.find(ids, MANY))?.map(({ id }) => id)).toEqual(ids);
     });
 
-    it('does not read more bytes than are wanted', async () => {
+    it('returns null above the byte limit', async () => {
       await responses.add([aResponse('resp_1'), aResponse('resp_2')]);
       expect(await responses.find(['resp_1', 'resp_2'], 9)).toBeNull();
       expect(await responses.find(['resp_1', 'resp_2'], 10)).toHaveLength(2);
     });
 
-    it('goes back from a response, newest first, to the first of its conversation', async () => {
+    it('returns a conversation, newest first', async () => {
       await responses.add([
         aResponse('resp_1'),
         aResponse('resp_2', { previousId: 'resp_1' }),
@@ -74,7 +74,7 @@ export function responseStoreSuite(engine: Engine): void {
       expect(plain(await responses.chain('resp_1', 1, 1))).toEqual([aResponse('resp_1')]);
     });
 
-    it('ends where a response is missing, where it went round, and where it gets too long', async () => {
+    it('ends a chain at a missing response, at a cycle and at its limits', async () => {
       await responses.add([
         aResponse('resp_2', { previousId: 'resp_1' }),
         aResponse('resp_3', { previousId: 'resp_2' }),
@@ -87,7 +87,7 @@ export function responseStoreSuite(engine: Engine): void {
       expect(await chainOf('resp_round', 3)).toHaveLength(3);
     });
 
-    it('removes one, and forgets the oldest by their age', async () => {
+    it('removes one response, and the oldest before an instant', async () => {
       const madeAt = (ms: number) => ({ createdAt: new Date(ms) });
       await responses.add([1, 2, 3, 4].map((ms) => aResponse(`resp_${ms}`, madeAt(ms))));
       await responses.remove('resp_2');

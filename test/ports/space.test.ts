@@ -35,7 +35,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       return { whole: pages * size, free: free * size };
     }
 
-    it('is given back in steps as traces are forgotten, but for what the next ones will fill', async () => {
+    it('is released in steps as traces are deleted, except pages that the next ones will fill', async () => {
       const large = (number: number) =>
         aSpan({
           traceId: traceId(number),

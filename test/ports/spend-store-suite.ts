@@ -27,7 +27,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.findBySpans([keyOf(row)])).toEqual([row]);
     });
 
-    it('keeps what is not known as null', async () => {
+    it('stores unknown values as null', async () => {
       const row = aSpendRow({
         responseId: null,
         teamId: null,
@@ -66,7 +66,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(usdText(await spend.totalOf(aSpendRow().keyHash))).toBe('0.3');
     });
 
-    it('loses no picodollar of totals beyond what a double can count', async () => {
+    it('keeps totals exact beyond the range of a double', async () => {
       const base = 2n ** 53n;
       await spend.append([aSpendRow({ id: 'base', cost: picos(base) })]);
       for (const id of ['one', 'two', 'three']) await spend.append([aSpendRow({ id, cost: picos(1n) })]);
@@ -83,7 +83,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await Promise.all(['x', 'y', 'z'].map((hash) => spend.totalOf(hash)))).toEqual([301n, 20n, 0n]);
     });
 
-    it('tells what many keys have spent at once, without those that have spent nothing', async () => {
+    it('reads the totals of many keys at once, without keys that have no spend', async () => {
       await spend.append([
         aSpendRow({ id: '1', keyHash: 'x', cost: picos(1n) }),
         aSpendRow({ id: '2', keyHash: "y'\\", cost: picos(2n ** 53n + 1n) }),
@@ -100,7 +100,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.totalsOf([])).toEqual(new Map());
     });
 
-    it('leaves a row alone whose id is stored, and counts it once', async () => {
+    it('keeps a row whose id is stored, and counts it once', async () => {
       const row = aSpendRow({ cost: picos(7n) });
       await spend.append([row, aSpendRow({ cost: picos(1_000n), model: 'other' })]);
       await spend.append([
@@ -173,7 +173,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(whole).toEqual(rows[0]);
     });
 
-    it('takes the error texts out of the rows of a trace, and leaves everything else', async () => {
+    it('removes the error texts of the rows of a trace, and nothing else', async () => {
       const error = { code: 'UPSTREAM_FAILED', message: 'you said: secret' };
       const mine = aSpendRow({ error });
       const others = aSpendRow({ id: 'call-2', keyHash: 'b'.repeat(64), error });
@@ -188,7 +188,7 @@ export function spendStoreSuite(engine: Engine): void {
       ]);
     });
 
-    it('keeps what text columns cannot hold as the replacement character', async () => {
+    it('stores the replacement character for text that a column cannot hold', async () => {
       await spend.append([aSpendRow({ callId: 'a\0b\uD800', error: { code: '\0', message: 'x\0' } })]);
       const [row] = await spend.findBySpans([keyOf(aSpendRow())]);
       expect([row?.callId, row?.error]).toEqual(['a\u{FFFD}b\u{FFFD}', { code: '\u{FFFD}', message: 'x\u{FFFD}' }]);

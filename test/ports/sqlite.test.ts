@@ -35,7 +35,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       await expect(sql`insert into note (body) values ('x')`.execute(reading)).rejects.toThrow(/readonly/);
     });
 
-    it('tells how many rows changed and which id was made, also when a value says returning', async () => {
+    it('returns the number of changed rows and the new id, also when a value contains `returning`', async () => {
       const em = database.orm.em.fork();
       const inserted = await em.execute<{ affectedRows: number; insertId: number }>(
         "insert into note (id, body) values (41, 'it''s returning soon'), (42, 'x')",
@@ -66,7 +66,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       ]);
     });
 
-    it('runs a statement that comes again as the schema is by then, whatever became of it before', async () => {
+    it('runs a repeated statement with the current schema, also after a failure', async () => {
       const kysely = database.orm.em.fork().getKysely<never>();
       const insert = (id: number, body: string): Promise<unknown> =>
         sql`insert into note (id, body) values (${id}, ${body})`.execute(kysely);
@@ -117,7 +117,7 @@ describe('where the data is', () => {
     expect(() => locateDatabase(url, '/data')).toThrow(new Unsupported(message));
   });
 
-  it('refuses a server address that is none without repeating it', () => {
+  it('refuses an invalid server address without repeating it', () => {
     const refusal = new Unsupported('The database URL is not a valid address.');
     expect(() => locateDatabase('postgres://u:hunter2@[db/x', '/data')).toThrow(refusal);
   });

@@ -41,12 +41,12 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
     it.each([
       anObject(),
       anObject({ kind: 'batch', purpose: null, shown: null, owner: { teamId: 't', keyHash: KEY } }),
-    ])('gives an object back as it was added', async (object) => {
+    ])('returns an object unchanged', async (object) => {
       await objects.add(object);
       expect(await objects.find('file-1')).toEqual(object);
     });
 
-    it('keeps what is known of an object of the upstream, whoever adds it again', async () => {
+    it('keeps the first object with an upstream id', async () => {
       await objects.add(anObject());
       await objects.add(anObject({ id: 'file-2', upstreamId: 'up-file-1', owner: { teamId: 'thief', keyHash: KEY } }));
       await objects.add(anObject({ id: 'file-3', upstreamId: 'up-file-1', deploymentId: 'deployment-2' }));
@@ -55,27 +55,27 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
       expect(await objects.findAtUpstream('deployment-1', [])).toEqual([]);
     });
 
-    it('gives one of two who add the same object at once the name', async () => {
+    it('keeps one of two objects that are added concurrently with the same upstream id', async () => {
       const other = (await scratch.open()).upstreamObjects;
       await Promise.all([objects.add(anObject()), other.add(anObject({ id: 'file-2', upstreamId: 'up-file-1' }))]);
       expect(await objects.findAtUpstream('deployment-1', ['up-file-1'])).toHaveLength(1);
       expect(await ids(ALL)).toHaveLength(1);
     });
 
-    it('shows an object as it was shown last', async () => {
+    it('returns the last upstream state of an object', async () => {
       await objects.add(anObject({ shown: null }));
       await objects.show('file-1', { status: 'processed' });
       expect((await objects.find('file-1'))?.shown).toEqual({ status: 'processed' });
     });
 
-    it('forgets what was removed, but not what it was called', async () => {
+    it('finds a removed object by its upstream id only', async () => {
       await objects.add(anObject());
       await objects.remove('file-1', new Date());
       expect([await objects.find('file-1'), await ids(ALL)]).toEqual([null, []]);
       expect(await objects.findAtUpstream('deployment-1', ['up-file-1'])).toEqual([anObject()]);
     });
 
-    it('lists to a reader what is theirs', async () => {
+    it('lists only the objects that a reader may see', async () => {
       const other = { teamId: null, keyHash: 'b'.repeat(64) };
       await objects.add(anObject());
       await objects.add(anObject({ id: 'file-2', owner: other }));
@@ -85,18 +85,18 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
         all: await ids(ALL),
         team: await ids({ kind: 'team', teamId: 't' }),
         key: await ids({ kind: 'key', keyHash: KEY }),
-        nobody: await ids({ kind: 'key', keyHash: 'c'.repeat(64) }),
+        stranger: await ids({ kind: 'key', keyHash: 'c'.repeat(64) }),
         batches: await ids(ALL, { kind: 'batch' }),
       }).toEqual({
         all: ['file-3', 'file-2', 'file-1'],
         team: ['file-3'],
         key: ['file-1'],
-        nobody: [],
+        stranger: [],
         batches: ['batch_1'],
       });
     });
 
-    it('pages newest first or oldest first, also within one millisecond, and by what files are for', async () => {
+    it('pages newest first or oldest first, also within one millisecond, and by purpose', async () => {
       for (const [index, purpose] of ['batch', 'user_data', 'batch', 'batch'].entries())
         await objects.add(
           anObject({ id: `file-${index}`, purpose, createdAt: new Date(index < 2 ? 1_000 : 1_000 + index) }),

@@ -58,7 +58,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('is so for stores without a write, and leaves no row behind', async () => {
+    it('is true for stores without a write, and leaves no row', async () => {
       await stores.writable();
       expect([stores.failedWrites(), await scratch.keptBodies()]).toEqual([0, []]);
     });

@@ -86,7 +86,7 @@ const section = (name: string, id: string): string =>
   `[${name}]\naws_access_key_id = ${id}\naws_secret_access_key = ${id}-secret\n`;
 
 describe('a role', () => {
-  it('is taken on by the keys of the deployment, under a name, with what its owner asks for, once for all', async () => {
+  it('is assumed with the keys of the deployment, with session name and external id, once for all calls', async () => {
     lends('ASIALENT');
     const accounts = createAwsAccounts();
     const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
@@ -104,7 +104,7 @@ describe('a role', () => {
     expect(calls()[0]?.headers.authorization).toContain('/eu-west-1/sts/aws4_request');
   });
 
-  it('is taken on by whoever the machine is: keys in the environment before a profile named there', async () => {
+  it('is assumed with the identity of the machine: keys in the environment before a profile named there', async () => {
     lends('ASIALENT');
     profiles(section('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
@@ -116,7 +116,7 @@ describe('a role', () => {
     expect(asked(1)).toMatchObject({ by: 'AKIDENV' });
   });
 
-  it('is taken on by the token of another party, from wherever it lies, without a signature', async () => {
+  it('is assumed with a web identity token from any source, without a signature', async () => {
     lends('ASIALENT');
     writeFileSync(join(folder, 'token'), 'token-in-file\n');
     vi.stubEnv('THE_TOKEN', 'token-in-env');
@@ -157,7 +157,7 @@ describe('a role', () => {
     ]);
   });
 
-  it('is taken on anew before its credentials end, which calls go on with', async () => {
+  it('is assumed again before its credentials expire, without a waiting call', async () => {
     let now = 0;
     let lent = 0;
     aws.answer((response, _socket, { body }) => {
@@ -197,7 +197,7 @@ describe('a profile', () => {
     expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDSECOND');
   });
 
-  it('that is not there is not made up for by who else could sign', async () => {
+  it('that is missing is not replaced by another identity', async () => {
     profiles(section('default', 'AKIDDEFAULT'));
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
@@ -244,8 +244,8 @@ describe('the machine', () => {
   );
 });
 
-describe('what does not hold', () => {
-  it('is told without any of it, and AWS is not asked again by every call', async () => {
+describe('an invalid credential', () => {
+  it('fails without showing the secret, and AWS is not called again for every request', async () => {
     aws.answer((response) => {
       response.writeHead(403, { 'content-type': 'text/xml' });
       response.end(
@@ -265,14 +265,14 @@ describe('what does not hold', () => {
   });
 
   it.each([
-    ['nobody at all', {}, 'AWS gave no credentials for this deployment.'],
+    ['no identity', {}, 'AWS gave no credentials for this deployment.'],
     [
       'a token without a role',
       { webIdentityToken: new Secret('t') },
-      'aws_web_identity_token says nothing without aws_role_name.',
+      'aws_web_identity_token has no effect without aws_role_name.',
     ],
     [
-      'a token of a kind nobody here knows',
+      'a token of an unknown kind',
       { webIdentityToken: new Secret('oidc/circleci/'), role: role() },
       'aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.',
     ],

@@ -69,7 +69,7 @@ describe('Azure OpenAI', () => {
     ['/openai/v1', {}, '/files/f', '/openai/v1/files/f'],
     ['', { api_version: 'preview' }, '/files/f', '/openai/v1/files/f?api-version=preview'],
     ['', {}, '/responses/r/input_items?limit=2', '/openai/responses/r/input_items?limit=2&api-version=2024-10-21'],
-  ] as const)('what it keeps is beside its deployments: %s %j %s', async (base, options, path, asked) => {
+  ] as const)('stored objects have paths beside the deployments: %s %j %s', async (base, options, path, asked) => {
     server.answering('line', 200, 'application/octet-stream');
     const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
     const request = {
@@ -85,7 +85,7 @@ describe('Azure OpenAI', () => {
     expect([received.method, received.path, received.headers['api-key']]).toEqual(['GET', asked, 'the-key']);
   });
 
-  it('takes pictures in JSON and recordings as forms, each at the path of its deployment', async () => {
+  it('gets images as JSON and recordings as forms, each at the path of its deployment', async () => {
     server.answering({ data: [] });
     const drawn = aModelRequest({ model: 'm', prompt: 'x' }, { endpoint: IMAGE_GENERATIONS });
     await server.send(server.here('azure'), drawn);
@@ -124,7 +124,7 @@ describe('Azure OpenAI', () => {
     expect(await nameIn('model-router')).toBe('gpt-4o-2024');
   });
 
-  it('tells of its filters in a first chunk without choices, and streams on', async () => {
+  it('may send its filters in a first chunk without choices, and the stream continues', async () => {
     const chunks = [
       {
         choices: [],
@@ -167,7 +167,7 @@ describe('Azure OpenAI', () => {
     });
   });
 
-  it('says what its filter refused', async () => {
+  it('reports a refusal of its content filter', async () => {
     const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} };
     server.answering(
       {
@@ -194,7 +194,7 @@ describe('Azure OpenAI', () => {
     );
   });
 
-  it('answers responses where its owner says that it does', async () => {
+  it('serves the Responses API where it is configured', async () => {
     server.answering({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
     const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES });
     await server.send(server.here('azure', { responses: 'also' }), request);

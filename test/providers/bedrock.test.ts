@@ -120,7 +120,7 @@ describe('Bedrock', () => {
     expect(received.headers['x-amz-security-token']).toBe('the-session');
   });
 
-  it('signs what it sends: the signature is that of the request as it arrived', async () => {
+  it('signs the request as it arrives at the upstream', async () => {
     server.answering(ANSWER);
     await server.send(server.here('bedrock', KEYS));
     const { path, headers, body } = server.lastReceived();
@@ -160,7 +160,7 @@ describe('Bedrock', () => {
     expect((await server.send(server.here('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
   });
 
-  it('is not called where nobody can sign, and nobody else signs for half of a pair of keys', async () => {
+  it('is not called without a signer, and half a pair of keys is not completed from another source', async () => {
     const calls = server.faults.received.length;
     const of = (more: Partial<Deployment>) => failureOf(server.send(server.here('bedrock', { apiKey: null, ...more })));
     expect(
@@ -266,7 +266,7 @@ describe('vectors on Bedrock', () => {
     });
   });
 
-  it('are asked of Cohere’s together, who does not say how many tokens they were', async () => {
+  it('are one call for Cohere’s models, without a token count', async () => {
     server.answering({ embeddings: [[1], [2]], response_type: 'embeddings_floats' });
     const exchange = await embed('eu-west-1/cohere.embed-multilingual-v3', { input: ['a', 'b'] });
     expect(JSON.parse(server.lastReceived().body)).toEqual({ texts: ['a', 'b'], input_type: 'search_document' });

@@ -114,7 +114,7 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
     await http.close();
   });
 
-  it('keep being judged after more hosts than are remembered', async () => {
+  it('are still checked after more hosts than the cache holds', async () => {
     await withClient(
       open,
       Array.from({ length: 300 }, () => [PUBLIC]),

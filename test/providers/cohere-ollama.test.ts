@@ -67,7 +67,7 @@ describe('Cohere', () => {
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(['AAAAPwAAgL8=', 'AACAPgAAAEA=']);
   });
 
-  it('embeds texts only, and says what it cannot use', async () => {
+  it('embeds texts only, and refuses other input', async () => {
     await expect(server.send(server.here('cohere'), embed({ input: [[1, 2]] }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: "Invalid value for 'input': it must be a string or an array of strings for this model.",
@@ -126,7 +126,7 @@ describe('Ollama', () => {
     });
   });
 
-  it('says why it cannot, before and after it began', async () => {
+  it('reports failures before and after the first byte', async () => {
     server.answering({ error: "model 'l' not found" }, 404);
     expect((await failureOf(server.send(server.here('ollama_chat')))).message).toContain("model 'l' not found");
     server.answering(

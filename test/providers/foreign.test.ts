@@ -88,8 +88,8 @@ describe.each([
   ['cohere_chat', [11, 7]],
   // This upstream counts nothing as Ollama.
   ['ollama_chat', [0, 0]],
-])('an upstream nobody here wrote, as %s', (provider, tokens) => {
-  it.each([false, true])('says words (stream: %s)', async (stream) => {
+])('a foreign implementation of the upstream, as %s', (provider, tokens) => {
+  it.each([false, true])('answers with text (stream: %s)', async (stream) => {
     expect(await said(provider, 'hello', stream)).toEqual({
       steps: ['Grüß Gott, Zoë'],
       finishReason: 'stop',

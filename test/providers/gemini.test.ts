@@ -40,6 +40,6 @@ it('vectors are asked for, and answered, as OpenAI has them', async () => {
   });
 });
 
-it('what it has no endpoint for it does not answer', () => {
+it('refuses calls without a matching endpoint', () => {
   expect(provider.answers(MODERATIONS, aDeployment())).toBe(false);
 });

@@ -59,7 +59,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('on which more came than an answer is given up, and nobody gets the rest', async () => {
+      it('with bytes after the answer is closed, and no call gets these bytes', async () => {
         const { origin, sockets } = await upstream((socket, connection) =>
           socket.write(connection === 0 ? `${OK}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison` : OK),
         );
@@ -69,7 +69,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         expect(sockets.length).toBe(2);
       });
 
-      it('on which something comes that nobody asked for is given up', async () => {
+      it('with bytes before a request is closed', async () => {
         const { origin, sockets } = await upstream((socket) => socket.write(OK));
         const http = await client();
         await read(await post(http, origin));
@@ -96,7 +96,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         await once(socket, 'close');
       });
 
-      it('belongs to the next call once an answer has come, whoever still holds that', async () => {
+      it('is free for the next call once an answer is complete, even while it is unread', async () => {
         const { origin, sockets } = await upstream((socket, _connection, call) => {
           if (call === 0) socket.write(OK);
         });
@@ -169,7 +169,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     });
 
     describe('calls beyond the limit of connections', () => {
-      it('wait in turn, and those nobody waits for any more are not sent', async () => {
+      it('wait in order, and abandoned ones are not sent', async () => {
         const { origin, came, sockets } = await upstream(() => {});
         const http = await client({ connections: 1 });
         const leaving = new AbortController();
@@ -200,7 +200,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
     });
 
-    describe('a reader who pauses', () => {
+    describe('a reader that pauses', () => {
       it('is not the upstream’s silence', async () => {
         const { origin } = await upstream((socket) => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab');
@@ -232,7 +232,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
     });
 
-    describe('what cannot be sent', () => {
+    describe('a request that cannot be sent', () => {
       it.each(['ftp://127.0.0.1/x', '127.0.0.1', '/v1', ''])('to %j is refused', async (address) => {
         expect(await faultOf(post(await client(), address))).toBe('misused');
       });

@@ -113,7 +113,7 @@ export function httpHostileSuite(name: string, open: OpenClient): void {
       expect(await faultOf(read({ status: 200, headers: {}, body }))).toBe('cut');
     });
 
-    it('that nobody listens at is unreachable', async () => {
+    it('without a listener is unreachable', async () => {
       upstream = await startBareUpstream(() => {});
       const { origin } = upstream;
       upstream.stop();

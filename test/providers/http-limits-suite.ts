@@ -82,7 +82,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       expect(client.upstream.came.join('')).not.toContain('/aborted');
     });
 
-    it('one owner leaves connections for others, whatever it holds and however many of its calls wait', async () => {
+    it('one owner leaves connections for others, with any number of its own calls and waiting calls', async () => {
       const client = await start({ connections: 8 }, (socket, connection) => {
         const [path] = (client.upstream.came[connection] ?? '').split('POST ').slice(-1);
         socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
@@ -126,7 +126,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       expect(client.http.connections()).toMatchObject({ active: 0, waiting: 0 });
     });
 
-    it('an answer that nobody reads is cut as well', async () => {
+    it('an answer without a reader is cut as well', async () => {
       const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, (socket) => {
         socket.write(ENDLESS);
         socket.write(Buffer.alloc(4 * 1024 * 1024));

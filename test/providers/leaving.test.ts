@@ -28,7 +28,7 @@ afterAll(async () => {
 const ask = (content: string, more: object = {}) =>
   aModelRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
 
-describe('a caller who leaves', () => {
+describe('a caller that disconnects', () => {
   const began = (respond: (response: ServerResponse) => void): Promise<void> =>
     new Promise((resolve) => {
       faults.answer((response) => {
@@ -37,7 +37,7 @@ describe('a caller who leaves', () => {
       });
     });
 
-  it('before the head came, takes the upstream call along at once', async () => {
+  it('before the head of the answer, cancels the upstream call at once', async () => {
     const leaving = new AbortController();
     const asked = began(() => {});
     const sending = provider.send(deployment, ask('x'), leaving.signal);
@@ -79,7 +79,7 @@ describe('a caller who leaves', () => {
     await expect(faults.abandoned()).resolves.toBeUndefined();
   });
 
-  it('leaves no connection behind', async () => {
+  it('leaves no open connection', async () => {
     const own = createHttpClient({ connections: 4 });
     const busy = createHttpProvider(own, openAiCompatible);
     const server = await startFaultServer();

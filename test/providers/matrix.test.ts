@@ -131,9 +131,10 @@ function streaming(wire: UpstreamWire, saying: Saying, count: number, after: 'en
   });
 }
 
-/** Where completions are the upstream's own, they are no conversation: their bytes are tested with the vendors. */
+/** Whether the upstream has the endpoint itself, so that nothing is translated. Such answers have tests of their own. */
 const isNative = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
-  endpoint === COMPLETIONS && (provider === 'openai' || provider === 'azure');
+  (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||
+  (endpoint === RESPONSES && provider === 'openai');
 
 const PAIRS = CALLERS.flatMap((caller) =>
   UPSTREAM_WIRES.filter((wire) => !isNative(caller, wire)).map(
@@ -169,14 +170,14 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
     expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(saying).finish, failure: null });
   });
 
-  it.each([false, true])('is told of a refusal in its words (streamed: %s)', async (stream) => {
+  it.each([false, true])('gets a refusal in its own dialect (streamed: %s)', async (stream) => {
     server.answering(wire.refusal, 429);
     const failure = await failureOf(server.send(server.here(provider), asking(caller, stream)));
     expect(failure.upstreamStatus).toBe(429);
     expect(failure.message).toMatch(/^litellm\.RateLimitError: RateLimitError: \w+Exception - slow down$/);
   });
 
-  it('is told of a failure before the first words as of a refusal', async () => {
+  it('gets a failure before the first event like a refusal', async () => {
     streaming(wire, 'words', 0, wire.failure);
     const failure = await failureOf(server.send(server.here(provider), asking(caller, true)));
     expect(failure.message).toMatch(/Exception - slow down$/);

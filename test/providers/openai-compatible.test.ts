@@ -58,7 +58,7 @@ async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
   throw failure;
 }
 
-describe('an upstream nobody here wrote', () => {
+describe('a foreign implementation of the upstream', () => {
   const here = (): Deployment => aDeployment({ apiBase: `${mock.url}/v1` });
 
   it('answers whole, in the same bytes but for the model name, and typed', async () => {
@@ -95,7 +95,7 @@ describe('an upstream nobody here wrote', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('the request to the upstream', () => {
   it('is the credential of the deployment, to its address', async () => {
     faults.answer((response) => response.end('{"choices":[]}'));
     await provider.send(deployment, ask('x'), NEVER);
@@ -143,7 +143,7 @@ describe('an upstream that refuses', () => {
     ['<html>Bad gateway</html>', '<html>Bad gateway</html>'],
     ['', 'The upstream gave no reason.'],
     ['{"error":{"code":7}}', '{"code":7}'],
-  ])('with a body of %j says %j', async (body, said) => {
+  ])('with a body of %j has the message %j', async (body, said) => {
     faults.answer((response) => {
       response.writeHead(502);
       response.end(body);
@@ -222,7 +222,7 @@ describe('an upstream that fails', () => {
     expect(failure.message).toContain('closed the connection before its answer was complete');
   });
 
-  it('speaks something else than HTTP', async () => {
+  it('answers in another protocol than HTTP', async () => {
     faults.answer((_response, socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'));
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
     expect(failure.message).toContain('sent what is not HTTP');

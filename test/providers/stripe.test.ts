@@ -129,7 +129,7 @@ describe('an event of Stripe', () => {
     { type: 'charge.refunded' },
     { id: 'e', type: 'charge.refunded', data: null },
     { id: 'e', type: '__proto__', data: {} },
-  ])('says nothing when it is %j', (event) => {
+  ])('is null when it is %j', (event) => {
     expect(paymentEventOf(event)).toBeNull();
   });
 
@@ -137,7 +137,7 @@ describe('an event of Stripe', () => {
     ['charge.refunded', { id: 'ch_1', refunded: false }],
     ['charge.refunded', { refunded: true }],
     ['customer.created', { id: 'cus_1' }],
-  ])('%s of %j says nothing', (type, object) => {
+  ])('%s of %j is no fact', (type, object) => {
     expect(read(type, object)).toBeNull();
   });
 });
@@ -148,7 +148,7 @@ describe('Stripe', () => {
     expect(first).toEqual(second);
   });
 
-  it('tells nothing of an open session, and of a paid one the same as its event', async () => {
+  it('gives no fact for an open session, and the fact of its event for a paid one', async () => {
     const { id, url } = await seller().openSession({ ...DRAFT, checkoutId: 'checkout-2' });
     expect(await seller().readSession(id)).toBeNull();
     const event = paymentEventOf(stripe.pay(url));
@@ -157,7 +157,7 @@ describe('Stripe', () => {
     expect(told?.id).toBe(`${id}:paid`);
   });
 
-  it('lists what it told, page by page, and only what we act on', async () => {
+  it('lists past events page by page, relevant ones only', async () => {
     const since = 2_000_000_000;
     for (let number = 0; number < 250; number += 1) {
       stripe.happen('charge.refunded', { id: `ch_${number}`, refunded: true }, since + number);
@@ -185,7 +185,7 @@ describe('Stripe', () => {
     await expect(seller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
   });
 
-  it('is told by a refusal what was wrong, in words that carry no secret', async () => {
+  it('maps a refusal to an error without a secret', async () => {
     const refused = await seller({ secretKey: new Secret('sk_test_wrong') })
       .openSession(DRAFT)
       .catch((error: unknown) => error);
@@ -206,7 +206,7 @@ describe('Stripe', () => {
     await expect(seller().readSession('cs_1')).rejects.toThrow(Unavailable);
   });
 
-  it('is away when nobody listens', async () => {
+  it('is unavailable without a listener', async () => {
     await expect(seller({ apiBase: 'http://127.0.0.1:1' }).readSession('cs_1')).rejects.toThrow(Unavailable);
   });
 

@@ -64,7 +64,7 @@ const here = (more: object = {}) => server.here('text-completion-openai', more);
 const asking = (endpoint: Endpoint, body: object, stream = false) =>
   aModelRequest({ model: 'm', ...body, ...(stream ? { stream } : {}) }, { endpoint, stream, includeUsage: stream });
 
-describe('a model that only goes on with a text', () => {
+describe('a completion model', () => {
   it.each(CALLERS)('answers callers of %s', async (_name, endpoint, body, answer) => {
     server.answering(WHOLE);
     const exchange = await server.send(here(), asking(endpoint, body));
@@ -93,13 +93,13 @@ describe('a model that only goes on with a text', () => {
     expect(JSON.parse(server.lastReceived().body)).toEqual({ model: 'up-1', prompt: ['a', 'b'], best_of: 2 });
   });
 
-  it('takes the limit of its deployment', async () => {
+  it('uses the output limit of its deployment', async () => {
     server.answering(WHOLE);
     await server.send(here({ options: { max_tokens: '300' } }), asking(CHAT_COMPLETIONS, CALLERS[0]?.[2] ?? {}));
     expect(JSON.parse(server.lastReceived().body)).toMatchObject({ max_tokens: 300 });
   });
 
-  it('refuses what it has no words for, or leaves it out where that is allowed', async () => {
+  it('refuses unsupported fields, or drops them where that is allowed', async () => {
     const calls = server.faults.received.length;
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const body = { messages: [{ role: 'user', content: 'Say hi' }], tools };

@@ -78,14 +78,14 @@ const FIRST = {
 };
 const LAST = { id: 'c', model: 'up-1', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 
-describe('every vendor who speaks as OpenAI does', () => {
+describe('every OpenAI-compatible vendor', () => {
   const calls: { url: string; headers: Readonly<Record<string, string>> }[] = [];
   const nowhere: HttpClient = {
     post: (url, headers) => {
       calls.push({ url, headers });
-      return Promise.reject(new Error('nobody is called in this test'));
+      return Promise.reject(new Error('this test makes no call'));
     },
-    send: () => Promise.reject(new Error('nobody is sent anything in this test')),
+    send: () => Promise.reject(new Error('this test sends no request')),
     close: () => Promise.resolve(),
   };
 
@@ -93,7 +93,9 @@ describe('every vendor who speaks as OpenAI does', () => {
     'is called at its own address with the key: %s',
     async (name) => {
       const deployment = aDeployment({ provider: name });
-      await expect(providerOf(name, nowhere).send(deployment, aModelRequest(CHAT), NEVER)).rejects.toThrow('nobody');
+      await expect(providerOf(name, nowhere).send(deployment, aModelRequest(CHAT), NEVER)).rejects.toThrow(
+        'this test makes no call',
+      );
       expect(calls.at(-1)).toEqual({
         url: `${COMPATIBLE_VENDORS[name].base}/${name === 'text-completion-openai' ? '' : 'chat/'}completions`,
         headers: { 'content-type': 'application/json', authorization: 'Bearer sk-upstream-credential' },
@@ -101,16 +103,18 @@ describe('every vendor who speaks as OpenAI does', () => {
     },
   );
 
-  it('is known by what the deployment says of the caller', async () => {
+  it('sends the caller headers of the deployment', async () => {
     const send = (name: string, options: Deployment['options']) =>
       providerOf(name, nowhere).send(
         aDeployment({ provider: name, apiKey: null, options }),
         aModelRequest(CHAT),
         NEVER,
       );
-    await expect(send('openai', { organization: 'org-1', site_url: 'x' })).rejects.toThrow('nobody');
+    await expect(send('openai', { organization: 'org-1', site_url: 'x' })).rejects.toThrow('this test makes no call');
     expect(calls.at(-1)?.headers).toEqual({ 'content-type': 'application/json', 'openai-organization': 'org-1' });
-    await expect(send('openrouter', { site_url: 'https://a', app_name: 'A' })).rejects.toThrow('nobody');
+    await expect(send('openrouter', { site_url: 'https://a', app_name: 'A' })).rejects.toThrow(
+      'this test makes no call',
+    );
     expect(calls.at(-1)?.headers).toEqual({
       'content-type': 'application/json',
       'http-referer': 'https://a',
@@ -119,7 +123,7 @@ describe('every vendor who speaks as OpenAI does', () => {
   });
 });
 
-describe('tokens are counted exactly, wherever a vendor counts them', () => {
+describe('tokens are counted exactly, in the members of each vendor', () => {
   it.each([
     [
       'groq',
@@ -182,7 +186,7 @@ describe('tokens are counted exactly, wherever a vendor counts them', () => {
   });
 });
 
-describe('what a vendor says the call cost', () => {
+describe('the cost that a vendor reports', () => {
   const counted = (usage: object) => ({
     ...LAST,
     choices: [],
@@ -198,7 +202,7 @@ describe('what a vendor says the call cost', () => {
     expect(await costOf('perplexity', { cost: { total_cost: 0.006 } })).toBe('0.006');
   });
 
-  it('includes what the host bills under a contract of one’s own', async () => {
+  it('includes the upstream cost of an own contract', async () => {
     const own = { is_byok: true, cost: 0.001, cost_details: { upstream_inference_cost: 0.02 } };
     expect(await costOf('openrouter', own)).toBe('0.021');
   });
@@ -225,7 +229,7 @@ describe('what a vendor says the call cost', () => {
   });
 });
 
-describe('in what single vendors differ', () => {
+describe('deviations of single vendors', () => {
   it('a model of Fireworks has the name of a resource', async () => {
     const send = async (upstreamModel: string): Promise<unknown> => {
       faults.answer((response) => response.end('{"choices":[]}'));
@@ -236,7 +240,7 @@ describe('in what single vendors differ', () => {
     expect(await send('accounts/me/models/x')).toMatchObject({ model: 'accounts/me/models/x' });
   });
 
-  it('who has no completions is asked to chat', async () => {
+  it('a vendor without completions is called with chat completions', async () => {
     faults.answer((response) =>
       response.end(
         '{"id":"c","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}',

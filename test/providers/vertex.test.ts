@@ -84,7 +84,7 @@ describe('a model on Google Cloud', () => {
     );
   });
 
-  it('what it says of the token is not told', async () => {
+  it('shows nothing of the token in an error', async () => {
     answerWith(403, { error: { code: 403, message: `${TOKEN} may not`, status: 'PERMISSION_DENIED' } });
     await expect(send({})).rejects.toMatchObject({
       upstreamStatus: 403,
@@ -186,7 +186,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     });
   });
 
-  it('that refuses is told as others are', async () => {
+  it('that refuses gives the same error as others', async () => {
     answerWith(429, { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } });
     await expect(ask(aModelRequest())).rejects.toMatchObject({
       upstreamStatus: 429,

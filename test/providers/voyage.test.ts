@@ -31,7 +31,7 @@ function answerWith(status: number, body: unknown): void {
   });
 }
 
-it('a reranking of Voyage is asked in its words and answered in those that callers know', async () => {
+it('a reranking of Voyage is translated to its format and back', async () => {
   answerWith(200, {
     object: 'list',
     data: [
@@ -61,7 +61,7 @@ it('a reranking of Voyage is asked in its words and answered in those that calle
   ]);
 });
 
-it('what Voyage refuses is told in its words; what it cannot read is refused before', async () => {
+it('a refusal of Voyage keeps its message; a request that it cannot express is refused before the call', async () => {
   answerWith(400, { detail: 'Too many documents.' });
   expect(await ask({ documents: ['a'] })).toMatchObject({
     status: 400,

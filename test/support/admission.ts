@@ -1,4 +1,6 @@
+import type { RateLimits } from '../../src/domain/admission/rate-limits.ts';
 import type { StoredTotals } from '../../src/domain/admission/stored-totals.ts';
+import { createMemoryRateLimits } from '../../src/runtime/admission/memory-rate-limits.ts';
 import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
 
 /** Stored totals that a test sets; what is counted here never reaches them unless the test says so. */
@@ -28,3 +30,6 @@ export const anAdmission = (
     failed: unexpected,
     ...more,
   });
+
+/** Limits per minute in memory. Time stands still unless the test moves it. */
+export const someRateLimits = (clock = { monotonicMs: () => 0 }): RateLimits => createMemoryRateLimits({ clock });

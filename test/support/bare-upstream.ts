@@ -8,11 +8,11 @@ export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 export const NEVER = new AbortController().signal;
 const BODY = Buffer.from('{}');
 
-/** An upstream on bare sockets: what it is sent, connection by connection, and what it answers. */
+/** An upstream on plain sockets. */
 export interface BareUpstream {
   readonly origin: string;
   readonly sockets: readonly Socket[];
-  /** Everything that came, by connection. */
+  /** Received text by connection. */
   readonly came: readonly string[];
   stop(): void;
 }
@@ -60,7 +60,7 @@ export const post = (
 export const read = async ({ body }: UpstreamAnswer): Promise<string> =>
   Buffer.from((await collect(body, 1e9)) ?? []).toString();
 
-/** The fault a call fails with, or what else it fails with. */
+/** The fault or error that a call fails with. */
 export const faultOf = (calling: Promise<unknown>): Promise<string> =>
   calling.then(
     () => 'none',

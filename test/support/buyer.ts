@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { FakeStripe } from './fake-stripe.ts';
 
-/** A purchase in a browser: the page to pay on and the way back. */
+/** A purchase in a browser: the payment page and the return URL. */
 export interface BuyerVisit {
   /** Stripe's page. */
   readonly payUrl: string;
@@ -11,12 +11,12 @@ export interface BuyerVisit {
   readonly secret: string;
 }
 
-/** Begins a purchase as a browser would. */
+/** Starts a purchase as a browser would. */
 export async function beginPurchase(appUrl: string, stripe: FakeStripe): Promise<BuyerVisit> {
   const answer = await fetch(`${appUrl}/billing/checkout`, { method: 'POST' });
   expect(answer.status).toBe(200);
   const { url: payUrl } = (await answer.json()) as { url: string };
-  // As the browser would after a restart: the same path, at whatever port the product has now.
+  // As the browser would after a restart: the same path on the current port.
   const successUrl = String(stripe.sessionAt(payUrl)['success_url']);
   const { searchParams } = new URL(successUrl);
   return {

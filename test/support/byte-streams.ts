@@ -1,8 +1,8 @@
 import type { ByteSink, ByteStream } from '../../src/domain/bytes.ts';
 
-/** A byte stream the test feeds by hand, and what its reader did to it. */
+/** A byte stream that the test feeds, with the calls of its reader. */
 export interface FedStream extends ByteStream {
-  /** Gives the reader a chunk; false when it asks to pause. */
+  /** Passes a chunk to the reader; false when it requests a pause. */
   feed(chunk: Uint8Array | string): boolean;
   finish(): void;
   break(error: Error): void;
@@ -15,7 +15,7 @@ export function fedStream(): FedStream {
   let cancelled = false;
   let resumed = 0;
   const reader = (): ByteSink => {
-    if (sink === null) throw new Error('nobody reads this stream');
+    if (sink === null) throw new Error('this stream has no reader');
     return sink;
   };
   return {
@@ -40,14 +40,14 @@ export function fedStream(): FedStream {
   };
 }
 
-/** What a reader has got of a stream so far. */
+/** The data that a reader has received so far. */
 export interface Gathered {
   text(): string;
-  /** `done`, the failure, or null while the stream goes on. */
+  /** `done`, the failure, or null while the stream is open. */
   end: 'done' | Error | null;
 }
 
-/** Reads a stream to its end, never asking for a pause. */
+/** Reads a stream to its end without pauses. */
 export function gather(stream: ByteStream): Gathered {
   const chunks: Uint8Array[] = [];
   const gathered: Gathered = { text: () => Buffer.concat(chunks).toString('utf8'), end: null };

@@ -20,7 +20,7 @@ const pem = (kind: string, bytes: Buffer): string =>
 
 const DAY_MS = 86_400_000;
 
-/** A key and a certificate for `localhost` that signs itself, made anew: none has to lie in the repository. */
+/** A new key with a self-signed certificate for `localhost`, so that the repository needs none. */
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));

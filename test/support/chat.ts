@@ -2,10 +2,11 @@ import type { Caller } from '../../src/domain/caller.ts';
 import type { Outcome, ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { CHAT_COMPLETIONS } from '../../src/domain/inference/endpoint.ts';
+import { ZERO_USD } from '../../src/domain/money.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
-/** A chat call as the REST door would hand it to the gateway. */
+/** A chat call as `rest-shims/` passes it to the gateway. */
 export function aModelRequest(
   body: Readonly<Record<string, unknown>> = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
   differing: Partial<ModelRequest> = {},
@@ -57,6 +58,10 @@ export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
     userId: null,
     models: [],
     maxBudget: null,
+    budgetDuration: null,
+    budgetResetAt: null,
+    spentBefore: ZERO_USD,
+    settings: {},
     metadata: {},
     blocked: false,
     expiresAt: null,

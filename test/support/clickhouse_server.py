@@ -3,7 +3,7 @@
     python clickhouse_server.py DATA_FOLDER [PORT]
 
 Needs the package `chdb`, which is that engine as a library. Listens on 127.0.0.1, prints its address as the first line,
-serves until it is told to end. Where LENSGATE_CLICKHOUSE_PASSWORD is set, it is asked of everyone.
+serves until SIGTERM. Where LENSGATE_CLICKHOUSE_PASSWORD is set, every request needs it.
 """
 
 import base64

@@ -5,11 +5,11 @@ import type { Question } from './watched-server.ts';
 /** CPU time that `block` takes, in milliseconds. */
 export const BLOCKED_MS = 120;
 
-/** The product on a thread of its own, whose event loop is watched. */
+/** The server on a thread of its own, whose event loop is measured. */
 export interface WatchedServer {
   readonly url: string;
   readonly adminKey: string;
-  /** Runs `load`; resolves to the longest CPU time, in milliseconds, that the server's thread had no turn in. */
+  /** Runs `load`; resolves to the longest CPU time of one turn of the server's event loop, in ms. */
   longestSliceMs(load: () => Promise<unknown>): Promise<number>;
   /** Blocks the server's loop for `BLOCKED_MS`. */
   block(): Promise<unknown>;

@@ -23,22 +23,22 @@ interface Asked {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** The part of Stripe's HTTP interface that selling access needs, on a loopback port. */
+/** Fake of the part of Stripe's API that checkouts need, on a loopback port. */
 export interface FakeStripe {
   readonly url: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** What to set so that the product speaks to it. */
+  /** Environment variables for the server. */
   readonly env: Readonly<Record<string, string>>;
-  /** Every request it got. */
+  /** Received requests. */
   readonly asked: readonly Asked[];
-  /** The session whose page this is. */
+  /** The session of a payment page. */
   sessionAt(url: string): StripeObject;
-  /** Has the buyer pay on that page; gives the event that Stripe would send. */
+  /** Pays the session of that page; returns the event that Stripe would send. */
   pay(url: string, differing?: Readonly<Record<string, unknown>>): StripeEvent;
-  /** Something happens at Stripe: from now on its list of events has it. */
+  /** Adds an event to the list of events. */
   happen(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
-  /** Posts an event to the product, signed, unless told to do it differently. */
+  /** Posts an event to the server, with a valid signature by default. */
   deliver(
     to: string,
     event: StripeEvent,
@@ -49,7 +49,7 @@ export interface FakeStripe {
       readonly signature?: string | null;
     },
   ): Promise<Response>;
-  /** Answers everything so until told otherwise; null answers as Stripe does. */
+  /** Sets the answer of all requests; null answers as Stripe does. */
   fail(answer: { readonly status: number; readonly error: object } | 'cut' | null): void;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ async function formOf(request: IncomingMessage): Promise<Readonly<Record<string,
   return Object.fromEntries(new URLSearchParams(body));
 }
 
-/** What the SDK flattened, e.g. `metadata[mark]`, as an object again. */
+/** Members that the SDK flattened, e.g. `metadata[mark]`, as an object. */
 function nested(form: Readonly<Record<string, string>>, name: string): Readonly<Record<string, string>> {
   const prefix = `${name}[`;
   const own = Object.entries(form).filter(([key]) => key.startsWith(prefix));
@@ -138,7 +138,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     asked.push(call);
     if (failure === 'cut') return void request.socket.destroy();
     const { status, body } = failure ? { status: failure.status, body: { error: failure.error } } : answerTo(call);
-    // Tells the SDK not to wait and try again.
+    // Disables retries of the SDK.
     response.writeHead(status, {
       'content-type': 'application/json',
       'request-id': 'req_fake',

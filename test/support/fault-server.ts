@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One call the upstream got, in full. */
+/** One received call. */
 interface Received {
   readonly method: string;
   readonly path: string;
@@ -9,15 +9,15 @@ interface Received {
   readonly body: string;
 }
 
-/** An upstream that misbehaves as a test tells it to. */
+/** An upstream with faults that a test sets. */
 export interface FaultServer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** How the next calls are answered. */
+  /** Sets the answer of the next calls. */
   answer(handle: (response: ServerResponse, socket: Socket, call: Received) => void): void;
-  /** Resolves when the peer has closed a connection on which an answer was still under way. */
+  /** Resolves when the peer closes a connection during an answer. */
   abandoned(): Promise<void>;
-  /** Connections open now. */
+  /** Number of open connections. */
   connections(): Promise<number>;
   stop(): Promise<void>;
 }

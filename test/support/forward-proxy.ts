@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A forward proxy on loopback. Whatever host it is asked for, it connects to 127.0.0.1. */
+/** A forward proxy on loopback. It connects to 127.0.0.1 for every host. */
 export interface ForwardProxy {
   readonly port: number;
-  /** What it was asked: `CONNECT host:port` and `POST http://host:port/path`. */
+  /** Received request lines: `CONNECT host:port` and `POST http://host:port/path`. */
   readonly asked: readonly string[];
-  /** Authorization it was sent, one for each request. */
+  /** Received authorization headers, one for each request. */
   readonly authorizations: readonly (string | undefined)[];
-  /** Refuses everything with this status from now on. */
+  /** Refuses all later requests with this status. */
   refuse(status: number): void;
   stop(): Promise<void>;
 }

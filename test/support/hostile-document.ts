@@ -1,4 +1,4 @@
-/** A GraphQL request that is made to be expensive. */
+/** An expensive GraphQL request. */
 export interface HostileDocument {
   readonly name: string;
   readonly query: string;
@@ -6,7 +6,7 @@ export interface HostileDocument {
   readonly operationName?: string;
 }
 
-/** So many texts, one behind the other. */
+/** Concatenates `count` generated texts. */
 export const many = (count: number, make: (index: number) => string, between = ' '): string =>
   Array.from({ length: count }, (_, index) => make(index)).join(between);
 

@@ -1,9 +1,9 @@
 import { chatOf, ENTRY, type HostileDocument, many } from './hostile-document.ts';
 
 const SPAN = `traceId spanId parentSpanId name kind type agent service startedAt startNs durationMs status error
-  errorTruncated model provider framework inputTokens outputTokens inputPreview requestId costUsd estimateUsd`;
+  errorTruncated model provider framework inputTokens outputTokens inputPreview responseId costUsd estimatedCostUsd`;
 const TRACE = `traceId traceRef name service inputPreview startedAt endedAt durationMs status spanCount agentNames models
-  llmCalls toolCalls errorCount inputTokens outputTokens spendUsd frameworks`;
+  llmCalls toolCalls errorCount inputTokens outputTokens costUsd frameworks`;
 
 const WIDE_INPUT = 'inputTokens: 1000, outputTokens: 1000, requests: 1000';
 
@@ -17,29 +17,32 @@ export const EXECUTIONS: readonly HostileDocument[] = [
   { name: '42 pages of 500', query: `{ ${many(42, (i) => `p${i}: catalogEntries(first: 500) { nodes { id } }`)} }` },
   {
     name: '140 searches by pattern',
-    query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, model: "re:(.*a){9}.*[b-z]${i}|(x+x+)+y") { totalCount }`)} }`,
+    query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, filter: { model: "re:(.*a){9}.*[b-z]${i}|(x+x+)+y" }) { totalCount }`)} }`,
   },
   {
     name: '140 sorted searches',
-    query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, where: { minContextWindow: ${i} }) { totalCount }`)} }`,
+    query: `{ ${many(140, (i) => `p${i}: catalogEntries(first: 1, filter: { minContextWindow: ${i} }) { totalCount }`)} }`,
   },
   {
     name: '140 searches for models',
-    query: `{ ${many(140, (i) => `p${i}: models(first: 1, search: "${i}") { nodes { name } }`)} }`,
+    query: `{ ${many(140, (i) => `p${i}: models(first: 1, filter: { text: "${i}" }) { nodes { name } }`)} }`,
   },
   { name: 'models with all their offers', query: `{ models(first: 60) { nodes { name offers { ${ENTRY} } } } }` },
   {
     name: '29 estimates of the whole catalog',
-    query: `{ ${many(29, (i) => `p${i}: estimateWorkload(first: 1, input: { ${WIDE_INPUT.replace('1000', String(i + 1))} }) { nodes { total } }`)} }`,
+    query: `{ ${many(29, (i) => `p${i}: workloadEstimates(first: 1, workload: { ${WIDE_INPUT.replace('1000', String(i + 1))} }) { nodes { costUsd } }`)} }`,
   },
   {
     name: '900 entries one by one',
     query: `{ ${many(900, (i) => `e${i}: catalogEntry(id: "gpt-4o") { extraFields }`)} }`,
   },
-  { name: '900 histories of prices', query: `{ ${many(900, (i) => `e${i}: priceHistory(entry: "gpt-4o") { usd }`)} }` },
+  {
+    name: '900 histories of prices',
+    query: `{ ${many(900, (i) => `e${i}: priceHistory(entryId: "gpt-4o") { priceUsd }`)} }`,
+  },
   {
     name: '50 pages of changes',
-    query: `{ ${many(50, (i) => `e${i}: catalogChanges(first: 500) { nodes { old } }`)} }`,
+    query: `{ ${many(50, (i) => `e${i}: catalogChanges(first: 500) { nodes { oldValue } }`)} }`,
   },
   { name: '1,500 uses of the free tier', query: `{ ${many(1_500, (i) => `f${i}: freeTierUsage { __typename }`)} }` },
   {
@@ -52,15 +55,15 @@ export const EXECUTIONS: readonly HostileDocument[] = [
   },
   {
     name: 'one trace with its spans 24 times',
-    query: `{ trace(id: "${'0'.repeat(31)}1") { ${many(24, (i) => `s${i}: spans { ${SPAN} }`)} } }`,
+    query: `{ trace(id: "${'0'.repeat(31)}1") { ${many(24, (i) => `s${i}: spans(first: 20) { nodes { ${SPAN} } }`)} } }`,
   },
   {
     name: 'all traces with all spans',
-    query: `{ traces(first: 20, from: "2020-01-01T00:00:00Z") { nodes { ${TRACE} spans { ${SPAN} } } } }`,
+    query: `{ traces(first: 20, from: "2020-01-01T00:00:00Z") { nodes { ${TRACE} spans { nodes { ${SPAN} } } } } }`,
   },
   {
     name: 'all traces with what their spans cost',
-    query: `{ traces(first: 50, from: "2020-01-01T00:00:00Z") { nodes { spans { spanId spendRow { id usage { inputTokens } } } spendRows { id } } } }`,
+    query: `{ traces(first: 50, from: "2020-01-01T00:00:00Z") { nodes { spans { nodes { spanId spendRow { id usage { inputTokens } } } } spendRows { id } } } }`,
   },
   {
     name: 'one span with its content 300 times',
@@ -76,11 +79,11 @@ export const EXECUTIONS: readonly HostileDocument[] = [
   },
   {
     name: 'pages of 500 spans',
-    query: `{ ${many(2, (i) => `s${i}: spans(first: 500, traceId: "${'0'.repeat(31)}1") { nodes { ${SPAN} } }`)} }`,
+    query: `{ ${many(2, (i) => `s${i}: trace(id: "${'0'.repeat(31)}1") { spans(first: 500) { nodes { ${SPAN} } } }`)} }`,
   },
   {
     name: '50 series',
-    query: `{ ${many(50, (i) => `s${i}: traceSeries(buckets: 500, from: "2020-01-01T00:00:00Z") { traces }`)} }`,
+    query: `{ ${many(50, (i) => `s${i}: traceSeries(buckets: 500, from: "2020-01-01T00:00:00Z") { traceCount }`)} }`,
   },
   {
     name: '250 lists of agents',
@@ -88,11 +91,11 @@ export const EXECUTIONS: readonly HostileDocument[] = [
   },
   {
     name: '400 failures',
-    query: `{ ${many(400, (i) => `s${i}: spans(first: ${i % 2 ? 0 : -1}, traceId: "x") { pageInfo { endCursor } }`)} }`,
+    query: `{ ${many(400, (i) => `s${i}: trace(id: "x") { spans(first: ${i % 2 ? 0 : -1}) { pageInfo { endCursor } } }`)} }`,
   },
   {
     name: '900 traces to remove',
-    query: `mutation { ${many(900, (i) => `d${i}: deleteTrace(id: "no${i}") { __typename }`)} }`,
+    query: `mutation { ${many(900, (i) => `d${i}: deleteTrace(input: { id: "no${i}" }) { __typename }`)} }`,
   },
   { name: 'nine calls', query: `mutation { ${many(9, (i) => `c${i}: ${chatOf('messages: []')}`)} }` },
 ];
@@ -100,28 +103,28 @@ export const EXECUTIONS: readonly HostileDocument[] = [
 /** Requests with expensive variables. */
 export const VARIABLES: readonly HostileDocument[] = [
   {
-    name: 'a megabyte of variables nobody asked for',
+    name: 'a megabyte of undeclared variables',
     query: '{ __typename }',
     variables: { x: 'x'.repeat(1_000_000) },
   },
   {
-    name: '100,000 variables nobody asked for',
+    name: '100,000 undeclared variables',
     query: '{ __typename }',
     variables: Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`v${i}`, 1])),
   },
   {
     name: 'a list of 300,000 for names',
-    query: 'query($i: WorkloadInput!) { estimateWorkload(first: 1, input: $i) { totalCount } }',
+    query: 'query($i: WorkloadInput!) { workloadEstimates(first: 1, workload: $i) { totalCount } }',
     variables: { i: { inputTokens: 1, outputTokens: 1, modes: Array.from({ length: 200_000 }, () => 'x') } },
   },
   {
     name: 'a list of 300,000 wrong items',
-    query: 'query($i: WorkloadInput!) { estimateWorkload(first: 1, input: $i) { totalCount } }',
+    query: 'query($i: WorkloadInput!) { workloadEstimates(first: 1, workload: $i) { totalCount } }',
     variables: { i: { inputTokens: 1, outputTokens: 1, modes: Array.from({ length: 300_000 }, () => 1) } },
   },
   {
     name: 'an input object of 40,000 unknown fields',
-    query: 'query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }',
+    query: 'query($w: CatalogEntryFilter) { catalogEntries(filter: $w) { totalCount } }',
     variables: { w: Object.fromEntries(Array.from({ length: 40_000 }, (_, i) => [`minContextWindo${i}`, 1])) },
   },
   {
@@ -142,16 +145,16 @@ export const VARIABLES: readonly HostileDocument[] = [
   {
     name: '3,200 wrong messages',
     query: 'mutation($m: [ChatMessageInput!]!) { chat(input: { model: "none", messages: $m }) { __typename } }',
-    variables: { m: Array.from({ length: 3_200 }, () => ({ role: 'NOBODY', contnt: 'x' })) },
+    variables: { m: Array.from({ length: 3_200 }, () => ({ role: 'UNKNOWN', contnt: 'x' })) },
   },
   {
     name: 'an input object of 9,900 unknown fields',
-    query: 'query($w: CatalogEntryDemands) { catalogEntries(where: $w) { totalCount } }',
+    query: 'query($w: CatalogEntryFilter) { catalogEntries(filter: $w) { totalCount } }',
     variables: { w: Object.fromEntries(Array.from({ length: 9_900 }, (_, i) => [`minContextWindo${i}`, 1])) },
   },
   {
     name: 'a list of 9,900 wrong items',
-    query: 'query($i: WorkloadInput!) { estimateWorkload(first: 1, input: $i) { totalCount } }',
+    query: 'query($i: WorkloadInput!) { workloadEstimates(first: 1, workload: $i) { totalCount } }',
     variables: { i: { inputTokens: 1, outputTokens: 1, modes: Array.from({ length: 9_900 }, () => 1) } },
   },
   {
@@ -162,11 +165,11 @@ export const VARIABLES: readonly HostileDocument[] = [
   {
     name: '20,000 wrong messages',
     query: 'mutation($m: [ChatMessageInput!]!) { chat(input: { model: "none", messages: $m }) { __typename } }',
-    variables: { m: Array.from({ length: 25_000 }, () => ({ role: 'NOBODY', contnt: 'x' })) },
+    variables: { m: Array.from({ length: 25_000 }, () => ({ role: 'UNKNOWN', contnt: 'x' })) },
   },
   {
     name: 'one variable in 100 places',
-    query: `query($w: CatalogEntryDemands) { ${many(100, (i) => `a${i}: catalogEntries(where: $w) { totalCount }`)} }`,
+    query: `query($w: CatalogEntryFilter) { ${many(100, (i) => `a${i}: catalogEntries(filter: $w) { totalCount }`)} }`,
     variables: { w: { capabilities: Array.from({ length: 9_900 }, () => 'VISION') } },
   },
 ];

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 
-/** A request that no client should send, and how it is answered. */
+/** A malformed request and its expected answer. */
 export interface HostileShape {
   readonly what: string;
   readonly bytes: Buffer;
   /** Status of the answer; 'below 500' where the graph's own tests say which, null where the connection is closed at once. */
   readonly status: number | 'below 500' | null;
-  /** Whether the connection serves the request that follows. */
+  /** Whether the connection serves the next request. */
   readonly goesOn: boolean;
 }
 
@@ -123,7 +123,13 @@ export function hostileShapes(key: string): readonly HostileShape[] {
       ),
     ),
     post('an unknown expectation', { head: `${auth}expect: 200-maybe\r\n` }, 417),
-    ends(post('an upgrade that nobody offers', { head: `${auth}connection: upgrade, close\r\nupgrade: h2c\r\n` }, 200)),
+    ends(
+      post(
+        'an upgrade to an unsupported protocol',
+        { head: `${auth}connection: upgrade, close\r\nupgrade: h2c\r\n` },
+        200,
+      ),
+    ),
     // JSON.
     json('no JSON', 'nonsense', 400),
     json('nothing', '', 400),
@@ -217,7 +223,7 @@ export function hostileShapes(key: string): readonly HostileShape[] {
         400,
       ),
     ),
-    ends(upgrade('a handshake for a model that nobody has', '/v1/realtime?model=none', `${auth}${handshake}`, 400)),
+    ends(upgrade('a handshake for an unknown model', '/v1/realtime?model=none', `${auth}${handshake}`, 400)),
     ends(upgrade('a handshake elsewhere', '/v1/models', `connection: close\r\n${auth}${handshake}`, 200)),
     ends(upgrade('a handshake without a model', '/v1/realtime', `${auth}${handshake}`, 400)),
   ];

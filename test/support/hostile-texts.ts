@@ -114,7 +114,7 @@ export const TEXTS: readonly HostileDocument[] = [
   },
   {
     name: 'fields that double',
-    query: `subscription { traceUpdates { trace { spans { spendRow { usage { inputTokens } } } ...F0 } } } ${many(30, (i) => `fragment F${i} on Trace { a${i}: spans { spanId } ...F${i + 1} ...F${i + 1} }`)} fragment F30 on Trace { name }`,
+    query: `subscription { traceUpdates { trace { spans { nodes { spendRow { usage { inputTokens } } } } ...F0 } } } ${many(30, (i) => `fragment F${i} on Trace { a${i}: spans { nodes { spanId } } ...F${i + 1} ...F${i + 1} }`)} fragment F30 on Trace { name }`,
   },
   {
     name: '1,200 fragments that nothing uses',
@@ -135,7 +135,7 @@ export const TEXTS: readonly HostileDocument[] = [
     query: `{ ${many(100, (i) => `${'catalogEntries'.repeat(150)}${i}`)} }`,
   },
   { name: 'one unknown name of 200,000 characters', query: `{ ${'catalogEntries'.repeat(15_000)} }` },
-  { name: 'directives again and again', query: `{ __typename ${'@skip(if: true) '.repeat(1_380)} }` },
+  { name: 'repeated directives', query: `{ __typename ${'@skip(if: true) '.repeat(1_380)} }` },
   { name: 'skip and include everywhere', query: `{ ${'__typename @skip(if: true) @include(if: true) '.repeat(660)} }` },
   { name: '1,600 operations', query: many(1_600, (i) => `query Q${i} { __typename }`), operationName: 'Q1599' },
   { name: '1,600 operations of one name', query: 'query Q { __typename } '.repeat(1_600) },
@@ -166,19 +166,19 @@ export const TEXTS: readonly HostileDocument[] = [
   },
   { name: 'inline fragments 60 deep', query: `{ ${'... { '.repeat(60)}__typename${' }'.repeat(60)} }` },
   { name: 'a hundred thousand brackets', query: `{${'a{'.repeat(100_000)}` },
-  { name: 'a list literal of 9,000', query: `{ catalogEntries(where: [${'1 '.repeat(9_000)}]) { totalCount } }` },
+  { name: 'a list literal of 9,000', query: `{ catalogEntries(filter: [${'1 '.repeat(9_000)}]) { totalCount } }` },
   {
     name: 'a list literal of objects for JSON',
     query: `mutation { ${chatOf(`messages: [], tools: [${'{ a: [1] } '.repeat(1_200)}]`)} }`,
   },
   {
     name: 'an object literal of 3,000 unknown fields',
-    query: `{ catalogEntries(where: { ${many(3_000, (i) => `minContextWindo${i}: 1`)} }) { totalCount } }`,
+    query: `{ catalogEntries(filter: { ${many(3_000, (i) => `minContextWindo${i}: 1`)} }) { totalCount } }`,
   },
-  { name: 'lists 60 deep', query: `{ catalogEntries(where: ${'['.repeat(60)}1${']'.repeat(60)}) { totalCount } }` },
+  { name: 'lists 60 deep', query: `{ catalogEntries(filter: ${'['.repeat(60)}1${']'.repeat(60)}) { totalCount } }` },
   {
     name: 'a literal of 999 wrong values',
-    query: `{ ${many(9, (i) => `a${i}: catalogEntries(where: { ${many(300, (j) => `minContextWindo${j}: 1`)} }) { totalCount }`)} }`,
+    query: `{ ${many(9, (i) => `a${i}: catalogEntries(filter: { ${many(300, (j) => `minContextWindo${j}: 1`)} }) { totalCount }`)} }`,
   },
   { name: 'a block string of 130,000 lines', query: `{ catalogEntry(id: """${'\n'.repeat(130_000)}""") { id } }` },
   { name: 'a block string of 250,000 lines', query: `{ catalogEntry(id: """${'\n'.repeat(250_000)}""") { id } }` },

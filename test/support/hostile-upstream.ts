@@ -1,17 +1,17 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** What a caller must get: the answer, or a failure in the words of its dialect. */
+/** Expected result: the answer, or a failure in the format of the dialect. */
 type Outcome = 'answer' | 'failure';
 
-/** How an upstream answers, byte by byte, and what must become of it when the answer is asked whole and as a stream. */
+/** Bytes of an upstream's answer, and the expected results without and with streaming. */
 export interface Shape {
   readonly whole: Outcome | null;
   readonly stream: Outcome | null;
   readonly write: (socket: Socket, body: Buffer) => void;
 }
 
-/** A raw server on loopback; the model of a request names the shape of its answer. */
+/** A raw server on loopback; the model of a request selects the shape of its answer. */
 export interface HostileUpstream {
   readonly url: string;
   stop(): Promise<void>;
@@ -70,7 +70,7 @@ const drips =
     step();
   };
 
-/** An answer that is right for whoever asks whole, and wrong for a stream; and the other way round. */
+/** A valid answer without streaming that is invalid with it, and the reverse. */
 const whole = (write: Shape['write'], outcome: Outcome): Shape => ({ whole: outcome, stream: null, write });
 const stream = (write: Shape['write'], outcome: Outcome): Shape => ({ whole: null, stream: outcome, write });
 const both = (write: Shape['write'], outcome: Outcome = 'failure'): Shape => ({
@@ -114,7 +114,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'an answer and then noise': whole(says(Buffer.concat([json(WHOLE), Buffer.from('noise')])), 'answer'),
   'a reset after the answer': whole(resets(json(WHOLE)), 'answer'),
 
-  // Not HTTP, or HTTP that breaks off.
+  // Not HTTP, or incomplete HTTP.
   'a connection closed at once': both((socket) => void socket.end()),
   'a connection reset at once': both((socket) => void socket.resetAndDestroy()),
   'a reset within the head': both(resets('HTTP/1.1 200 OK\r\ncontent-ty')),
@@ -152,7 +152,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
     'failure',
   ),
 
-  // HTTP that is no answer.
+  // HTTP without an answer.
   nothing: both(says(head('content-length: 0'))),
   'no content': both(says(head('x: y', '204 No Content'))),
   'not modified': both(says(head('x: y', '304 Not Modified'))),
@@ -163,10 +163,10 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   ),
   'an error under 200': both(says(json({ error: { message: 'no', type: 't', code: '429' } }))),
   'an error that is a text': both(says(json({ error: 'no' }))),
-  'a status that nobody knows': both(says(sized('{}', 'x: y', '599 What'))),
+  'an unknown status': both(says(sized('{}', 'x: y', '599 What'))),
   'a status of nines': both(says(sized('{}', 'x: y', '999 What'))),
   'a refusal with a garbled wait': both(says(sized('{"error":{"message":"slow"}}', 'retry-after: soon', '429 Slow'))),
-  'bytes of gzip that nobody asked for': both(
+  'gzip without `accept-encoding`': both(
     (socket) => void socket.write(sized(gzipSync(TEXT), 'content-type: application/json\r\ncontent-encoding: gzip')),
   ),
   'lines of JSON': stream(says(sized(EVENTS.join('\n'), 'content-type: application/x-ndjson')), 'failure'),
@@ -197,7 +197,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'choices that are no list': both(says(json({ ...WHOLE, choices: 'hello' }))),
 };
 
-/** Answers whose content is odd; the caller must get an answer or a failure, and nothing else. */
+/** Answers with unusual content; the caller must get an answer or a failure. */
 export const ODD_ANSWERS: Readonly<Record<string, Buffer>> = {
   'no choices': json({ ...WHOLE, choices: [] }),
   'a choice that is null': json({ ...WHOLE, choices: [null] }),
@@ -213,7 +213,7 @@ export const ODD_ANSWERS: Readonly<Record<string, Buffer>> = {
   'a lone surrogate': sized(TEXT.replace('hello', '\\ud800')),
 };
 
-/** Starts it; a request for a model that is no shape gets an ordinary answer that names the model. */
+/** Starts it. A request for a model that is not a shape gets an ordinary answer with the model's name. */
 export async function startHostileUpstream(): Promise<HostileUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -1,6 +1,6 @@
 import { HttpFailure, ReaderStalled, type UpstreamAnswer } from '../../src/domain/http.ts';
 import { createHttpClient } from '../../src/runtime/http-client/client.ts';
-import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './http-world.ts';
+import { FakeTime, fakeDial, type FakeWire, type Outcome, scriptFor, type Token } from './fake-network.ts';
 import { randomFrom } from './random.ts';
 
 /** Most connections of the modelled client. */
@@ -35,7 +35,7 @@ interface Modelled {
   wireEnd: Outcome | null;
   /** How its reader ended it before. */
   readerEnd: Outcome | null;
-  /** What its promise or its reader was told. */
+  /** How its promise or its reader ended. */
   told: string | null;
 }
 
@@ -106,7 +106,7 @@ export class World {
     });
   }
 
-  /** Its deadline may have ended a call that nobody reads, or not yet: the model knows after the next check of deadlines. */
+  /** The deadline may have ended an unread call, or not yet: the model knows after the next check of deadlines. */
   #isUnsure(call: Modelled): boolean {
     const ended = call.wireEnd !== null || call.readerEnd !== null;
     return !ended && call.headCame && !call.piped && this.time.nowMs >= call.progressMs + SILENCE_MS;
@@ -152,7 +152,7 @@ export class World {
 
   cancel(call: Modelled): void {
     if (call.answer === null || call.told !== null) return;
-    // Nothing is told to a reader that cancels.
+    // A reader that cancels gets no further event.
     call.readerEnd ??= 'cancelled';
     this.#settled(call, 'cancelled');
     call.answer.body.cancel();
@@ -167,10 +167,10 @@ export class World {
 
   #told(call: Modelled, end: unknown): void {
     const said = outcomeOf(end);
-    if (call.told !== null) throw new Error(`Call ${call.id} was told ${said} after ${call.told}.`);
+    if (call.told !== null) throw new Error(`Call ${call.id} ended with ${said} after ${call.told}.`);
     const wanted = call.readerEnd ?? call.wireEnd ?? call.ending;
     if (said !== wanted && !(call.wireEnd === null && this.#isDue(call, said)))
-      throw new Error(`Call ${call.id} was told ${said} (${String(end)}), and not ${String(wanted)}.`);
+      throw new Error(`Call ${call.id} ended with ${said} (${String(end)}), expected ${String(wanted)}.`);
     if (said === 'done' && call.got !== call.sent) throw new Error(`Call ${call.id} lost a part of its body.`);
     this.#settled(call, said);
     if (!this.calm && this.random(10) === 0) this.make();
@@ -267,7 +267,7 @@ export class World {
     // An owner waits only while it holds three times as many connections as are free.
     if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
     let live = 0;
-    /** Calls whose deadline may have ended them since the last check of deadlines, which nobody is told before they are read. */
+    /** Calls whose deadline may have passed since the last check of deadlines; they report it when they are read. */
     let unsure = 0;
     for (const call of this.calls.values()) {
       if (call.wireEnd !== null || call.readerEnd !== null) continue;

@@ -5,12 +5,12 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { createKeyRing } from '../../src/gateway/create-key-ring.ts';
 import { aKey } from './chat.ts';
-import { NO_LIMITS } from './no-limits.ts';
+import { UNLIMITED } from './unlimited-key-ring.ts';
 
 export const sha256 = (key: string): string => createHash('sha256').update(key).digest('hex');
 export const KEY = 'sk-a-key-of-ours-1234';
 export const HASH = sha256(KEY);
-export const MASTER = 'sk-master-key-of-the-house';
+export const MASTER = 'sk-master-key-for-tests';
 
 /** A ring over a store, a clock and a deadline the test holds. */
 export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
@@ -41,9 +41,9 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
         return answer(() => new Map([...stored].filter(([secretHash]) => secretHashes.includes(secretHash))));
       },
     },
-    smith: { token: () => 'token', make: () => KEY, hash: sha256 },
+    generator: { token: () => 'token', make: () => KEY, hash: sha256 },
     clock,
-    failures: NO_LIMITS.failures,
+    failures: UNLIMITED.failures,
     pause: (_ms, signal) =>
       new Promise((resolve, reject) => {
         held.deadlines.push(resolve);
@@ -67,7 +67,7 @@ export async function identified(ring: Ring, key: string) {
 
 export const BLOCKED = new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked');
 export const UNKNOWN = new Unauthenticated(
-  `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``,
+  `Invalid proxy server token passed. Received API Key = sk-...1234, Key Hash (Token) =${HASH}. There is no such key.`,
   'unknown',
 );
 /** The age up to which a key is used without a read, and the first beyond it. */

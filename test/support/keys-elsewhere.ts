@@ -7,4 +7,6 @@ export const KEYS_ELSEWHERE = {
   list: elsewhere,
   count: elsewhere,
   change: elsewhere,
+  dueForReset: elsewhere,
+  findOwned: async () => [],
 };

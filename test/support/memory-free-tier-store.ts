@@ -12,7 +12,7 @@ export function createMemoryFreeTierStore(): FreeTierStore {
       used.set(nameOf(asked), before + granted);
       return { granted, used: before + granted };
     },
-    async giveBack(unused) {
+    async release(unused) {
       for (const calls of unused) {
         const before = used.get(nameOf(calls));
         if (before !== undefined) used.set(nameOf(calls), before - calls.calls);

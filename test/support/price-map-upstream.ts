@@ -53,7 +53,7 @@ export const sends =
     response.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(JSON.stringify(map));
   };
 
-/** What the log was told, by level. */
+/** Log messages by level. */
 export function recordingLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);

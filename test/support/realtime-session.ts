@@ -3,13 +3,15 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../src/domain/money.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../../src/domain/realtime/realtime.ts';
 import type { OpenSocket, SocketListener, SocketMessage } from '../../src/domain/realtime/sockets.ts';
+import { createModelBudgets } from '../../src/gateway/model-budgets.ts';
+import { createCallLimits } from '../../src/gateway/rate-limits.ts';
 import { createBudgets } from '../../src/gateway/budgets.ts';
 import { createRealtime } from '../../src/gateway/create-realtime.ts';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import { watchHealth } from '../../src/gateway/health.ts';
 import type { RealtimeLimits } from '../../src/gateway/realtime.ts';
 import { createRouter } from '../../src/gateway/route.ts';
-import { anAdmission } from './admission.ts';
+import { anAdmission, someRateLimits } from './admission.ts';
 import { aCaller, aDeployment } from './chat.ts';
 
 export const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
@@ -48,7 +50,7 @@ export function aSocket() {
     close: (code, reason) => void did.push(`(close ${code}${reason && ` ${reason}`})`),
   };
   const told = (): SocketListener => {
-    if (listener === null) throw new Error('Nobody listens.');
+    if (listener === null) throw new Error('The session has no listener.');
     return listener;
   };
   return { socket, did, state, told, say: (text: string) => told().message(message(text)) };
@@ -88,7 +90,7 @@ export async function aSession(
     admission,
     expectations: { of: () => ({ cost: price(), learn: () => {} }) },
     isFree: () => false,
-    toldAs: 'unprocessable',
+    errorKind: 'unprocessable',
   });
   const realtime = createRealtime(
     {
@@ -111,6 +113,8 @@ export async function aSession(
         capturePrompts: true,
         price,
         budgets,
+        modelBudgets: createModelBudgets({ now: () => new Date(0) }, 'unprocessable'),
+        limits: createCallLimits(someRateLimits(), { now: () => new Date(0) }),
       },
     },
     LIMITS,
@@ -122,7 +126,7 @@ export async function aSession(
   const ended: unknown[] = [];
   session.relay({
     socket: client.socket,
-    words: (failure) => message(failure instanceof Error ? failure.message : 'bug'),
+    errorEvent: (failure) => message(failure instanceof Error ? failure.message : 'bug'),
     ended: (failure) => void ended.push(failure),
   });
   return {

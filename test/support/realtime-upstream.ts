@@ -30,7 +30,7 @@ export interface RealtimeUpstream {
   stop(): Promise<void>;
 }
 
-/** Values in the order they came, for whoever asks, before or after. */
+/** A queue of values: a read waits for a value, and a value waits for a read. */
 function queue<Value>(): { put(value: Value): void; next(): Promise<Value> } {
   const came: Value[] = [];
   const asked: ((value: Value) => void)[] = [];

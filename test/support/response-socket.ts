@@ -87,7 +87,7 @@ export const chatStream = (content: string): string =>
     .concat('data: [DONE]\n\n');
 
 /** The product before an upstream of chat completions (`chats`), and one with a Responses API (`thinker`). */
-export interface ResponseHouse {
+export interface ResponseSetup {
   readonly app: TestApp;
   readonly upstream: FaultServer;
   newKey(draft?: object): Promise<string>;
@@ -100,7 +100,7 @@ export interface ResponseHouse {
   stop(): Promise<void>;
 }
 
-export async function startResponseHouse(settings: Record<string, unknown> = {}): Promise<ResponseHouse> {
+export async function startResponseSetup(settings: Record<string, unknown> = {}): Promise<ResponseSetup> {
   const upstream = await startFaultServer();
   const params = { api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
   const prices = { input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
@@ -108,7 +108,7 @@ export async function startResponseHouse(settings: Record<string, unknown> = {})
   const app = await startApp({
     config: {
       model_list: [
-        { model_name: 'chats', litellm_params: { model: 'openai/up-1', ...params, ...prices } },
+        { model_name: 'chats', litellm_params: { model: 'openai/chat_completions/up-1', ...params, ...prices } },
         { model_name: 'thinker', litellm_params: { model: 'openai/up-2', ...native } },
       ],
       general_settings: settings,
@@ -127,7 +127,7 @@ export async function startResponseHouse(settings: Record<string, unknown> = {})
         response.end(text);
       }),
     hold() {
-      type Held = Awaited<ReturnType<ReturnType<ResponseHouse['hold']>['next']>>;
+      type Held = Awaited<ReturnType<ReturnType<ResponseSetup['hold']>['next']>>;
       const came: Held[] = [];
       const asked: ((held: Held) => void)[] = [];
       upstream.answer((response, _socket, { body }) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type App, startApp as start } from '../../src/app.ts';
-import { keySmith } from '../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { readSettings } from '../../src/runtime/settings/settings.ts';
 
@@ -25,13 +25,15 @@ export async function startApp(
     readonly env?: Record<string, string>;
     /** Reuses a data folder kept by an earlier run. */
     readonly dataDir?: string;
+    /** A free one when absent. */
+    readonly port?: number;
   } = {},
 ): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
   const configFile = join(dataDir, 'config.yaml');
   if (options.config) writeFileSync(configFile, stringify(options.config));
   const settings = readSettings(
-    ['--port', '0', '--host', '127.0.0.1', ...(options.config ? ['--config', configFile] : [])],
+    ['--port', String(options.port ?? 0), '--host', '127.0.0.1', ...(options.config ? ['--config', configFile] : [])],
     // No test reaches for the network: the catalog is the embedded one unless a test plays upstream.
     {
       LENSGATE_DATA_DIR: dataDir,
@@ -41,7 +43,7 @@ export async function startApp(
       AGENT_TRACING_RETENTION_DAYS: '0',
       ...options.env,
     },
-    keySmith,
+    keyGenerator,
   );
   const app: App = await start(settings, createLog(settings.logLevel));
   const adminKey = settings.masterKey.reveal();

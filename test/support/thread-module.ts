@@ -5,7 +5,7 @@ export interface Told {
   readonly text: string;
 }
 
-// A thread that does what it is told: answers, fails, dies, waits for the next message, or tells what it has at hand
+// A thread that follows its message: it answers, fails, exits, waits for the next message, or reports its own state
 // beside this and forgets it.
 
 function textsAtHand(): readonly string[] {

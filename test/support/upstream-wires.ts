@@ -240,6 +240,7 @@ const ollama: UpstreamWire = {
 /** One for each dialect that upstreams speak, and for each kind of vendor who speaks as OpenAI does. */
 export const UPSTREAM_WIRES: readonly UpstreamWire[] = [
   chatCompletions('openai'),
+  chatCompletions('custom_openai'),
   chatCompletions('mistral'),
   chatCompletions('azure'),
   gemini,

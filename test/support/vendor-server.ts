@@ -12,7 +12,7 @@ import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { aDeployment, aModelRequest } from './chat.ts';
 import { type FaultServer, startFaultServer } from './fault-server.ts';
 
-/** A question nobody minds. */
+/** A small valid chat request. */
 export const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
 /** An upstream that answers as a test tells it to, and every provider to call it by. */
@@ -57,7 +57,7 @@ export async function startVendorServer(): Promise<VendorServer> {
     },
     lastReceived() {
       const last = faults.received.at(-1);
-      if (!last) throw new Error('nobody was called');
+      if (!last) throw new Error('the server received no request');
       return last;
     },
     send: (deployment, request = aModelRequest(CHAT)) =>

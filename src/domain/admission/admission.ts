@@ -1,23 +1,22 @@
 /**
- * Admission: what a call may use is reserved before the call, and replaced by what it did use after it.
+ * Admission control: the expected use of a call is reserved before the call, and replaced by its actual use after it.
  *
- * The rule. Each counter has a use (what calls that have ended did use) and a reserved amount (what calls under way are
- * expected to use). A call is refused when the use has reached the limit, or when the use and the reserved amount together
- * have reached it. Otherwise the call is admitted, and its expected amount is reserved, even if it is more than what is
- * left. So a call is never refused for its own size: with nothing else under way it is admitted as long as the use is below
- * the limit. Calls at once are bounded by each other's reservations. As long as calls use no more than was reserved for
- * them, the use passes the limit by less than one call; beyond that it passes the limit by the sum of what calls use more
- * than was reserved for them.
+ * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight).
+ * A call is refused when the use has reached the limit, or when the use and the reserved amount together have reached
+ * it. Otherwise the call is admitted, and its expected amount is reserved, even if it is more than what is left. So a
+ * call is never refused for its own size: with nothing else in flight it is admitted while the use is below the limit.
+ * Concurrent calls are bounded by each other's reservations. While calls use no more than their reservations, the use
+ * exceeds the limit by less than one call; beyond that, by the sum of what calls use above their reservations.
  *
  * Implementations count in memory, in a database or in Redis. Every implementation passes the same conformance suite.
  */
 export interface Admission {
   /**
-   * Reserves all charges or none; the first that does not fit is the refusal. Synchronous when every counter is in memory.
-   * Rejects when a counter cannot be read, and was never read before.
+   * Reserves all charges or none; the first that does not fit is the refusal. Synchronous when every counter is in
+   * memory. Rejects when a counter cannot be read and no earlier value is known.
    */
   reserve(charges: readonly Charge[]): Reservation | Refusal | Promise<Reservation | Refusal>;
-  /** What `reserve` would refuse now; null when it would admit. Reserves nothing. */
+  /** The refusal that `reserve` would return now; null when it would admit. Reserves nothing. */
   check(charges: readonly Charge[]): Refusal | null | Promise<Refusal | null>;
   /** Adds use that no reservation was made for, e.g. of a batch that ended. */
   count(counter: string, amount: bigint): void;
@@ -25,7 +24,7 @@ export interface Admission {
   usedOf(counter: string): bigint | null;
 }
 
-/** What a call is expected to use of one counter. */
+/** Expected use of one counter by a call. */
 export interface Charge {
   /** Name of the counter: scope, id, and the window where there is one, e.g. `key:<hash>`. */
   readonly counter: string;
@@ -36,12 +35,12 @@ export interface Charge {
   readonly refused: 'at' | 'above';
 }
 
-/** A call that was not admitted, and why. */
+/** A call that was not admitted, with the charge that was refused. */
 export interface Refusal {
   readonly kind: 'refused';
   readonly charge: Charge;
   readonly used: bigint;
-  /** Amount that other calls under way have reserved. */
+  /** Amount that other calls in flight have reserved. */
   readonly reserved: bigint;
 }
 
@@ -53,15 +52,16 @@ export interface Refusal {
 export interface Reservation {
   readonly kind: 'reserved';
   /**
-   * Ends it with what the call did use, one amount for each charge, in their order. The call's record must have been handed
-   * to the recorder before: implementations that read stored totals tell by the record's position what they include.
+   * Ends it with the actual use, one amount for each charge, in their order. The call's record must have been passed to
+   * the recorder before: implementations that read stored totals use the record's position to find what the totals
+   * include.
    */
   commit(actual: readonly bigint[]): void;
   /** Ends it: nothing was used. */
   release(): void;
   /**
-   * Counts a part of the use while the call goes on, e.g. one turn of a session, and renews the lease. What is reserved
-   * stays reserved, for the next part. `commit` takes the whole use, these parts included.
+   * Counts a part of the use during the call, e.g. one turn of a session, and renews the lease. The reservation stays,
+   * for the next part. `commit` takes the whole use, these parts included.
    */
   progress(used: readonly bigint[]): void;
 }

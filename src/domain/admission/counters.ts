@@ -1,5 +1,38 @@
-/** Prefix of the counters of what keys spend, in picodollars; the key's hash follows. */
-export const KEY_COUNTER = 'key:';
+/** Whose spend a counter has; the prefix of its name. */
+export const SPENDERS = ['key', 'team', 'user', 'member', 'organization'] as const;
+export type Spender = (typeof SPENDERS)[number];
 
-/** The counter of what a key spends. */
-export const keyCounter = (keyHash: string): string => `${KEY_COUNTER}${keyHash}`;
+/** Name of the spend counter of a key or an owner, in picodollars. The id of a member is made by `memberId`. */
+export const spendCounter = (spender: Spender, id: string): string => `${spender}:${id}`;
+
+/** The spend counter of a key. */
+export const keyCounter = (keyHash: string): string => spendCounter('key', keyHash);
+
+/** Id of a member. JSON, because both ids may contain any separator. */
+export const memberId = (teamId: string, userId: string): string => JSON.stringify([teamId, userId]);
+
+/** Spender and id of a counter, by its name. */
+export function spenderOf(counter: string): { readonly spender: Spender; readonly id: string } {
+  const spender = SPENDERS.find((one) => counter.startsWith(`${one}:`));
+  if (spender === undefined) throw new TypeError(`${counter} is no spend counter.`);
+  return { spender, id: counter.slice(spender.length + 1) };
+}
+
+/** A key and its owners, as a call is charged to them. */
+export interface Charged {
+  readonly keyHash: string;
+  readonly teamId: string | null;
+  readonly userId: string | null;
+  readonly organizationId: string | null;
+}
+
+/** All counters that a cost counts in. */
+export function countersOf({ keyHash, teamId, userId, organizationId }: Charged): readonly string[] {
+  return [
+    keyCounter(keyHash),
+    ...(teamId === null ? [] : [spendCounter('team', teamId)]),
+    ...(userId === null ? [] : [spendCounter('user', userId)]),
+    ...(teamId === null || userId === null ? [] : [spendCounter('member', memberId(teamId, userId))]),
+    ...(organizationId === null ? [] : [spendCounter('organization', organizationId)]),
+  ];
+}

@@ -1,18 +1,14 @@
 import { MAX_VALUE_BYTES, truncateText } from '../traces/truncate.ts';
 
-/** What a caller notes on a call for its own purposes, as attributes of its span under the names other tracers have for it. */
+/** Labels that a caller sets on its call, as span attributes under the names that other tracers use. */
 export type CallLabels = Readonly<Record<string, string>>;
 
-const SESSION = 'session.id';
-const END_USER = 'user.id';
-const TAGS = 'tag.tags';
+export const SESSION = 'session.id';
+export const END_USER = 'user.id';
+export const TAGS = 'tag.tags';
 const METADATA = 'metadata';
-const NAMES = new Set([SESSION, END_USER, TAGS, METADATA]);
 
-/** Whether an attribute of a span holds what a caller noted on its call: that is each call's own, and of nobody else's. */
-export const isCallLabel = (attribute: string): boolean => NAMES.has(attribute);
-
-/** The labels of a call; undefined where nothing was noted. */
+/** The labels of a call; undefined without any. */
 export function callLabels(noted: {
   readonly session: string | null;
   readonly endUser: string | null;

@@ -1,16 +1,24 @@
+import type { Owner } from '../caller.ts';
+import { idOrNull } from '../optional-id.ts';
 import type { SpendRow } from '../spend/spend-row.ts';
 import type { Span } from '../traces/span.ts';
 import type { TraceSummary } from '../traces/trace.ts';
 
-/** What the gateway leaves behind of one call. */
+/** The record of one gateway call. */
 export interface CallRecord {
   readonly spend: SpendRow;
   readonly span: Span;
 }
 
+/** Owner of a call's trace. Old calls may have a blank team, which means none. */
+export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyHash'>): Owner => ({
+  teamId: idOrNull(teamId),
+  keyHash,
+});
+
 /**
- * A record in the form it waits in, made once when the call ends: mostly bytes, because thousands of them wait for
- * their commit, and the collector walks and moves every object that waits.
+ * A record as it waits for its commit, encoded once when the call ends: mostly bytes outside of the heap, because the
+ * garbage collector moves every object that waits.
  */
 export interface KeptCall {
   readonly callId: string;
@@ -18,19 +26,25 @@ export interface KeptCall {
 }
 
 /**
- * Where the gateway's own records go: what a call cost and its span, together. They are committed as they come and
- * unfolded into what is read later; whoever reads spend or traces sees everything that was committed before.
+ * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later.
+ * Reads of spend and traces include every call committed before.
  */
 export interface CallStore<Kept extends KeptCall = KeptCall> {
-  /** Throws InvalidInput for a value that no store holds. */
-  keep(call: CallRecord): Kept;
   /**
-   * Commits them or fails; what is stored already is left as it is. Gives a function that tells the summaries of their
-   * traces as they stand then: most of the time nobody wants to know.
+   * Throws InvalidInput for a value that no store holds. `withSummary`: a subscriber follows traces, so that the summary
+   * of its trace is kept in memory until the commit.
+   */
+  keep(call: CallRecord, withSummary?: boolean): Kept;
+  /**
+   * Commits them or fails; what is stored already is left as it is. Returns a function that gives the summaries of their
+   * traces. Calls that were kept without a summary are unfolded for it.
    */
   append(calls: readonly Kept[]): Promise<() => Promise<readonly TraceSummary[]>>;
-  /** How many calls are committed and not unfolded, as far as this process knows. */
+  /** Number of calls committed and not unfolded, as far as this process knows. */
   backlog(): number;
-  /** Unfolds some of them, the oldest first: a step of milliseconds. Throws Unavailable. */
-  unfold(): Promise<void>;
+  /**
+   * Unfolds some calls, oldest first, in a step of milliseconds. Resolves to the summaries of traces into which clients had
+   * written meanwhile. Throws Unavailable.
+   */
+  unfold(): Promise<readonly TraceSummary[]>;
 }

@@ -1,7 +1,7 @@
 import { type Rate, rateFrom } from '../money.ts';
 import type { PriceRow } from './prices.ts';
 
-/** What a token of sound costs; null where it costs what any other token does. */
+/** Prices of audio tokens; null where the general token price applies. */
 export interface AudioPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;

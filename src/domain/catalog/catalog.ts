@@ -1,7 +1,7 @@
 import type { Rate } from '../money.ts';
 import type { HeldPrice } from './quarantine.ts';
 
-/** A published model with price and capabilities, as the price map has it. */
+/** A published model with its price and capabilities, from the price map. */
 export interface CatalogEntry {
   /** Canonical identifier; may contain slashes and is case-sensitive. */
   readonly id: string;
@@ -11,11 +11,11 @@ export interface CatalogEntry {
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-/** One immutable state of the catalog; readers keep it for as long as they page through it. */
+/** One immutable state of the catalog; readers keep it while they page through it. */
 export interface CatalogSnapshot {
-  /** Names this state: equal data has equal ids. */
+  /** Id of this state: equal data has equal ids. */
   readonly id: string;
-  /** When the data was fetched or, for the embedded snapshot, made. */
+  /** Time at which the data was fetched or, for the embedded snapshot, created. */
   readonly takenAt: Date;
   readonly source: 'embedded' | 'file' | 'upstream';
   /** In the price map's own order. */
@@ -28,47 +28,50 @@ export interface CatalogStatus {
   readonly source: CatalogSnapshot['source'];
   readonly takenAt: Date;
   readonly count: number;
-  /** When the source was last asked, whatever came of it; null before the first time. */
+  /** Time of the last check of the source, with any outcome; null before the first check. */
   readonly lastCheckedAt: Date | null;
-  /** Why the last answer was not taken; null when it was, or nothing was asked yet. Fit to show. */
+  /** Why the last check did not update the catalog; null when it did, or before the first. May be shown. */
   readonly lastError: string | null;
-  /** Prices that are kept out. */
+  /** Number of quarantined prices. */
   readonly held: number;
-  /** What came of every look at the source since the process began. */
-  readonly looks: Readonly<Record<LookOutcome, number>>;
+  /** Number of checks of the source since the process started, by outcome. */
+  readonly looks: Readonly<Record<CheckOutcome, number>>;
 }
 
-/** Taken: a map was read and is served. Refused: it was read and is not. Failed: there was nothing to read. */
-export type LookOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
+/**
+ * Outcome of one check. `taken`: a map was read and is served. `refused`: it was read and is not served. `failed`:
+ * nothing could be read.
+ */
+export type CheckOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 
-/** Gives the current catalog. Swapped whole, never changed in place. */
+/** Source of the current catalog. Snapshots are replaced as a whole, never changed in place. */
 export interface CatalogSource {
   current(): CatalogSnapshot;
 }
 
-/** A catalog that follows a source and says how well it does. */
+/** A catalog that is refreshed from a source, with its status. */
 export interface FollowedCatalog extends CatalogSource {
   status(): CatalogStatus;
-  /** The state with this id, while it is current or was a short while ago; null for every other. */
+  /** The snapshot with this id, while it is current or recent; null for every other. */
   at(id: string): CatalogSnapshot | null;
-  /** Prices that are kept out, in the order of the entries. */
+  /** Quarantined prices, in the order of the entries. */
   held(): readonly HeldPrice[];
-  /** Serves a held price from now on, over restarts too. Gives what was held; null when nothing has this id. */
+  /** Serves a quarantined price from now on, also after a restart. Returns it; null when no price has this id. */
   release(holdId: string, releasedBy: string): Promise<HeldPrice | null>;
 }
 
-/** A compiled pattern: whether it occurs anywhere in a text, letter case ignored. */
+/** A compiled pattern. Matches anywhere in a text, letter case ignored. */
 export interface Pattern {
   occursIn(text: string): boolean;
 }
 
-/** Compiles patterns in the syntax of Python's `re` on an engine that takes linear time. */
+/** Compiles patterns in the syntax of Python's `re` for an engine with linear run time. */
 export interface PatternCompiler {
-  /** `fault` says what is wrong, in Python's words where Python would refuse it too. */
+  /** `fault` is the error text, the same as Python's where Python refuses the pattern too. */
   compile(source: string): { readonly pattern: Pattern } | { readonly fault: string };
 }
 
-/** What a token costs, in attodollars; null when the source has no such price. */
+/** Prices per token, in attodollars; null when the source has no such price. */
 export interface TokenPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;

@@ -1,6 +1,6 @@
-import { type CatalogChange, type ChangeOp, isKeptName } from './changes.ts';
+import { type CatalogChange, type ChangeOp, isStorableName } from './changes.ts';
 
-/** What a line of an imported history says, or what is wrong with it as a text fit to show. */
+/** A line of an imported history, or why it cannot be read, as a text that may be shown. */
 export type ReadLine = { readonly change: CatalogChange } | { readonly fault: string };
 
 const OPS: ReadonlySet<unknown> = new Set<ChangeOp>(['added', 'removed', 'changed']);
@@ -12,12 +12,12 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Null when a value can be kept as it is. */
+/** Why a value cannot be stored unchanged; null when it can. */
 function valueFault(value: unknown, nesting = MOST_NESTING): string | null {
   // JSON has no infinity, but its numbers may be too large for a double.
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'holds a number that is too large';
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'contains a number that is too large';
   if (typeof value !== 'object' || value === null) return null;
-  if (nesting === 0) return `nests deeper than ${MOST_NESTING}`;
+  if (nesting === 0) return `is nested more than ${MOST_NESTING} levels deep`;
   for (const inner of Object.values(value)) {
     const fault = valueFault(inner, nesting - 1);
     if (fault !== null) return fault;
@@ -28,23 +28,23 @@ function valueFault(value: unknown, nesting = MOST_NESTING): string | null {
 function instantOf(text: unknown): Date | null {
   if (typeof text !== 'string' || !INSTANT.test(text)) return null;
   const at = new Date(text);
-  // A 30th of February would become a day of March.
+  // `Date` reads a 30th of February as a day of March.
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text.slice(0, 19)) ? at : null;
 }
 
 function faultOf(line: Json, at: Date | null, now: Date): string | null {
   const { id, op, field, provider, old, new: since } = line;
-  if (at === null) return '`at` is no instant in UTC such as 2026-07-24T10:15:30Z';
+  if (at === null) return '`at` is not an instant in UTC such as 2026-07-24T10:15:30Z';
   if (at > now) return '`at` is in the future';
-  if (typeof id !== 'string' || !isKeptName(id)) return '`id` is no id: text of 1 to 512 characters';
-  if (!OPS.has(op)) return '`op` is none of added, removed, changed';
-  if (provider !== undefined && provider !== null && typeof provider !== 'string') return '`provider` is no text';
+  if (typeof id !== 'string' || !isStorableName(id)) return '`id` is not a text of 1 to 512 characters';
+  if (!OPS.has(op)) return '`op` is not one of added, removed, changed';
+  if (provider !== undefined && provider !== null && typeof provider !== 'string') return '`provider` is not a text';
   if (op !== 'changed') {
-    if (field !== undefined && field !== null) return `\`field\` stands beside ${String(op)}`;
+    if (field !== undefined && field !== null) return `\`field\` is not allowed with ${String(op)}`;
     for (const [name, noted] of Object.entries({ old, new: since }))
-      if (noted !== undefined && noted !== null && !isObject(noted)) return `\`${name}\` holds no fields`;
+      if (noted !== undefined && noted !== null && !isObject(noted)) return `\`${name}\` is not an object of fields`;
   } else {
-    if (typeof field !== 'string' || !isKeptName(field)) return '`field` names no field';
+    if (typeof field !== 'string' || !isStorableName(field)) return '`field` is not a field name';
     if (old === undefined || since === undefined) return '`old` or `new` is missing';
   }
   for (const [name, value] of Object.entries({ old, new: since })) {
@@ -60,9 +60,9 @@ export function readChangeLine(text: string, now: Date): ReadLine {
   try {
     line = JSON.parse(text);
   } catch {
-    return { fault: 'this is no JSON' };
+    return { fault: 'the line is not valid JSON' };
   }
-  if (!isObject(line)) return { fault: 'this is no JSON object' };
+  if (!isObject(line)) return { fault: 'the line is not a JSON object' };
   const at = instantOf(line['at']);
   const fault = faultOf(line, at, now);
   if (fault !== null || at === null) return { fault: fault ?? '' };
@@ -74,7 +74,7 @@ export function readChangeLine(text: string, now: Date): ReadLine {
       entryId: String(line['id']),
       provider: typeof line['provider'] === 'string' ? line['provider'] : null,
       op: line['op'] as ChangeOp,
-      // The one field that the price map calls by another name than we do.
+      // The price map's name of this field differs from ours.
       field: field === 'litellm_provider' ? 'provider' : field,
       old: line['old'] ?? null,
       new: line['new'] ?? null,

@@ -1,43 +1,45 @@
 import type { CatalogEntry, CatalogSnapshot } from './catalog.ts';
 
-/** What can happen to an entry of the catalog. */
+/** Kinds of changes of a catalog entry. */
 export type ChangeOp = 'added' | 'removed' | 'changed';
 
-/** What a watched field is about. */
+/** Subject of a watched field. */
 export type FieldKind = 'price' | 'limit' | 'flag' | 'date' | 'provider' | 'mode';
 
-/** The watched fields of an entry that say something, by their name in the price map; the provider is `provider`. */
+/** The watched fields of an entry that have a value, by their names in the price map; the provider is `provider`. */
 export type WatchedFields = Readonly<Record<string, unknown>>;
 
-/** One dated fact about the catalog: an entry came, went, or one of its fields took another value. */
+/** One dated change of the catalog: an entry was added or removed, or the value of a field changed. */
 export interface CatalogChange {
-  /** When it was seen. */
+  /** Time at which it was observed. */
   readonly at: Date;
-  /** When it was last seen not to have happened, if that was long before; null when it is dated well. */
+  /**
+   * Last time at which it was observed not to have happened, if that is long before `at`; null when `at` is precise.
+   */
   readonly notBefore: Date | null;
   readonly entryId: string;
-  /** Who offers the entry, where that is known. */
+  /** Provider of the entry; null when unknown. */
   readonly provider: string | null;
   readonly op: ChangeOp;
-  /** Which field changed; null when the entry came or went. */
+  /** The changed field; null when the entry was added or removed. */
   readonly field: string | null;
-  /** Of a field: its value before, null for none. Of an entry that went: its fields, null when nobody noted them. */
+  /** Of a field: the old value, null for none. Of a removed entry: its fields, null when they were not recorded. */
   readonly old: unknown;
-  /** Of a field: its value since, null for none. Of an entry that came: its fields, null when nobody noted them. */
+  /** Of a field: the new value, null for none. Of an added entry: its fields, null when they were not recorded. */
   readonly new: unknown;
-  /** The state of the catalog it came with; null for what was imported. */
+  /** The snapshot with this change; null for an imported change. */
   readonly snapshotId: string | null;
 }
 
-/** Changes that are told at once, at most. */
+/** Most changes of one event. */
 export const NEWS_SIZE = 100;
 
 /** Limits whose names do not begin with `max_`. */
 const LIMITS: ReadonlySet<string> = new Set(['rpm', 'tpm', 'prompt_cache_min_tokens', 'output_vector_size']);
 
 /**
- * What a key of the price map is about; null for what history does not keep: lists, links, notes and switches of
- * one vendor's interface. Names decide, because keys come and go with every version of the map.
+ * Subject of a key of the price map; null for keys that history ignores: lists, links, notes and switches of one
+ * vendor's interface. The name decides, because each version of the map adds and removes keys.
  */
 export function fieldKindOf(name: string): FieldKind | null {
   if (name === 'provider' || name === 'mode') return name;
@@ -47,15 +49,15 @@ export function fieldKindOf(name: string): FieldKind | null {
   return name.endsWith('_date') ? 'date' : null;
 }
 
-/** Longest id or name of a field that is kept: longer ones no index of a database could hold. */
+/** Most characters of a stored id or field name: database indexes do not accept longer ones. */
 const MOST_NAME = 512;
 
-/** Whether history can keep something under this id or name; what cannot is not watched, and hurts nothing else. */
-export function isKeptName(name: string): boolean {
+/** Whether history can store this id or field name. Others are not watched. */
+export function isStorableName(name: string): boolean {
   return name !== '' && name.length <= MOST_NAME && name.isWellFormed() && !name.includes('\0');
 }
 
-/** Deeper values than any price has are none of ours: they would have to be walked again and again. */
+/** Most nesting of a watched value, more than any price has. Deeper values would be traversed with every comparison. */
 const MOST_NESTING = 16;
 
 function isDeep(value: unknown, depth = MOST_NESTING): boolean {
@@ -63,7 +65,7 @@ function isDeep(value: unknown, depth = MOST_NESTING): boolean {
   return depth === 0 || Object.values(value).some((inner) => isDeep(inner, depth - 1));
 }
 
-/** What history keeps of an entry. A null says as little as a key that is not there. */
+/** The fields of an entry that history records. A null is the same as an absent key. */
 export function watchedFieldsOf({
   provider,
   mode,
@@ -74,7 +76,7 @@ export function watchedFieldsOf({
   if (mode !== null) fields.push(['mode', mode]);
   for (const [name, value] of Object.entries(row)) {
     if (value === null || name === 'provider' || name === 'mode') continue;
-    if (fieldKindOf(name) !== null && isKeptName(name) && !isDeep(value)) fields.push([name, value]);
+    if (fieldKindOf(name) !== null && isStorableName(name) && !isDeep(value)) fields.push([name, value]);
   }
   return Object.fromEntries(fields);
 }
@@ -82,30 +84,30 @@ export function watchedFieldsOf({
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
-/** Whether two JSON values say the same; the order of keys says nothing. */
-export function sameMeaning(left: unknown, right: unknown): boolean {
+/** Whether two JSON values are equal, in any order of keys. */
+export function isEquivalent(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (!isObject(left) || !isObject(right) || Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = Object.keys(left);
   return (
     keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && sameMeaning(left[key], right[key]))
+    keys.every((key) => Object.hasOwn(right, key) && isEquivalent(left[key], right[key]))
   );
 }
 
-/** A state of the catalog as far as history kept it. */
+/** An earlier state of the catalog, as far as history recorded it. */
 export interface EarlierState {
   ids(): Iterable<string>;
   fieldsOf(id: string): WatchedFields | null;
-  /** Whether it holds this very entry: what is the same object needs no look inside. */
+  /** Whether it contains the same entry object, which needs no comparison. */
   holds(entry: CatalogEntry): boolean;
 }
 
-/** A snapshot as the state to compare with. */
+/** A snapshot as the earlier state. */
 export function stateOfSnapshot(snapshot: CatalogSnapshot): EarlierState {
   return {
     *ids() {
-      for (const { id } of snapshot.entries) if (isKeptName(id)) yield id;
+      for (const { id } of snapshot.entries) if (isStorableName(id)) yield id;
     },
     fieldsOf(id) {
       const entry = snapshot.find(id);
@@ -115,24 +117,24 @@ export function stateOfSnapshot(snapshot: CatalogSnapshot): EarlierState {
   };
 }
 
-/** What was recorded of each entry, as the state to compare with. */
+/** The recorded fields as the earlier state. */
 export function stateOfRecord(fields: ReadonlyMap<string, WatchedFields>): EarlierState {
   return { ids: () => fields.keys(), fieldsOf: (id) => fields.get(id) ?? null, holds: () => false };
 }
 
-/** An entry that is not what it was; null where it is not in the catalog. */
+/** An entry that differs; null on the side where it is not in the catalog. */
 export interface EntryDifference {
   readonly entryId: string;
   readonly before: WatchedFields | null;
   readonly after: WatchedFields | null;
 }
 
-/** Entries looked at between two chances for others to run. */
+/** Entries compared in one slice. */
 const SLICE = 100;
 
 /**
- * The entries that differ, in the order of the later state, then those that are gone. It comes in slices, each
- * the work of a millisecond, so that whoever runs it can let others run in between.
+ * The entries that differ, in the order of the later state, then the removed ones. Yields after each slice of about a
+ * millisecond, so that the caller can yield to the event loop.
  */
 export function* compareStates(
   earlier: EarlierState,
@@ -140,10 +142,10 @@ export function* compareStates(
 ): Generator<readonly EntryDifference[]> {
   for (let start = 0; start < later.entries.length; start += SLICE)
     yield later.entries.slice(start, start + SLICE).flatMap((entry): EntryDifference | readonly EntryDifference[] => {
-      if (earlier.holds(entry) || !isKeptName(entry.id)) return [];
+      if (earlier.holds(entry) || !isStorableName(entry.id)) return [];
       const before = earlier.fieldsOf(entry.id);
       const after = watchedFieldsOf(entry);
-      return before !== null && sameMeaning(before, after) ? [] : { entryId: entry.id, before, after };
+      return before !== null && isEquivalent(before, after) ? [] : { entryId: entry.id, before, after };
     });
   let gone: EntryDifference[] = [];
   let seen = 0;
@@ -160,7 +162,7 @@ export function* compareStates(
 const providerOf = (fields: WatchedFields | null): string | null =>
   typeof fields?.['provider'] === 'string' ? fields['provider'] : null;
 
-/** A difference as changes: one for an entry that came or went, else one for each field. */
+/** A difference as changes: one for an added or removed entry, else one for each field. */
 export function changesOf(
   { entryId, before, after }: EntryDifference,
   { at, notBefore, snapshotId }: Pick<CatalogChange, 'at' | 'notBefore' | 'snapshotId'>,
@@ -169,6 +171,6 @@ export function changesOf(
   if (before === null) return [{ ...about, op: 'added', field: null, old: null, new: after }];
   if (after === null) return [{ ...about, op: 'removed', field: null, old: before, new: null }];
   return [...new Set([...Object.keys(after), ...Object.keys(before)])]
-    .filter((field) => !sameMeaning(before[field], after[field]))
+    .filter((field) => !isEquivalent(before[field], after[field]))
     .map((field) => ({ ...about, op: 'changed', field, old: before[field] ?? null, new: after[field] ?? null }));
 }

@@ -5,10 +5,10 @@ import { hasBatchPrice, tierFor } from './prices.ts';
 import { tariffsOf } from './tariffs.ts';
 import { NO_SHARE, type Share, WHOLE, type Workload } from './workload.ts';
 
-/** What a line of an estimate is for. */
+/** Item of a line of an estimate. */
 type LineKind = 'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning' | 'request';
 
-/** What about an estimate is not as asked for, or not known. */
+/** Deviations of an estimate from the workload, and unknown facts. */
 export type EstimateNote =
   | 'PRICED_ZERO'
   | 'CACHING_NOT_STATED'
@@ -19,17 +19,17 @@ export type EstimateNote =
   | 'CONTEXT_WINDOW_UNKNOWN'
   | 'OFF_PEAK_PRICES_IGNORED';
 
-/** Part of an estimate: so much of something at a price. */
+/** One line of an estimate: a quantity at a price. */
 export interface EstimateLine {
   readonly kind: LineKind;
   readonly batch: boolean;
-  /** Tokens, or requests, in 10^-18: shares make parts of one. */
+  /** Tokens or requests, in units of 10^-18, because shares give fractions. */
   readonly quantity: bigint;
   readonly rate: Rate;
   readonly cost: Usd;
 }
 
-/** What a workload costs by one entry. */
+/** Cost of a workload with one entry. */
 export interface Estimate {
   readonly entry: CatalogEntry;
   /** The sum of the lines. */
@@ -37,16 +37,16 @@ export interface Estimate {
   readonly perRequest: Usd;
   readonly lines: readonly EstimateLine[];
   readonly notes: readonly EstimateNote[];
-  /** The tier that one request falls into, as its bound; null at the base prices. */
+  /** Lower bound of the tier of one request; null at the base prices. */
   readonly tierAbove: number | null;
 }
 
-/** Entries by what a workload costs, the cheapest first, equals in the order of the catalog. */
+/** Entries by the cost of a workload, the cheapest first, equals in the order of the catalog. */
 export interface Ranking {
   readonly entries: readonly CatalogEntry[];
-  /** Entries that no price is known for, of all that were looked at. */
+  /** Number of examined entries without a price. */
   readonly unpriced: number;
-  /** Entries that say that such a request does not fit. */
+  /** Number of entries whose limits are below the size of a request. */
   readonly tooSmall: number;
 }
 
@@ -54,7 +54,7 @@ export interface Ranking {
 export const QUANTITY_DIGITS = 18;
 const PARTS = WHOLE * WHOLE;
 
-/** Which price a kind of token has, and which one holds where that is missing. */
+/** Price fields of each kind of token, the second as fallback. */
 const PRICES: Readonly<Record<Exclude<LineKind, 'request'>, readonly (keyof TokenPrices)[]>> = {
   input: ['input'],
   cache_read: ['cacheRead', 'input'],
@@ -69,7 +69,7 @@ interface Need {
   readonly quantity: bigint;
 }
 
-/** Everything a workload needs, whoever does it; what it needs nothing of is left out. */
+/** Quantities of a workload, independent of the entry; zero quantities are left out. */
 function needsOf(workload: Workload): readonly Need[] {
   const { requests, inputTokens, outputTokens, cacheHitRate, cacheWriteRate, batchShare, reasoningShare } = workload;
   const input = BigInt(requests) * BigInt(inputTokens);
@@ -93,7 +93,7 @@ function needsOf(workload: Workload): readonly Need[] {
   );
 }
 
-/** Whether an entry caches at all: by its flag, or for want of one by having a price for it. */
+/** Whether an entry caches prompts: by its flag, or without one by its cache price. */
 function caches({ row }: CatalogEntry, prices: TokenPrices): boolean {
   const flag = row['supports_prompt_caching'];
   return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
@@ -105,7 +105,7 @@ interface Lane {
   readonly fee: Rate | null;
 }
 
-/** The prices that hold for requests of this size; without those for caches where the entry has none. */
+/** The prices for requests of this size; without cache prices where the entry does not cache. */
 function laneOf(entry: CatalogEntry, lane: 'usual' | 'batch', inputTokens: number): Lane | null {
   const tariff = tariffsOf(entry)[lane];
   if (tariff === null) return null;
@@ -120,11 +120,11 @@ function laneOf(entry: CatalogEntry, lane: 'usual' | 'batch', inputTokens: numbe
 
 interface Charge extends Need {
   readonly rate: Rate;
-  /** The price it was taken from; null for a fee per request. */
+  /** The price field that was used; null for a fee per request. */
   readonly from: keyof TokenPrices | null;
 }
 
-/** What an entry charges for each need; null when it does not say. */
+/** The charges of an entry for each need; null when a price is missing. */
 function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
   const usual = laneOf(entry, 'usual', inputTokens);
   const batch = laneOf(entry, 'batch', inputTokens);
@@ -150,7 +150,7 @@ const costOf = (charges: readonly Charge[]): bigint =>
 
 const below = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
 
-/** Ranks entries by what a workload costs. Those that no price is known for, or that it does not fit, are counted. */
+/** Ranks entries by the cost of a workload. Entries without a price or with too small limits are only counted. */
 export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
   const { inputTokens, outputTokens } = workload;
   const needs = needsOf(workload);
@@ -199,13 +199,13 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
   return facts.flatMap(([note, holds]) => (holds ? [note] : []));
 }
 
-/** What a workload costs by an entry, line by line; null when the entry does not say. */
+/** Estimate of a workload with an entry, by line; null when a price is missing. */
 export function estimate(entry: CatalogEntry, workload: Workload): Estimate | null {
   const { inputTokens, requests } = workload;
   const charges = chargesOf(entry, needsOf(workload), inputTokens);
   if (charges === null) return null;
   let sum = 0n;
-  // Lines are rounded as the sum grows, so that they add up to the total, which is rounded once.
+  // Each line is the difference of rounded running sums, so that the lines add up to the rounded total.
   const lines = charges.map(({ kind, batch, quantity, rate }): EstimateLine => {
     const before = usdFromPartsOfAtto(sum, PARTS);
     sum += rate * quantity;

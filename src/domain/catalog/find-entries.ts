@@ -12,7 +12,7 @@ const CAPABILITY_FILTERS = [
 ] as const;
 type CapabilityFilter = (typeof CAPABILITY_FILTERS)[number];
 
-/** What an entry must be to be found; every filter that is given must hold. Null is not given. */
+/** Filters of entries. All filters that are not null must match. */
 export interface EntryFilters {
   /** Equal, letter case ignored. Empty text finds the entries without one. */
   readonly provider: string | null;
@@ -20,13 +20,13 @@ export interface EntryFilters {
   readonly mode: string | null;
   /** Part of the id, letter case ignored; after `re:` a pattern to search the id for. Empty finds all. */
   readonly model: string | null;
-  /** True finds what says true, false what says false; an entry that says neither is found by neither. */
+  /** True matches a flag that is true, false one that is false. An absent flag matches neither. */
   readonly capabilities: Readonly<Partial<Record<CapabilityFilter, boolean>>>;
 }
 
 export const NO_FILTERS: EntryFilters = { provider: null, mode: null, model: null, capabilities: {} };
 
-/** What the model filter asks for. The marker of a pattern is matched in lower case only. */
+/** The parsed model filter. The prefix of a pattern must be lower case. */
 export type ModelFilter =
   | { readonly kind: 'any' }
   | { readonly kind: 'part'; readonly text: string }
@@ -37,13 +37,13 @@ export function modelFilterOf(model: string | null): ModelFilter {
   return model.startsWith('re:') ? { kind: 'pattern', source: model.slice(3) } : { kind: 'part', text: model };
 }
 
-/** Whether an id has this text in it, letter case ignored. */
+/** Matches ids that contain this text, letter case ignored. */
 export function partMatcher(text: string): (id: string) => boolean {
   const part = text.toLowerCase();
   return (id) => id.toLowerCase().includes(part);
 }
 
-/** The entries that pass, in the catalog's own order. `matches` decides the model filter. */
+/** The matching entries, in the order of the catalog. `matches` is the model filter. */
 export function findEntries(
   entries: readonly CatalogEntry[],
   { provider, mode, capabilities }: EntryFilters,

@@ -1,25 +1,25 @@
 import { type CatalogChange, type ChangeOp, type FieldKind, fieldKindOf, type WatchedFields } from './changes.ts';
 
-/** Where a change stands among all: newest first means falling by instant, then number, then key. */
+/** Sort position of a change: by instant, then number, then key. */
 export interface ChangePosition {
   readonly atMs: number;
   readonly number: number;
   readonly key: string;
 }
 
-/** A change and its place in the history. */
+/** A change with its sort position. */
 export interface ListedChange {
   readonly change: CatalogChange;
   readonly position: ChangePosition;
 }
 
-/** Which changes are meant; null leaves a filter out, and all given must hold. */
+/** Filter of changes. All conditions that are not null must match. */
 export interface ChangeFilters {
   readonly entryId: string | null;
   /** Letter case ignored. */
   readonly provider: string | null;
   readonly field: string | null;
-  /** Of fields only: entries that came or went are of no kind. */
+  /** Of fields only: added and removed entries have no kind. */
   readonly kind: FieldKind | null;
   readonly op: ChangeOp | null;
   /** Inclusive. */
@@ -28,7 +28,7 @@ export interface ChangeFilters {
   readonly to: Date | null;
 }
 
-/** Whether a change passes every filter but those of time. */
+/** Whether a change matches every filter except those of time. */
 export function passesFilters(
   { entryId, provider, field, op }: CatalogChange,
   filters: Omit<ChangeFilters, 'from' | 'to'>,
@@ -42,82 +42,82 @@ export function passesFilters(
   );
 }
 
-/** A time during which every change of the catalog was noted. */
+/** A period in which every change of the catalog was recorded. */
 export interface HistorySpan {
   readonly source: 'recorded' | 'imported';
   readonly from: Date;
-  /** Inclusive; null while it goes on. */
+  /** Inclusive; null while it continues. */
   readonly to: Date | null;
 }
 
-/** What is known of one entry's prices over time. */
+/** The price history of one entry. */
 export interface EntryHistory {
   readonly entryId: string;
-  /** The changes of its prices, its coming and its going, oldest first. */
+  /** Changes of its prices, and when it was added or removed, oldest first. */
   readonly changes: readonly CatalogChange[];
-  /** False when there are older changes than those read. */
+  /** False when older changes were not read. */
   readonly complete: boolean;
-  /** Its fields as recorded last; null when it was not in the catalog then. */
+  /** Its fields as last recorded; null when it was not in the catalog. */
   readonly fields: WatchedFields | null;
-  /** When history was kept at all; the same for every entry. */
+  /** The periods that history covers; the same for every entry. */
   readonly spans: readonly HistorySpan[];
 }
 
-/** The state of the catalog that was recorded last. */
+/** The last recorded state of the catalog. */
 export interface RecordHead {
   readonly snapshotId: string;
-  /** When that state was made, as the snapshot says. */
+  /** `takenAt` of the snapshot. */
   readonly takenAt: Date;
-  /** When it was recorded: no change that is recorded is younger. */
+  /** Time of the recording: no recorded change is newer. */
   readonly seenAt: Date;
-  /** When it was last known to be what is published. */
+  /** Last time at which it was confirmed to be the published state. */
   readonly confirmedAt: Date;
 }
 
-/** The step from the state recorded last to the next. */
+/** The step from the last recorded state to the next. */
 export interface RecordStep {
-  /** The head this step starts from; null for the very first, which says what is there and changes nothing. */
+  /** The head this step starts from; null for the first step, which records the entries and no changes. */
   readonly from: string | null;
   readonly head: RecordHead;
   readonly changes: readonly CatalogChange[];
-  /** Every entry that differs, as it is now; null when it is gone. */
+  /** Every entry that differs, with its new fields; null when it was removed. */
   readonly entries: readonly RecordedEntry<WatchedFields | null>[];
 }
 
-/** What was recorded last of one entry. */
+/** The last recorded fields of one entry. */
 export interface RecordedEntry<Fields = WatchedFields> {
   readonly entryId: string;
   readonly fields: Fields;
 }
 
 /**
- * Where the catalog's past is kept. It begins with the first state recorded and may be given an older past by
- * import. Nothing is ever thrown away: some megabytes a year at the pace of the published map.
+ * Store of the catalog's history. It begins with the first recorded state; older history may be imported. Nothing is
+ * deleted: the published map adds some megabytes a year.
  */
 export interface CatalogHistory {
-  /** The state recorded last; null before the first. */
+  /** The last recorded state; null before the first. */
   head(): Promise<RecordHead | null>;
-  /** Entries of the state recorded last, by id, behind `after`; at most `limit`. */
+  /** Entries of the last recorded state, by id, after `after`; at most `limit`. */
   recorded(after: string | null, limit: number): Promise<readonly RecordedEntry[]>;
   /**
-   * Takes a step, whole or not at all, when the head is where the step starts from. Resolves to the head that
-   * holds afterwards: another than the step's when somebody was faster, and then nothing was written. So the
-   * same step taken twice, or by two processes, is taken once.
+   * Records a step atomically if the current head is the one that the step starts from. Resolves to the head
+   * afterwards: one other than the step's means that another process was faster and nothing was written. A repeated
+   * step is recorded once.
    */
   record(step: RecordStep): Promise<RecordHead>;
-  /** Notes that this state is still what is published at an instant, unless another is on record by now. */
+  /** Records that this state is still the published one at an instant, unless another state was recorded since. */
   confirm(snapshotId: string, at: Date): Promise<void>;
   /**
-   * Imports changes in their order, numbered from `first`. Those that are there already are left alone, as are those
-   * from after the first recorded state: what this installation saw itself stands. Resolves to how many are new.
+   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and changes after the
+   * first recorded state, because this installation's own record takes precedence. Resolves to the number of new ones.
    */
   importChanges(changes: readonly CatalogChange[], first: number): Promise<number>;
-  /** Notes that what was imported is all there was from one instant to another, as far as the record does not reach. */
+  /** Records that the imported changes are complete for a period, as far as it is before the first recorded state. */
   importSpan(from: Date, to: Date): Promise<void>;
-  /** Changes that pass the filters, newest first, behind `after`; at most `limit`. */
+  /** Changes that match the filters, newest first, after `after`; at most `limit`. */
   list(filters: ChangeFilters, after: ChangePosition | null, limit: number): Promise<readonly ListedChange[]>;
-  /** The price history of each entry, in the order asked for: at most the newest 500 changes of each. */
+  /** The price history of each entry, in the order of the ids: at most the newest 500 changes of each. */
   ofEntries(entryIds: readonly string[]): Promise<readonly EntryHistory[]>;
-  /** The times that history covers, by their beginning. */
+  /** The periods that history covers, by their start. */
   spans(): Promise<readonly HistorySpan[]>;
 }

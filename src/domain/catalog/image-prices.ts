@@ -1,7 +1,7 @@
 import { type Rate, rateFrom } from '../money.ts';
 import type { PriceRow } from './prices.ts';
 
-/** What a token of a picture costs; null where it costs what any other token does. */
+/** Prices of image tokens; null where the general token price applies. */
 export interface ImageTokenPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;
@@ -14,15 +14,15 @@ export const imageTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
   cacheRead: rateFrom(row['cache_read_input_image_token_cost']),
 });
 
-/** What a picture costs that is sold by the piece or by its size; null where a row has no such price. */
+/** Prices per image or per pixel; null where a row has no such price. */
 export interface ImagePrices {
   readonly perImage: Rate | null;
   readonly perPixel: Rate | null;
 }
 
 /**
- * The map writes what a made picture costs as the price of output or, of the older models, of input. Where it has
- * both, the latter is what a picture costs that is shown to the model.
+ * The map has the price of a generated image as the output price or, for older models, as the input price. Where it has
+ * both, the input price is that of an image in the prompt.
  */
 export function imagePricesOf(row: PriceRow): ImagePrices {
   const first = (unit: string): Rate | null => {
@@ -32,7 +32,7 @@ export function imagePricesOf(row: PriceRow): ImagePrices {
   return { perImage: first('image'), perPixel: first('pixel') };
 }
 
-/** How big and how good pictures are: as it was said, null where nothing was, `auto` where the model chose. */
+/** Size and quality of images as the request has them; null where it has none, `auto` where the model chooses. */
 export interface ImageKind {
   /** As `1024x1024`. */
   readonly size: string | null;
@@ -42,13 +42,16 @@ export interface ImageKind {
 const VARIANT = /^(.*\/)?(\d+-x-\d+)\/([^/].*)$/;
 const QUALITY = /(^|\/)(low|medium|high|standard|hd)\/$/;
 
-/** The model that an id of the map prices at one size, with its host: `azure/hd/1024-x-1024/m` prices `azure/m`. */
+/** The model, with its host, that an id of the map prices at one size: `azure/hd/1024-x-1024/m` prices `azure/m`. */
 export function modelOfVariant(id: string): string | null {
   const [, head = '', , model] = VARIANT.exec(id) ?? [];
   return model === undefined ? null : `${head.replace(QUALITY, '$1')}${model}`;
 }
 
-/** Ids under which the map may price pictures of a kind, the likeliest first; `host` ends in a slash or is empty. */
+/**
+ * Ids under which the map may have the price of images of a kind, the likeliest first; `host` ends in a slash or is
+ * empty.
+ */
 export function variantIds(host: string, model: string, { size, quality }: ImageKind): readonly string[] {
   const pixels = /^(\d+)x(\d+)$/.exec(size ?? '');
   if (pixels === null || quality === 'auto') return [];

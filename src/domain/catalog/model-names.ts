@@ -1,11 +1,10 @@
 /**
- * Which logical model an entry of the price map offers, read from its id alone. Whoever hosts it, wherever and
- * in whatever size, quality or contract it is sold, it is the same model; a dated snapshot, another size of
- * weights or another quantisation is another one. In doubt two ids stay apart: what is joined wrongly misleads,
- * what is joined too little is merely seen twice.
+ * The logical model of an entry of the price map, by its id alone. Host, region, image size, quality and contract do
+ * not matter; a dated snapshot, another size of weights or another quantisation is another model. In doubt two ids stay
+ * separate: a wrong join misleads, a missing join only shows a model twice.
  */
 
-/** What a last segment of an id asks for, of the model before it. */
+/** Last segments of an id that name a task of the model before it. */
 const TASKS: ReadonlySet<string> = new Set([
   'edit',
   'image-to-video',
@@ -14,7 +13,7 @@ const TASKS: ReadonlySet<string> = new Set([
   'text-to-video',
 ]);
 
-/** Words that name no model by themselves: a segment of nothing else is read with the segment before it. */
+/** Words that do not name a model. A segment of only such words is joined with the segment before it. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   (
     'advanced api ask auto base best bodybuilder chat classify community compress conservative container creative ' +
@@ -40,7 +39,7 @@ function namingPart(id: string): string {
 }
 
 interface Rule {
-  /** A text without this cannot match: most names skip most rules. */
+  /** Substring that every match contains, so that most names skip most rules. */
   readonly needs: string;
   readonly pattern: RegExp;
   readonly to: string;
@@ -50,7 +49,7 @@ const REGION = '(?:us-gov|us|eu|apac|au|jp|in|ca|sa|global)';
 const MAKER =
   '(?:ai21|amazon|anthropic|cohere|google|luma|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|stability|system\\.ai|twelvelabs|writer|xai|zai)';
 
-/** Applied one after the other to the naming part, in lower case. Each with what it is for. */
+/** Applied in order to the naming part, in lower case. */
 const RULES: readonly Rule[] = [
   // Bedrock: `us.deepseek.r1-v1:0`; its maker is part of the name, or `v3.2` would be left.
   { needs: 'deepseek.', pattern: new RegExp(`^(?:${REGION}\\.)?deepseek\\.`), to: 'deepseek-' },
@@ -70,7 +69,7 @@ const RULES: readonly Rule[] = [
   { needs: ':', pattern: /:(?:beta|exacto|extended|floor|free|nitro|online)$/, to: '' },
   // Ollama: `gpt-oss:120b-cloud`.
   { needs: ':', pattern: /:(\d+b)(?:-cloud)?$/, to: '-$1' },
-  // Bedrock's own revision: behind a date it says nothing, `v1:0` neither; any other is a version, `v2:1`, `v4:0`.
+  // Bedrock's own revision: it is ignored after a date and for `v1:0`; any other is a version, `v2:1`, `v4:0`.
   { needs: ':', pattern: /(-\d{8})-v\d+:\d+$/, to: '$1' },
   { needs: ':', pattern: /-v?1:0$/, to: '' },
   { needs: ':', pattern: /-v(\d+)-(\d+):0$/, to: '-v$1.$2' },

@@ -4,7 +4,7 @@ import { modelNameOf } from './model-names.ts';
 import { contextWindowOf } from './narrow-entries.ts';
 import { startingPricesOf } from './tariffs.ts';
 
-/** One logical model with everything it is offered as. */
+/** One logical model with all its offers. */
 export interface Model {
   /** Unique, in lower case, without host, region or way of sale: `claude-sonnet-4.5`. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Model {
   readonly offers: readonly CatalogEntry[];
 }
 
-/** The models of one state of the catalog: each entry belongs to exactly one. */
+/** The models of one snapshot: each entry belongs to exactly one. */
 export interface Models {
   /** In the order of their first offers. */
   readonly all: readonly Model[];
@@ -24,7 +24,7 @@ export interface Models {
 
 const names = new WeakMap<CatalogEntry, string>();
 
-/** Read once per entry: most of them outlive the state of the catalog they came with. */
+/** Computed once per entry: most entries are part of many snapshots. */
 function nameOf(entry: CatalogEntry): string {
   const known = names.get(entry);
   if (known !== undefined) return known;
@@ -50,7 +50,7 @@ export function joinModels(entries: readonly CatalogEntry[]): Models {
   };
 }
 
-/** Which models to find; null is not given. */
+/** Filter of models. All conditions that are not null must match. */
 export interface ModelFilters {
   /** Part of the name, letter case ignored. */
   readonly search: string | null;
@@ -64,7 +64,7 @@ export interface ModelFilters {
 
 const same = (left: string | null, right: string): boolean => (left ?? '').toLowerCase() === right.toLowerCase();
 
-/** The models that pass, in their order. */
+/** The matching models, in their order. */
 export function findModels(
   models: readonly Model[],
   { search, provider, mode, minOffers }: ModelFilters,
@@ -83,13 +83,13 @@ const distinct = (texts: readonly (string | null)[]): readonly string[] => [
   ...new Set(texts.filter((text) => text !== null)),
 ];
 
-/** Who offers it, each once. */
+/** Its distinct providers. */
 export const providersOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ provider }) => provider));
 
-/** What it does, in the words of its offers; hosts do not always agree. */
+/** Distinct modes of its offers; hosts do not always agree. */
 export const modesOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ mode }) => mode));
 
-/** What every offer is said to have, or at least one. */
+/** Capabilities of all offers, or of at least one. */
 export function capabilitiesOf({ offers }: Model, among: 'all' | 'any'): readonly Capability[] {
   return CAPABILITY_NAMES.filter((capability) =>
     among === 'all' ? offers.every((offer) => has(offer, capability)) : offers.some((offer) => has(offer, capability)),
@@ -103,9 +103,8 @@ export function maxContextWindowOf({ offers }: Model): number | null {
 }
 
 /**
- * The offer with the lowest price above zero; the first of equals. Zero is passed over, because the map
- * writes it for what is free, for what is sold by subscription and for what nobody looked up. Null when no
- * offer names a price above zero.
+ * The offer with the lowest price above zero; the first of equals. Zero is skipped, because the map has it for free
+ * models, for subscriptions and for unknown prices. Null when no offer has a price above zero.
  */
 export function cheapestOf({ offers }: Model, kind: 'input' | 'output'): CatalogEntry | null {
   let cheapest: { readonly offer: CatalogEntry; readonly price: bigint } | null = null;

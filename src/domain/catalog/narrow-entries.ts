@@ -5,13 +5,16 @@ import type { CatalogEntry } from './catalog.ts';
 import { tokenLimitOf } from './declared-fields.ts';
 import { startingPricesOf } from './tariffs.ts';
 
-/** What can be demanded of entries beyond the filters of the list; all that is given must hold. Null is not given. */
-export interface EntryDemands {
-  /** Most for an input token, at the lowest tier. An entry without a price does not pass; zero passes the free only. */
+/** Filters of entries beyond those of the list. All conditions that are not null must match. */
+export interface EntryConditions {
+  /**
+   * Highest price of an input token, at the lowest tier. An entry without a price does not match; zero matches free
+   * entries only.
+   */
   readonly maxInputPrice: Rate | null;
   /** As `maxInputPrice`, for an output token. */
   readonly maxOutputPrice: Rate | null;
-  /** Least context window, in tokens. An entry that names none does not pass. */
+  /** Smallest context window, in tokens. An entry without one does not match. */
   readonly minContextWindow: number | null;
   /** All of them. */
   readonly capabilities: readonly Capability[];
@@ -21,7 +24,7 @@ export interface EntryDemands {
   readonly notDeprecatedBefore: Date | null;
 }
 
-export const NO_DEMANDS: EntryDemands = {
+export const NO_CONDITIONS: EntryConditions = {
   maxInputPrice: null,
   maxOutputPrice: null,
   minContextWindow: null,
@@ -30,7 +33,7 @@ export const NO_DEMANDS: EntryDemands = {
   notDeprecatedBefore: null,
 };
 
-/** Most input tokens of one call; where the map does not say, the older combined limit. Null when it has neither. */
+/** Most input tokens of one call; without it the older combined limit. Null when the map has neither. */
 export function contextWindowOf({ row }: Pick<CatalogEntry, 'row'>): number | null {
   return tokenLimitOf(row['max_input_tokens']) ?? tokenLimitOf(row['max_tokens']) ?? null;
 }
@@ -41,14 +44,14 @@ function deprecatedBefore({ row }: CatalogEntry, instant: Date): boolean {
   return typeof date === 'string' && Date.parse(date) < instant.getTime();
 }
 
-/** USD per million tokens as a price per token. An attodollar is the finest: what is finer is left off. */
+/** USD per million tokens as a price per token, truncated to attodollars. */
 export function pricePerTokenFrom(usdPerMillion: string | null): Rate | null {
   const perMillion = rateFrom(usdPerMillion);
   return perMillion === null ? null : ((perMillion / 1_000_000n) as Rate);
 }
 
-/** Throws InvalidInput for a demand that means nothing. */
-export function assertDemands({ maxInputPrice, maxOutputPrice, minContextWindow }: EntryDemands): void {
+/** Throws InvalidInput for a negative limit. */
+export function assertConditions({ maxInputPrice, maxOutputPrice, minContextWindow }: EntryConditions): void {
   const negative = [maxInputPrice, maxOutputPrice].some((price) => price !== null && price < 0n);
   if (negative) throw new InvalidInput('A price ceiling must not be below zero.');
   if (minContextWindow !== null && minContextWindow < 0)
@@ -57,15 +60,15 @@ export function assertDemands({ maxInputPrice, maxOutputPrice, minContextWindow 
 
 const within = (price: Rate | null, most: Rate | null): boolean => most === null || (price !== null && price <= most);
 
-/** The entries that meet every demand, in the order they came. */
-export function narrowEntries(entries: readonly CatalogEntry[], demands: EntryDemands): readonly CatalogEntry[] {
-  const { maxInputPrice, maxOutputPrice, minContextWindow, capabilities } = demands;
+/** The matching entries, in their order. */
+export function narrowEntries(entries: readonly CatalogEntry[], conditions: EntryConditions): readonly CatalogEntry[] {
+  const { maxInputPrice, maxOutputPrice, minContextWindow, capabilities } = conditions;
   const priced = maxInputPrice !== null || maxOutputPrice !== null;
   return entries.filter((entry) => {
     if (!capabilities.every((capability) => has(entry, capability))) return false;
     if (minContextWindow !== null && (contextWindowOf(entry) ?? -1) < minContextWindow) return false;
-    if (demands.deprecatedBefore && !deprecatedBefore(entry, demands.deprecatedBefore)) return false;
-    if (demands.notDeprecatedBefore && deprecatedBefore(entry, demands.notDeprecatedBefore)) return false;
+    if (conditions.deprecatedBefore && !deprecatedBefore(entry, conditions.deprecatedBefore)) return false;
+    if (conditions.notDeprecatedBefore && deprecatedBefore(entry, conditions.notDeprecatedBefore)) return false;
     if (!priced) return true;
     const { input, output } = startingPricesOf(entry);
     return within(input, maxInputPrice) && within(output, maxOutputPrice);

@@ -23,7 +23,7 @@ export function integerFrom(text: string): { readonly value: bigint } | { readon
   return { value: sign === '-' ? -magnitude : magnitude };
 }
 
-/** A finite decimal in text, exponent allowed; null when it is none. */
+/** A finite decimal in text, exponent allowed; null for other text. */
 export function decimalFrom(text: string): number | null {
   const trimmed = text.replace(SPACE_AROUND, '');
   if (!DECIMAL.test(trimmed)) return null;
@@ -34,7 +34,7 @@ export function decimalFrom(text: string): number | null {
 const TRUE_WORDS = new Set(['1', 't', 'y', 'on', 'yes', 'true']);
 const FALSE_WORDS = new Set(['0', 'f', 'n', 'no', 'off', 'false']);
 
-/** A flag in text as the reference service reads one, in any letter case; null when it is none. */
+/** A flag in text as the reference service reads one, in any letter case; null for other text. */
 export function flagFrom(text: string): boolean | null {
   const word = text.length > 5 ? '' : text.toLowerCase();
   if (TRUE_WORDS.has(word)) return true;

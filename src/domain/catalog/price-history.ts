@@ -1,58 +1,58 @@
 import { decimalFrom } from './numbers.ts';
-import { type CatalogChange, fieldKindOf, sameMeaning, type WatchedFields } from './changes.ts';
+import { type CatalogChange, fieldKindOf, isEquivalent, type WatchedFields } from './changes.ts';
 import type { EntryHistory, HistorySpan } from './history.ts';
 
-/** A stretch of time in which a price stood. */
+/** A period in which a price was valid. */
 export interface PriceStep {
   /** The price's name in the price map. */
   readonly field: string;
   /** Inclusive. */
   readonly from: Date;
-  /** Exclusive; null while it stands. */
+  /** Exclusive; null while it is valid. */
   readonly to: Date | null;
-  /** As the price map has it; null when there was no such price, or the entry was not in the catalog. */
+  /** Value in the price map; null when there was no such price, or the entry was not in the catalog. */
   readonly value: unknown;
 }
 
 /** A price at an instant. */
-export interface PriceThen {
+export interface PriceAtInstant {
   readonly field: string;
-  /** False when history cannot tell; `value` is null then. */
+  /** False when the history does not cover it; `value` is null then. */
   readonly known: boolean;
   readonly value: unknown;
 }
 
-/** What history tells of an entry's prices at an instant. */
-export interface PricesThen {
+/** The prices of an entry at an instant, as far as the history covers them. */
+export interface PricesAtInstant {
   readonly entryId: string;
   readonly at: Date;
-  /** Whether it was in the catalog; null when history cannot tell. */
+  /** Whether it was in the catalog; null when unknown. */
   readonly listed: boolean | null;
-  /** Every price it is known to have had at any time, by name. */
-  readonly prices: readonly PriceThen[];
+  /** Every price that it ever had, by name. */
+  readonly prices: readonly PriceAtInstant[];
 }
 
-/** USD in a price field; null where it is a table of prices, a factor, or a price in another unit. */
+/** USD of a price field; null for a table of prices, a factor, or a price in another unit. */
 export function usdOf(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? decimalFrom(value) : null;
 }
 
-/** What is asked of each change: the value it left behind and the value it found. */
-interface Question {
+/** Reads one value from changes: the value before and after each of them. */
+interface ValueReader {
   readonly concerns: (change: CatalogChange) => boolean;
-  /** Undefined when the change does not tell. */
+  /** Undefined when the change does not contain it. */
   readonly after: (change: CatalogChange) => unknown;
   readonly before: (change: CatalogChange) => unknown;
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 
-/** Of an entry's fields, noted when it came or went: undefined when nobody noted them. */
+/** A field of the fields recorded with an added or removed entry; undefined when they were not recorded. */
 const fieldIn = (noted: unknown, field: string): unknown =>
   typeof noted === 'object' && noted !== null ? ((noted as WatchedFields)[field] ?? null) : undefined;
 
-const priceQuestion = (field: string): Question => ({
+const priceReader = (field: string): ValueReader => ({
   concerns: (change) => change.op !== 'changed' || change.field === field,
   after({ op, new: noted }) {
     if (op === 'removed') return null;
@@ -65,7 +65,7 @@ const priceQuestion = (field: string): Question => ({
   now: (fields) => fields?.[field] ?? null,
 });
 
-const LISTED: Question = {
+const LISTED: ValueReader = {
   concerns: () => true,
   after: ({ op }) => op !== 'removed',
   before: ({ op }) => op !== 'added',
@@ -76,20 +76,25 @@ interface Interval {
   readonly fromMs: number;
   /** Exclusive, but for the end of a span. */
   readonly toMs: number;
-  /** Undefined when history cannot tell. */
+  /** Undefined when unknown. */
   readonly value: unknown;
 }
 
-/** Whether a change is one of the answer, or one of something else. */
-const moves = (change: CatalogChange, { before, after }: Question): boolean =>
-  !sameMeaning(before(change), after(change));
+/** Whether a change changes this value. */
+const moves = (change: CatalogChange, { before, after }: ValueReader): boolean =>
+  !isEquivalent(before(change), after(change));
 
 /**
- * The answer through one span, without gaps and in order. Between two changes it is what the first left behind
- * or, when that one does not tell, what the second found; and nobody knows while nobody looked before the second.
- * Nothing is concluded from one span about another.
+ * The value during one span, without gaps and in order. Between two changes it is the value after the first or, when
+ * that change does not contain it, the value before the second. It is unknown during the time that was not observed
+ * before the second. Spans are independent.
  */
-function intervalsOf(history: EntryHistory, span: HistorySpan, nowMs: number, question: Question): readonly Interval[] {
+function intervalsOf(
+  history: EntryHistory,
+  span: HistorySpan,
+  nowMs: number,
+  question: ValueReader,
+): readonly Interval[] {
   const oldest = history.complete ? Number.NEGATIVE_INFINITY : (history.changes[0]?.at.getTime() ?? nowMs);
   const startMs = Math.max(span.from.getTime(), oldest);
   const endMs = span.to?.getTime() ?? nowMs;
@@ -102,24 +107,24 @@ function intervalsOf(history: EntryHistory, span: HistorySpan, nowMs: number, qu
   return edges.slice(1).flatMap((toMs, place) => {
     const fromMs = edges[place] ?? startMs;
     const isLast = place === changes.length;
-    // Changes of one instant leave nothing in between; the end of a span is an instant of its own.
+    // There is no interval between changes of one instant; the end of a span is an instant of its own.
     if (fromMs === toMs && !isLast) return [];
     const [left, right] = [changes[place - 1], changes[place]];
     const value = left === undefined ? undefined : question.after(left);
     const found = right === undefined ? current : question.before(right);
-    const told = { fromMs, toMs, value: value === undefined ? found : value };
-    if (right === undefined || !moves(right, question)) return [told];
+    const period = { fromMs, toMs, value: value === undefined ? found : value };
+    if (right === undefined || !moves(right, question)) return [period];
     const unseenMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
     return unseenMs === toMs
-      ? [told]
+      ? [period]
       : [
-          { ...told, toMs: unseenMs },
+          { ...period, toMs: unseenMs },
           { fromMs: unseenMs, toMs, value: undefined },
         ];
   });
 }
 
-function valueAt(history: EntryHistory, atMs: number, nowMs: number, question: Question): unknown {
+function valueAt(history: EntryHistory, atMs: number, nowMs: number, question: ValueReader): unknown {
   for (const span of history.spans) {
     const there = intervalsOf(history, span, nowMs, question).findLast(
       ({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs,
@@ -129,13 +134,13 @@ function valueAt(history: EntryHistory, atMs: number, nowMs: number, question: Q
   return undefined;
 }
 
-/** Clocks differ: what was recorded is past, whatever our clock says. */
+/** Clocks differ: recorded changes are in the past, even if this process's clock is behind. */
 const presentMs = ({ changes }: EntryHistory, now: Date): number =>
   Math.max(now.getTime(), changes.at(-1)?.at.getTime() ?? 0);
 
 const isPrice = (name: string): boolean => fieldKindOf(name) === 'price';
 
-/** Every price the entry has or is known to have had, by name. */
+/** Names of all prices that the entry has or had, sorted. */
 function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
   const names = new Set(Object.keys(fields ?? {}).filter(isPrice));
   for (const { field, old, new: since } of changes) {
@@ -150,24 +155,24 @@ function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
   return [...names].toSorted();
 }
 
-/** The prices as they stood at an instant: what history tells, and nothing it does not. */
-export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesThen {
-  const ask = (question: Question): unknown => valueAt(history, at.getTime(), presentMs(history, now), question);
+/** The prices at an instant. Values that the history does not contain are unknown. */
+export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtInstant {
+  const ask = (question: ValueReader): unknown => valueAt(history, at.getTime(), presentMs(history, now), question);
   const listed = ask(LISTED);
   return {
     entryId: history.entryId,
     at,
     listed: typeof listed === 'boolean' ? listed : null,
     prices: pricesOf(history).map((field) => {
-      const value = ask(priceQuestion(field));
+      const value = ask(priceReader(field));
       return { field, known: value !== undefined, value: value ?? null };
     }),
   };
 }
 
 /**
- * How the prices went between two instants, by price and then by time. Where history cannot tell there is a gap;
- * null bounds reach as far as history does.
+ * The prices between two instants, by price and then by time. Unknown periods are gaps; null bounds are those of the
+ * history.
  */
 export function priceStepsOf(
   history: EntryHistory,
@@ -180,15 +185,15 @@ export function priceStepsOf(
   return pricesOf(history).flatMap((field) => {
     const steps: PriceStep[] = [];
     for (const span of history.spans)
-      for (const interval of intervalsOf(history, span, nowMs, priceQuestion(field))) {
+      for (const interval of intervalsOf(history, span, nowMs, priceReader(field))) {
         const last = steps.at(-1);
-        // Imported spans may overlap: an instant is told once.
+        // Imported spans may overlap: each instant is reported once.
         const start = Math.max(interval.fromMs, fromMs, last?.to?.getTime() ?? fromMs);
         if (interval.value === undefined || start >= Math.min(interval.toMs, toMs)) continue;
-        // What reaches the present goes on, unless the question ends before.
+        // A step that reaches the present is open, unless the requested period ends before.
         const stands = span.to === null && interval.toMs === nowMs && toMs === nowMs;
         const end = stands ? null : new Date(Math.min(interval.toMs, toMs));
-        if (last?.to?.getTime() === start && sameMeaning(last.value, interval.value))
+        if (last?.to?.getTime() === start && isEquivalent(last.value, interval.value))
           steps[steps.length - 1] = { ...last, to: end };
         else steps.push({ field, from: new Date(start), to: end, value: interval.value });
       }

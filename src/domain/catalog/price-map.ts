@@ -3,16 +3,16 @@ import { isDeeperThan } from './nesting.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Top-level keys of the price map that are no models: its documentation, and rules for ids it does not have. */
+/** Top-level keys of the price map that are not models: documentation, and rules for unknown ids. */
 const NOT_MODELS: ReadonlySet<string> = new Set(['sample_spec', 'fallback_generalizations']);
 
-/** Fewer models than this is no catalog but an accident. */
+/** Least number of models: a map with fewer is damaged. */
 const LEAST_MODELS = 50;
-/** More models than this is no catalog either: ten times what there is. */
+/** Most models: ten times the current number. */
 const MOST_MODELS = 50_000;
 /** Levels of a row; the deepest real one has four. */
 const MOST_LEVELS = 16;
-/** A map that lost more than this share of its models at once was cut, not edited. */
+/** A map that lost more than this share of its models at once is truncated. */
 const MOST_SHRINK = 0.5;
 
 /** A model of the price map: its id and its row. */
@@ -20,15 +20,18 @@ export type PricedModel = readonly [id: string, row: Row];
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The models of a parsed price map, in its order; null when it is no map at all. Values that are no rows are left out. */
+/**
+ * The models of a parsed price map, in its order; null when it is not an object. Values that are not objects are left
+ * out.
+ */
 export function modelsOf(map: unknown): readonly PricedModel[] | null {
   if (!isRow(map)) return null;
   return Object.entries(map).filter((pair): pair is [string, Row] => !NOT_MODELS.has(pair[0]) && isRow(pair[1]));
 }
 
-/** Why a map must not replace a catalog of `currentCount` models, as a text fit to show; null when it may. */
+/** Why a map must not replace a catalog of `currentCount` models, as a text that may be shown; null when it may. */
 export function mapFault(models: readonly PricedModel[] | null, currentCount: number): string | null {
-  if (models === null) return 'the price map is no JSON object';
+  if (models === null) return 'the price map is not a JSON object';
   if (models.length < LEAST_MODELS) return `the price map has ${models.length} models, fewer than ${LEAST_MODELS}`;
   if (models.length > MOST_MODELS) return `the price map has ${models.length} models, more than ${MOST_MODELS}`;
   if (models.length < currentCount * MOST_SHRINK)

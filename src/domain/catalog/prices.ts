@@ -4,29 +4,29 @@ import type { TokenPrices } from './catalog.ts';
 /** A row of the price map, or any row that uses its keys. */
 export type PriceRow = Readonly<Record<string, unknown>>;
 
-/** What tokens cost, with the prices that hold when one request has more input tokens than a bound. */
+/** Token prices, with tiers that apply when one request has more input tokens than a bound. */
 export interface Tariff {
   readonly base: TokenPrices;
   /** Highest bound first. */
   readonly tiers: readonly Tier[];
-  /** Whether a request of exactly a bound is in the tier already: so at xAI, nowhere else. */
+  /** Whether a request of exactly the bound is in the tier. Only for xAI. */
   readonly boundIncluded: boolean;
-  /** A fee for the request itself, whatever its tokens; null where there is none. */
+  /** Fee per request, in addition to its tokens; null where there is none. */
   readonly perRequest: Rate | null;
-  /** The most input tokens that the source prices at all; null when it names no end. */
+  /** Most input tokens that the source has a price for; null when unlimited. */
   readonly pricedUpTo: number | null;
-  /** What it costs to write a token that a cache is to keep for an hour; absent where that is what any write costs. */
+  /** Price of a cache write with a lifetime of an hour; absent where the general price of writes applies. */
   readonly longCacheWrite?: Rate;
 }
 
-/** Prices that hold for a whole request with more than `above` input tokens, cached ones included. */
+/** Prices of a whole request with more than `above` input tokens, cached ones included. */
 export interface Tier {
   readonly above: number;
   readonly prices: TokenPrices;
   readonly longCacheWrite?: Rate;
 }
 
-/** What a token costs by a row. */
+/** Token prices of a row. */
 export function tokenPricesOf(row: PriceRow): TokenPrices {
   const input = rateFrom(row['input_cost_per_token']);
   return {
@@ -39,8 +39,8 @@ export function tokenPricesOf(row: PriceRow): TokenPrices {
 }
 
 /**
- * Where a cache is filled without a surcharge the map says zero, but the tokens themselves are still input:
- * then there is no price of writing, and input's holds.
+ * The map has a write price of zero where writes have no surcharge. The tokens are still input: the input price
+ * applies.
  */
 function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
@@ -53,11 +53,11 @@ function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
   return longCacheWrite === null ? {} : { longCacheWrite };
 }
 
-/** Reads what a row says of tokens; null when it names no token price (ADR 0015). */
+/** Reads the tariff of a row; null when it has no token price (ADR 0015). */
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
-  // A flat price beside steps is that of the first, unless a configuration set it: so it wins.
+  // A flat price beside steps equals that of the first step, unless a configuration set it: so it takes precedence.
   const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
   const raised = first
@@ -69,7 +69,7 @@ export function readTariff(row: PriceRow): Tariff | null {
   return { base, tiers, boundIncluded, perRequest, pricedUpTo: steps.at(-1)?.upTo ?? null, ...longWriteOf(row) };
 }
 
-/** The tier whose prices hold for a request with so many input tokens; null at the base prices. */
+/** The tier of a request with so many input tokens; null at the base prices. */
 export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): Tier | null {
   return tiers.find(({ above }) => inputTokens > above || (boundIncluded && inputTokens === above)) ?? null;
 }
@@ -77,11 +77,11 @@ export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): 
 const TOKEN_PRICES = `input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|${LONG_WRITE}|output_cost_per_reasoning_token`;
 const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
 
-/** Tiers written as `<price>_above_<n>k_tokens`. What a tier does not name stays as it is below. */
+/** Tiers written as `<price>_above_<n>k_tokens`. Prices that a tier does not have are the base prices. */
 function tiersOf(row: PriceRow): readonly Tier[] {
   const byBound = new Map<string, Record<string, unknown>>();
   for (const key of Object.keys(row)) {
-    // The cheap question first: most keys are no prices, and a sort asks thousands of rows.
+    // The cheap check first: most keys are not prices, and a sort reads thousands of rows.
     if (!key.includes('_above_')) continue;
     const [, price, bound] = RAISED.exec(key) ?? [];
     if (price === undefined || bound === undefined || rateFrom(row[key]) === null) continue;
@@ -100,7 +100,10 @@ interface Step {
   readonly row: PriceRow;
 }
 
-/** Tiers written as `tiered_pricing`, lowest first; the last one holds beyond its end too. What is unreadable is none. */
+/**
+ * Tiers written as `tiered_pricing`, lowest first; the last one also applies beyond its end. Malformed steps are
+ * ignored.
+ */
 function stepsOf(row: PriceRow): readonly Step[] {
   const list = row['tiered_pricing'];
   if (!Array.isArray(list)) return [];
@@ -117,14 +120,14 @@ function stepsOf(row: PriceRow): readonly Step[] {
 
 const BATCH = '_batches';
 
-/** The row with its prices for work sent as a batch in place of the usual ones; the row itself when it has none. */
+/** The row with its batch prices in place of the usual ones; the row itself when it has none. */
 export function batchRowOf(row: PriceRow): PriceRow {
   const batch = Object.keys(row).filter((key) => key.endsWith(BATCH) && rateFrom(row[key]) !== null);
   if (batch.length === 0) return row;
   return { ...row, ...Object.fromEntries(batch.map((key) => [key.slice(0, -BATCH.length), row[key]])) };
 }
 
-/** The keys under which the map has the prices. */
+/** Keys of the prices in the map. */
 const KEYS: Readonly<Record<keyof TokenPrices, string>> = {
   input: 'input_cost_per_token',
   output: 'output_cost_per_token',
@@ -133,7 +136,7 @@ const KEYS: Readonly<Record<keyof TokenPrices, string>> = {
   reasoning: 'output_cost_per_reasoning_token',
 };
 
-/** Whether a price has one for batches beside it, at a tier (its bound) or at the base (null). */
+/** Whether a price has a batch price, at a tier (its bound) or at the base (null). */
 export function hasBatchPrice(row: PriceRow, kind: keyof TokenPrices, above: number | null): boolean {
   const raised = above === null ? null : `${KEYS[kind]}_above_${above / 1000}k_tokens`;
   const isRaised = raised !== null && [raised, `${raised}${BATCH}`].some((key) => rateFrom(row[key]) !== null);

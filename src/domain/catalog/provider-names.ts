@@ -1,4 +1,4 @@
-/** Providers as senders of spans name them, where the catalog knows them otherwise. Lower case. */
+/** Provider names in spans whose names in the catalog differ. Lower case. */
 const CATALOG_NAMES: Readonly<Record<string, readonly string[]>> = {
   openai: ['openai', 'text-completion-openai'],
   azure: ['azure', 'azure_text'],
@@ -33,11 +33,11 @@ const CATALOG_NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The catalog's names for a provider as a sender of spans names it. What stands behind the last dot may be which of its
- * APIs was called (`openai.chat`), and is left out where the whole name means nothing.
+ * The catalog's names of a provider name in a span. The part after the last dot may be the API that was called
+ * (`openai.chat`); it is ignored when the whole name is unknown.
  */
-export function ownersOfProvider(told: string): readonly string[] {
-  const name = told.trim().toLowerCase();
+export function ownersOfProvider(reported: string): readonly string[] {
+  const name = reported.trim().toLowerCase();
   const known = namesOf(name);
   if (known !== null) return known;
   const short = name.replace(/\.[^.]*$/, '');

@@ -3,55 +3,57 @@ import { sameValue } from './same-value.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Why a price is kept out. */
+/** Why a price is quarantined. */
 type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
 
-/** A price of the price map that is kept out of the catalog until an admin releases it or upstream changes it. */
+/** A quarantined price of the price map: not served until an administrator releases it or upstream changes it. */
 export interface HeldPrice {
-  /** Names this value of this field: another value is another hold. */
+  /** Id of this value of this field: another value has another id. */
   readonly id: string;
   readonly entryId: string;
-  /** Key of the row; of a nested price the outermost, which is held whole. */
+  /** Key of the row; of a nested price the outermost, which is quarantined as a whole. */
   readonly field: string;
-  /** The value kept out, as the price map has it. */
+  /** The quarantined value, as in the price map. */
   readonly value: unknown;
   /** The last accepted value, which is served instead; undefined when the field is served as absent. */
   readonly served: unknown;
   readonly reason: HoldReason;
-  /** When this value was first kept out. */
+  /** When this value was first quarantined. */
   readonly since: Date;
 }
 
-/** A verdict on one field of a row, before it has a name and a time. */
+/** A quarantined field of a row, before it has an id and a time. */
 export type Hold = Pick<HeldPrice, 'entryId' | 'field' | 'value' | 'served' | 'reason'>;
 
-/** What is served of a row, and what is kept out of it. */
-export interface JudgedRow {
+/** The served part of a row, and its quarantined fields. */
+export interface QuarantinedRow {
   readonly row: Row;
   readonly holds: readonly Hold[];
 }
 
-/** Dearer than this per token is a price per thousand or per million tokens; the dearest real one is 0.0006 USD. */
+/**
+ * A higher price per token is taken for a price per thousand or per million tokens; the highest real one is 0.0006 USD.
+ */
 const MOST_PER_TOKEN = rateFrom('0.001') ?? 0n;
-/** A price that moved this many times at once is a unit mistake, or its correction. */
+/** A price that changed by this factor at once is a unit mistake, or its correction. */
 const MOST_MOVE = 10n;
 
-/** Whether a key holds prices, or holds them further in. */
+/** Whether the value of a key is a price, or contains prices. */
 const isPriced = (key: string): boolean => key.includes('cost') || key.includes('pricing');
 
-/** Ends of keys that say from how many tokens on a price holds, not what it is for. */
+/** Ends of keys with the lower bound of a tier in tokens, not the unit of the price. */
 const FROM_TOKENS = /_above_\d+k_tokens/g;
 
 const isPerToken = (key: string): boolean => key.replace(FROM_TOKENS, '').includes('token') && !key.includes('dbu');
 
-/** One number that is a price: where in its field it is, what it says, and whether tokens are what it is for. */
+/** One price within a field: its path, its value, and whether it is a price per token. */
 interface Leaf {
   readonly place: string;
   readonly value: unknown;
   readonly perToken: boolean;
 }
 
-/** Every price in a field. Nested, a number is one if its key or one around it speaks of cost. */
+/** Every price in a field. A nested number is a price if its key or an outer key contains `cost`. */
 function leavesOf(key: string, value: unknown, place = '', priced = false): readonly Leaf[] {
   const isPrice = priced || key.includes('cost');
   if (value === null || value === undefined) return [];
@@ -86,8 +88,8 @@ function faultOf(field: string, value: unknown, accepted: unknown): HoldReason |
   return null;
 }
 
-/** A look that spares nearly every field the exact one: a small number, near the last accepted if there is one. */
-function isPlainlySound(field: string, value: unknown, accepted: unknown): boolean {
+/** Cheap check that spares most fields the exact one: a small number, near the last accepted value if there is one. */
+function isClearlyValid(field: string, value: unknown, accepted: unknown): boolean {
   if (value === accepted) return true;
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) return false;
   if (value > 0.001 && isPerToken(field)) return false;
@@ -96,28 +98,28 @@ function isPlainlySound(field: string, value: unknown, accepted: unknown): boole
 }
 
 /**
- * Keeps unit mistakes out of a row: a price that is negative or no number, that moved ten-fold or more or to or
- * from zero against the last accepted one, or that is absurd for one token. The field keeps its last accepted value
- * or, where it has none, becomes absent. What was accepted or released before and has not changed passes.
+ * Quarantines unit mistakes: a price that is negative or not a number, that changed ten-fold or more or to or from zero
+ * against the last accepted one, or that is absurd for one token. The field keeps its last accepted value or, where it
+ * has none, becomes absent. Values that were accepted or released before and have not changed are served.
  */
-export function judgeRow(
+export function quarantineRow(
   entryId: string,
   row: Row,
   accepted: Row | null,
   isReleased: (field: string, value: unknown) => boolean,
-): JudgedRow {
+): QuarantinedRow {
   const holds: Hold[] = [];
   for (const field in row) {
     const value = row[field];
     const served = accepted?.[field];
-    if (!isPriced(field) || isPlainlySound(field, value, served) || sameValue(value, served)) continue;
+    if (!isPriced(field) || isClearlyValid(field, value, served) || sameValue(value, served)) continue;
     const reason = faultOf(field, value, served);
     if (reason !== null && !isReleased(field, value)) holds.push({ entryId, field, value, served, reason });
   }
   return holds.length === 0 ? { row, holds } : { row: withoutHeld(row, holds), holds };
 }
 
-/** What is served of a row of which these fields are held. */
+/** A row without its quarantined fields. */
 export function withoutHeld(row: Row, holds: readonly Pick<Hold, 'field' | 'served'>[]): Row {
   const served = new Map(holds.map((hold) => [hold.field, hold.served]));
   const fields = Object.entries(row).map(([key, value]) => [key, served.has(key) ? served.get(key) : value] as const);

@@ -2,7 +2,7 @@ import type { CatalogEntry } from './catalog.ts';
 import { contextWindowOf } from './narrow-entries.ts';
 import { startingPricesOf } from './tariffs.ts';
 
-/** What entries can be put in order by. */
+/** Sort keys of entries. */
 export type EntryOrder = 'catalog' | 'id' | 'input_price' | 'output_price' | 'context_window';
 
 export interface EntrySort {
@@ -19,10 +19,7 @@ const KEYS: Readonly<Record<Exclude<EntryOrder, 'catalog'>, (entry: CatalogEntry
   context_window: contextWindowOf,
 };
 
-/**
- * The entries in this order. What has no value comes last in either direction, and what is equal stays in the
- * order of the catalog in either direction too.
- */
+/** The entries in this order. Null values sort last in both directions; equal values keep the order of the catalog. */
 export function sortEntries(entries: readonly CatalogEntry[], { by, direction }: EntrySort): readonly CatalogEntry[] {
   if (by === 'catalog') return direction === 'ascending' ? entries : entries.toReversed();
   const keyOf = KEYS[by];

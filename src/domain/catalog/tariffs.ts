@@ -4,13 +4,13 @@ import { batchRowOf, readTariff, type Tariff } from './prices.ts';
 /** The tariffs of an entry. Null when it has no token price. */
 interface Tariffs {
   readonly usual: Tariff | null;
-  /** For work sent as a batch; the usual one where the map has no batch prices. */
+  /** For batches; the usual tariff where the map has no batch prices. */
   readonly batch: Tariff | null;
 }
 
 const read = new WeakMap<CatalogEntry, Tariffs>();
 
-/** Read once per entry: entries never change, and a sort looks at thousands. */
+/** Computed once per entry: entries never change, and a sort reads thousands. */
 export function tariffsOf(entry: CatalogEntry): Tariffs {
   const known = read.get(entry);
   if (known) return known;
@@ -24,7 +24,7 @@ export function tariffsOf(entry: CatalogEntry): Tariffs {
 
 const UNPRICED: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
 
-/** What its tokens cost in a small request. */
+/** Token prices of a small request. */
 export function startingPricesOf(entry: CatalogEntry): TokenPrices {
   return tariffsOf(entry).usual?.base ?? UNPRICED;
 }

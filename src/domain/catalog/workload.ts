@@ -10,7 +10,7 @@ const DIGITS = 9;
 export const WHOLE = 1_000_000_000n as Share;
 export const NO_SHARE = 0n as Share;
 
-/** What is to be done, and how. */
+/** Requests and tokens whose cost is estimated. */
 export interface Workload {
   /** How many requests. */
   readonly requests: number;
@@ -33,7 +33,7 @@ export interface Workload {
 const fault = (name: string, rule: string, message: string): InvalidInput =>
   new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule, message }]);
 
-/** A share as decimal text has it. Throws InvalidInput when it is none, or finer than a billionth. */
+/** Reads a share from decimal text. Throws InvalidInput for other text, and for more than nine decimals. */
 export function shareFrom(name: string, text: string): Share {
   const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   const digits = fraction.replace(/0+$/, '');
@@ -43,7 +43,7 @@ export function shareFrom(name: string, text: string): Share {
   return value;
 }
 
-/** Throws InvalidInput for a workload that cannot be. */
+/** Throws InvalidInput for an inconsistent workload. */
 export function assertWorkload({ requests, inputTokens, outputTokens, cacheHitRate, cacheWriteRate }: Workload): void {
   if (requests < 1) throw fault('requests', 'range', 'must be at least 1');
   if (inputTokens < 0) throw fault('inputTokens', 'range', 'must not be below zero');

@@ -1,20 +1,21 @@
 import type { ChatDelta } from './chat.ts';
 
 /**
- * One step of an answer in no vendor's words: what callers of the graph see (`ChatDelta`), and what only the dialects
- * exchange. Begins with `begin`; `finish` comes once, after all content; `usage` may come before or after it, and a
- * later one replaces an earlier. Reasons of `finish` are OpenAI's: `stop`, `length`, `tool_calls`, `content_filter`.
+ * One step of an answer, independent of the vendor: the steps that graph clients see (`ChatDelta`), and those that only
+ * dialects exchange. Begins with `begin`; `finish` comes once, after all content; `usage` may come before or after it,
+ * and a later one replaces an earlier one. Reasons of `finish` are OpenAI's: `stop`, `length`, `tool_calls`,
+ * `content_filter`.
  */
 export type AnswerStep =
   | {
       readonly kind: 'begin';
-      /** The upstream's id of the answer; null where it gives none. */
+      /** The upstream's id of the answer; null where it sends none. */
       readonly id: string | null;
       /** The model that answers, as the upstream names it. */
       readonly model: string | null;
     }
   | ChatDelta
-  /** Why the answer is withheld, in the model's words. */
+  /** The model's refusal. */
   | { readonly kind: 'refusal'; readonly text: string }
   /** The upstream's proof of the reasoning so far, to be sent back with it. */
   | { readonly kind: 'reasoningProof'; readonly proof: string }
@@ -22,10 +23,10 @@ export type AnswerStep =
   | { readonly kind: 'redactedReasoning'; readonly proof: string }
   /** The upstream's proof of the thought behind a tool call (Gemini's `thoughtSignature`). */
   | { readonly kind: 'toolCallProof'; readonly index: number; readonly proof: string }
-  /** Which of the caller's `stop` texts ended the answer; comes before `finish`. */
+  /** The caller's `stop` text that ended the answer; comes before `finish`. */
   | { readonly kind: 'stopSequence'; readonly text: string };
 
 const TYPED = new Set<AnswerStep['kind']>(['text', 'reasoning', 'toolCall', 'finish', 'usage', 'failure']);
 
-/** Whether a step is one that callers of the graph see. */
+/** Whether graph clients see a step. */
 export const isChatDelta = (step: AnswerStep): step is ChatDelta => TYPED.has(step.kind);

@@ -1,34 +1,37 @@
 import type { Secret } from '../secret.ts';
 
-/** What signs for calls to AWS. */
+/** Credentials that sign calls to AWS. */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: Secret;
-  /** Of credentials that are lent for a time. */
+  /** Only of temporary credentials. */
   readonly sessionToken: Secret | null;
 }
 
-/** Who is to sign, as a deployment says it. Where it says nothing, that is whoever the machine is to AWS. */
+/** AWS identity of a deployment. Without settings it is the machine's own identity. */
 export interface AwsAccount {
-  /** Keys of the deployment's own; a role is taken on by them. */
+  /** Keys of the deployment. A role is assumed with them. */
   readonly keys: AwsCredentials | null;
-  /** A profile of the files that AWS's own tools share. */
+  /** Profile of the shared AWS configuration files. */
   readonly profile: string | null;
-  /** The role that is taken on (`arn:aws:iam::…`), under a name for its records; `externalId` where its owner asks for one. */
+  /**
+   * The role to assume (`arn:aws:iam::…`), with the session name for its records; `externalId` where the role's owner
+   * requires one.
+   */
   readonly role: {
     readonly arn: string;
     readonly sessionName: string | null;
     readonly externalId: string | null;
   } | null;
-  /** By what token of another party a role is taken on: its text, the path of its file, or `oidc/file/…`, `oidc/env/…`. */
+  /** Web identity token that a role is assumed with: its text, the path of its file, or `oidc/file/…`, `oidc/env/…`. */
   readonly webIdentityToken: Secret | null;
-  /** Where roles are taken on. */
+  /** Region of STS. */
   readonly region: string;
   readonly stsEndpoint: string | null;
 }
 
-/** Finds what signs for an account, where that is lent or lies elsewhere than in the configuration. */
+/** Resolves temporary credentials, and credentials that are not in the configuration. */
 export interface AwsAccounts {
-  /** Credentials that hold for a while yet. Throws CloudRefused. */
+  /** Credentials that stay valid for a while. Throws CloudRefused. */
   for(account: AwsAccount): Promise<AwsCredentials>;
 }

@@ -1,4 +1,4 @@
-/** A chat as the graph asks for it: the dialect's own words, already typed. */
+/** Arguments of a chat in the graph, in the chat-completions dialect. */
 export interface ChatDraft {
   readonly model: string;
   /** Messages of the chat-completions dialect, e.g. `{ role: 'user', content: 'Hello' }`. */
@@ -6,6 +6,6 @@ export interface ChatDraft {
   /** Further parameters of the dialect, e.g. `{ temperature: 0, tools: [...] }`. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly callId: string | null;
-  /** Where the call hangs in the caller's own trace; null starts a new one. */
+  /** Parent span in the caller's own trace; null starts a new trace. */
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
 }

@@ -2,7 +2,7 @@ import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
-import type { Measured } from '../inference/measured.ts';
+import type { Measured } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
@@ -15,16 +15,16 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** What of the writes a cache keeps for an hour, which costs more; absent where there is none. */
+  /** Cache writes with a lifetime of an hour, which cost more; absent where there are none. */
   readonly longCacheWriteTokens?: number;
   readonly reasoningTokens: number;
-  /** What of these was sound; absent where the upstream does not tell it apart. */
+  /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
-  /** What of these was pictures; absent likewise. */
+  /** Image tokens among these; absent likewise. */
   readonly image?: ImageTokens;
 }
 
-/** The tokens of pictures within a usage. */
+/** Image tokens of a usage. */
 interface ImageTokens {
   /** Of the input, cached ones included. */
   readonly inputTokens: number;
@@ -32,7 +32,7 @@ interface ImageTokens {
   readonly cacheReadTokens: number;
 }
 
-/** The tokens of sound within a usage: they have prices of their own. */
+/** Audio tokens of a usage. They have prices of their own. */
 export interface AudioTokens {
   /** Of the input, cached ones included. */
   readonly inputTokens: number;
@@ -40,7 +40,7 @@ export interface AudioTokens {
   readonly cacheReadTokens: number;
 }
 
-/** A call of a model as a door hands it to the gateway, in the dialect of its endpoint. */
+/** A model call as a transport passes it to the gateway, in the dialect of its endpoint. */
 export interface ModelRequest {
   readonly endpoint: Endpoint;
   /** The name the caller sent: a model group. */
@@ -48,7 +48,7 @@ export interface ModelRequest {
   readonly stream: boolean;
   /** The caller asked for a closing usage chunk. */
   readonly includeUsage: boolean;
-  /** The request exactly as it came. */
+  /** The request bytes, unchanged. */
   readonly bytes: Uint8Array;
   /** The same, parsed once; files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -56,43 +56,50 @@ export interface ModelRequest {
   readonly form?: Form;
   /** The caller's name for this call; null lets the gateway make one. */
   readonly callId: string | null;
-  /** Where the call hangs in the caller's own trace; null starts a new one. */
+  /** Parent span in the caller's own trace; null starts a new trace. */
   readonly parent: { readonly traceId: string; readonly spanId: string } | null;
   /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
   readonly forwarded?: Readonly<Record<string, string>>;
-  /** What is done where the model does not answer; nothing when absent. */
+  /** Retries and fallbacks; none when absent. */
   readonly retries?: Retries;
-  /** A key and an address the caller brings of its own; null where there is none of it. */
+  /** API key and base address from the caller; null where the caller sends none. */
   readonly credentials?: { readonly apiKey: Secret | null; readonly apiBase: string | null } | null;
-  /** What the caller notes on it; nothing when absent. */
+  /** Labels from the caller; none when absent. */
   readonly labels?: CallLabels;
-  /** Neither what is asked nor what is answered is kept on its span, whatever else is. */
+  /** The caller's `User-Agent` header; absent when it sent none. */
+  readonly userAgent?: string;
+  /** The span keeps neither prompt nor answer. */
   readonly unkept?: true;
-  /** What is answered in the place of a model, of which nobody is asked. */
+  /** Mock answer; no upstream is called. */
   readonly mockResponse?: string;
-  /** Seconds the caller gives the upstream to begin its answer; the deployment says when absent. */
+  /** Timeout of the answer's head, in seconds; the deployment's when absent. */
   readonly timeoutSeconds?: number;
   /** Most characters of the answer's text that its outcome keeps; none when absent. */
   readonly textLimit?: number;
-  /** Members of the body that differ from what `bytes` say; undefined ones are left out. None when absent. */
+  /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
   readonly replaced?: Readonly<Record<string, unknown>>;
-  /** The deployment that must serve it: what the request refers to is kept there. Any of the model's when absent. */
+  /**
+   * The deployment that must serve it, because the request refers to an object there. Any deployment of the model when
+   * absent.
+   */
   readonly deploymentId?: string;
-  /** Present for answers that their callers may come back to. */
+  /** Present for answers that callers can refer to later. */
   readonly followUp?: FollowUp;
   /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
   readonly owner?: string;
 }
 
-/** How an answer that its caller may come back to is named, and where it stays. */
+/** Id and storage of an answer that callers can refer to later. */
 export interface FollowUp {
-  /** The id of an answer put into words here, because its upstream speaks another dialect. */
+  /** Id of an answer that is translated here, because its upstream has another dialect. */
   readonly ownId: string;
-  /** The id of what it goes on from, where that is part of the request by now; null where there is none. */
+  /** Id of the previous response, when it is already part of the request; null where there is none. */
   readonly previousId: string | null;
-  /** Keeps such an answer, once it is whole; false where that is not possible. Absent where it is not to be kept. */
+  /**
+   * Stores such an answer when it is complete; false where that is not possible. Absent where it must not be stored.
+   */
   readonly keep?: (answer: Readonly<Record<string, unknown>>) => boolean;
-  /** The id under which the caller sees what a deployment's upstream keeps. */
+  /** Our id of an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }
 
@@ -114,35 +121,35 @@ export type ChatDelta =
   | { readonly kind: 'usage'; readonly usage: Usage }
   | { readonly kind: 'failure'; readonly message: string; readonly code: string };
 
-/** What is known of an answer once it has ended. */
+/** Facts of an answer that has ended. */
 export interface Outcome {
   readonly responseId: string | null;
   readonly responseModel: string | null;
   readonly finishReason: string | null;
   readonly usage: Usage | null;
-  /** What it is billed by where that is not tokens; absent elsewhere. */
+  /** Billed quantity other than tokens; absent elsewhere. */
   readonly measured?: Measured;
-  /** What the upstream says the call cost; absent where it does not say, or is not the one to say. */
+  /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;
   /** Set when the upstream reported a failure inside a started stream. */
   readonly failure: { readonly message: string; readonly code: string } | null;
-  /** What the answer says, cut to the request's `textLimit`; null when none was to be kept. */
+  /** Text of the answer, truncated to the request's `textLimit`; null without a limit. */
   readonly text: string | null;
 }
 
-/** An upstream's answer, whose head has come and whose body is on its way. */
+/** An upstream's answer whose head has arrived. */
 export interface Exchange {
   readonly status: number;
-  /** Lower-case names; what the upstream sent, hop-by-hop headers left out. */
+  /** The upstream's headers with lower-case names, without hop-by-hop headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether its outcome is not complete before its body has ended. */
+  /** Whether its outcome is complete only after the end of its body. */
   readonly streaming: boolean;
-  /** What the request asked for and the upstream has no words for, left out; none when absent. */
+  /** Members of the request that the upstream's dialect cannot express and that were left out; none when absent. */
   readonly dropped?: readonly string[];
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
   /** The same answer, typed. */
   deltas(): AsyncIterableIterator<ChatDelta>;
-  /** What has been seen of the answer so far; complete once the body has ended. */
+  /** Outcome so far; complete when the body has ended. */
   outcome(): Outcome;
 }

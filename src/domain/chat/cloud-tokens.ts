@@ -1,15 +1,15 @@
 import type { Secret } from '../secret.ts';
 
-/** Proves to a cloud who calls, where a key does not. */
+/** Access tokens of a cloud whose calls are not authenticated by key. */
 export interface CloudTokens {
   /**
-   * An access token that holds for a while yet, and the project it belongs to where the credentials name one. Null stands
-   * for the credentials of the machine. Throws CloudRefused.
+   * An access token that stays valid for a while, and its project where the credentials name one. Null is the
+   * credentials of the machine. Throws CloudRefused.
    */
   for(credentials: Secret | null): Promise<{ readonly token: Secret; readonly project: string | null }>;
 }
 
-/** No token: credentials that cannot be read, or that the cloud does not take. Tells nothing of them. */
+/** Malformed credentials, or credentials that the cloud refused. The message does not contain them. */
 export class CloudRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

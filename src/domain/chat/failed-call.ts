@@ -1,18 +1,18 @@
-/** What a failure may tell of the call it ended. */
+/** Facts of a failed call that may be shown. */
 export interface FailedCall {
   readonly callId: string;
-  /** Seconds the deployment was given to begin its answer. */
+  /** Timeout of the answer's head, in seconds. */
   readonly timeoutSeconds: number;
 }
 
 const calls = new WeakMap<object, FailedCall>();
 
-/** Remembers which call a failure ended, so that the door that answers it can tell the caller. */
+/** Associates a failure with its call, so that the transport can name the call in the answer. */
 export function rememberCall(failure: unknown, call: FailedCall): void {
   if (typeof failure === 'object' && failure !== null) calls.set(failure, call);
 }
 
-/** The call a failure ended; null when it never became one. */
+/** The call of a failure; null when it failed before there was a call. */
 export function failedCallOf(failure: unknown): FailedCall | null {
   return typeof failure === 'object' && failure !== null ? (calls.get(failure) ?? null) : null;
 }

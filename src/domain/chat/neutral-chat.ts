@@ -1,12 +1,12 @@
 /**
- * A chat in no vendor's words. Where caller and upstream speak different dialects, the caller's request is read into
- * this and the upstream's is written from it. Null always means that the caller said nothing about it.
+ * A chat request, independent of the vendor. Where caller and upstream have different dialects, the caller's request is
+ * read into this form, and the upstream's is written from it. Null always means that the request has no such member.
  */
 export interface NeutralChat {
   /** The name sent upstream. */
   readonly model: string;
   readonly stream: boolean;
-  /** In order; system messages stand where the caller put them. */
+  /** In the order of the request; system messages keep their place. */
   readonly messages: readonly NeutralMessage[];
   readonly tools: readonly NeutralTool[];
   readonly toolChoice: ToolChoice | null;
@@ -24,7 +24,7 @@ export interface NeutralChat {
   readonly presencePenalty: number | null;
   readonly outputForm: OutputForm | null;
   readonly reasoning: Reasoning | null;
-  /** Which end user the call is for, as the caller names them. */
+  /** The caller's id of its end user. */
   readonly endUser: string | null;
 }
 
@@ -37,28 +37,28 @@ export type NeutralMessage =
 export interface TextPart {
   readonly kind: 'text';
   readonly text: string;
-  /** The caller asks for the prompt up to and with this part to be cached. */
+  /** Present where the prompt up to and including this part is to be cached. */
   readonly cached?: CacheMark;
 }
 
-/** How long a marked prompt is to be kept; null leaves it to the upstream. */
+/** Lifetime of the cached prompt; null is the upstream's default. */
 export interface CacheMark {
   readonly ttl: string | null;
 }
 
 export type UserPart = TextPart | ImagePart | FilePart | AudioPart;
 
-/** Bytes by value, as base64 text, or where they are. */
+/** Bytes as base64 text, or their location. */
 export type Source =
   | { readonly form: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly form: 'url'; readonly url: string; readonly mediaType: string | null }
-  /** A file that was uploaded to the upstream beforehand. */
+  /** A file that was uploaded to the upstream before. */
   | { readonly form: 'id'; readonly id: string };
 
 interface ImagePart {
   readonly kind: 'image';
   readonly source: Source;
-  /** How closely it is looked at: `low`, `high`, `auto`. */
+  /** Resolution of image input: `low`, `high`, `auto`. */
   readonly detail: string | null;
   readonly cached?: CacheMark;
 }
@@ -83,14 +83,14 @@ interface RefusalPart {
   readonly text: string;
 }
 
-/** What the model thought in an earlier answer, sent back to it. */
+/** Reasoning of an earlier answer, sent back to the model. */
 export interface ReasoningPart {
   readonly kind: 'reasoning';
-  /** Empty where only the proof was shown. */
+  /** Empty where the answer had only the proof. */
   readonly text: string;
-  /** The upstream's proof that the text is its own, or the text itself in a form only it can read. Of no use to another. */
+  /** The upstream's signature of the text, or the text in a form that only this upstream can read. */
   readonly proof: string | null;
-  /** Whether the proof stands in place of a text that was withheld. */
+  /** Whether the proof replaces a withheld text. */
   readonly redacted: boolean;
 }
 
@@ -100,7 +100,9 @@ export interface ToolCallPart {
   readonly name: string;
   /** JSON text of an object. */
   readonly arguments: string;
-  /** The upstream's proof of the thought behind this call, where it gives one per call (Gemini's `thoughtSignature`). */
+  /**
+   * The upstream's signature of the reasoning for this call, where it has one per call (Gemini's `thoughtSignature`).
+   */
   readonly proof?: string;
 }
 
@@ -130,7 +132,7 @@ export type ToolChoice =
   | { readonly mode: 'required' }
   | { readonly mode: 'tool'; readonly name: string };
 
-/** What form the answer's text must have. */
+/** Required form of the answer's text. */
 export type OutputForm =
   | { readonly form: 'text' }
   | { readonly form: 'json' }
@@ -142,27 +144,27 @@ export type OutputForm =
       readonly strict: boolean | null;
     };
 
-/** How long the model may think before it answers. Dialects say it in words or in tokens; either may be null. */
+/** Limit of the reasoning. Dialects have an effort or a number of tokens; either may be null. */
 export interface Reasoning {
   /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. */
   readonly effort: string | null;
   readonly budgetTokens: number | null;
-  /** Whether the caller wants to see the thoughts. */
+  /** Whether the answer should contain the reasoning. */
   readonly shown: boolean | null;
 }
 
-/** Something a request asks for that the dialect of the upstream has no words for. */
+/** A member of a request that the upstream's dialect cannot express. */
 export interface Loss {
-  /** Where it stands in the caller's request, e.g. `logit_bias`, `messages[2].content[0]`. */
+  /** Its path in the caller's request, e.g. `logit_bias`, `messages[2].content[0]`. */
   readonly member: string;
   /**
-   * `hint` when the answer is still the one asked for without it (a label, a cache mark): it is left out, and the caller
-   * is told. `essential` when it is not: the call is refused, unless the deployment or the caller allows the drop.
+   * `hint` when it does not change the answer (a label, a cache mark): it is left out, and the answer names it.
+   * `essential` otherwise: the call is refused, unless the deployment or the caller allows to drop it.
    */
   readonly weight: 'hint' | 'essential';
 }
 
-/** Takes note of what a reader or a writer of requests cannot carry over. */
+/** Collects the members that a reader or writer of requests cannot translate. */
 export class Losses {
   readonly #all: Loss[] = [];
 

@@ -1,7 +1,7 @@
 import type { AnswerStep } from './answer-step.ts';
 import type { Outcome, Usage } from './chat.ts';
 
-/** Gathers what accounting needs from the steps of one answer. */
+/** Collects the facts for accounting from the steps of one answer. */
 export class OutcomeOfSteps {
   readonly #textLimit: number;
   #responseId: string | null = null;

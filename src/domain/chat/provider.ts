@@ -7,45 +7,45 @@ import { VENDORS } from './vendors.ts';
 
 /** One configured way to reach a model. */
 export interface Deployment {
-  /** Names it in rows and in ids of what its upstream keeps; as configured, or from what it is. */
+  /** Its id in rows and in ids of upstream objects: configured, or derived from its settings. */
   readonly id: string;
-  /** Other ids by which it may have been remembered; none when absent. */
+  /** Earlier ids that stored rows may have; none when absent. */
   readonly formerIds?: readonly string[];
-  /** The public name it answers to; several deployments with one name are a model group. */
+  /** Its public model name; several deployments with one name are a model group. */
   readonly modelGroup: string;
-  /** Which provider speaks for it, e.g. `openai`, `demo`. */
+  /** Its provider, e.g. `openai`, `demo`. */
   readonly provider: string;
   /** The name sent upstream. */
   readonly upstreamModel: string;
   /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's own. */
   readonly apiBase: string | null;
-  /** The base address comes from a caller: private addresses are refused when it is connected to. */
+  /** The base address comes from a caller: connections to private addresses are refused. */
   readonly addressByCaller?: boolean;
   readonly apiKey: Secret | null;
-  /** What its provider further needs to know, under the names of the configuration, e.g. `api_version`, `aws_region_name`. */
+  /** Further settings of its provider, by their names in the configuration, e.g. `api_version`, `aws_region_name`. */
   readonly options: Readonly<Record<string, string>>;
-  /** The same for what must not be shown, e.g. `aws_secret_access_key`. */
+  /** The same for secret settings, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Whether it is asked through OpenAI's Responses API: `only`, also by callers of other dialects; `also`, by callers of
-   * its own; `never`. Its provider knows when absent.
+   * Use of OpenAI's Responses API upstream: `only`, for callers of every dialect; `also`, for callers of that API;
+   * `never`. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
-  /** What callers may bring of their own for it; nothing when absent. */
+  /** Credentials that callers may send for it; none when absent. */
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
-  /** Leave out what the upstream has no words for, instead of refusing the call. */
+  /** Whether members that the upstream's dialect cannot express are dropped instead of refused. */
   readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */
   readonly timeoutSeconds: number;
-  /** Prices the configuration sets for this deployment, by price-map key; they beat the catalog. */
+  /** Configured prices of this deployment, by price-map key; they take precedence over the catalog. */
   readonly priceOverrides: Readonly<Record<string, unknown>>;
-  /** How it is asked whether it answers, where the configuration says. */
+  /** Settings of its health check, where configured. */
   readonly probe?: ProbeSettings;
-  /** The catalog entry whose price applies, when the configuration names one. */
+  /** Id of the catalog entry whose price applies, where configured. */
   readonly baseModel: string | null;
 }
 
-/** Finds deployments by their ids; by a former one where no other has it. */
+/** Deployments by id, and by former ids that no other deployment has. */
 export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap<string, Deployment> {
   const former = deployments.flatMap((one) => (one.formerIds ?? []).map((id): [string, Deployment] => [id, one]));
   // Later entries replace earlier ones.
@@ -55,23 +55,33 @@ export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap
   ]);
 }
 
-/** The providers we have a protocol for; any other is spoken to as `openai` when its address is given. */
+/** Providers with an adapter. Any other with an address uses `openai`. */
 export const PROVIDER_NAMES: readonly string[] = [...Object.keys(VENDORS), 'demo'];
 
-/** Names that their owners write otherwise than with a capital at the front. */
+/** Display names that are not just capitalized. */
 const DISPLAY_NAMES: Readonly<Record<string, string>> = { openai: 'OpenAI', vertex_ai: 'VertexAI' };
 
-/** A provider's name as messages have it. */
+/** Display name of a provider in messages. */
 export const displayName = (provider: string): string =>
   DISPLAY_NAMES[provider] ?? provider.charAt(0).toUpperCase() + provider.slice(1);
 
-/** A vendor protocol we can speak; it answers every endpoint, or says that it cannot. */
+/** A request as an upstream would receive it. */
+export interface RequestPreview {
+  readonly url: string;
+  /** Secrets are masked. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Members of the caller's request that are left out. */
+  readonly dropped: readonly string[];
+}
+
+/** Adapter of a vendor's protocol. It implements every endpoint or throws. */
 export interface Provider {
   readonly name: string;
   /**
-   * Sends one call and resolves when the head of the answer has come (for a stream: and its first chunk).
-   * Throws UpstreamFailed for any failure up to then, and the signal's reason when it fires first. After
-   * that, a failure travels inside the exchange's byte stream.
+   * Sends one call and resolves when the head of the answer has arrived (for a stream: and its first chunk). Throws
+   * UpstreamFailed for any failure up to then, and the signal's reason when it fires first. Later failures are in the
+   * exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
   /**
@@ -79,11 +89,13 @@ export interface Provider {
    * count.
    */
   readonly countTokens?: (deployment: Deployment, request: ModelRequest, signal: AbortSignal) => Promise<number>;
-  /** Hands on a call about something the upstream keeps, as `send` does; absent where it keeps nothing. */
+  /** The request that `send` would send. Sends nothing. Throws InvalidInput as `send` does. Absent without an upstream. */
+  readonly preview?: (deployment: Deployment, request: ModelRequest) => Promise<RequestPreview>;
+  /** Sends a call about an upstream object, as `send` does; absent where the upstream stores nothing. */
   readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;
   /**
-   * Opens a session in which both sides speak as they like; absent where the protocol has none. Throws UpstreamFailed
-   * when it does not open, and the signal's reason when it fires first; once open, the signal means nothing.
+   * Opens a realtime session; absent where the protocol has none. Throws UpstreamFailed when it does not open, and the
+   * signal's reason when it fires first; the signal does not end an open session.
    */
   readonly openRealtime?: (
     deployment: Deployment,

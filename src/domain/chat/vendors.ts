@@ -1,18 +1,18 @@
-/** What is known of a provider before a configuration says anything: where it is, and what the environment may tell. */
+/** Defaults of a provider: its address, and the environment variables of its settings. */
 export interface Vendor {
-  /** Its own base address, without a trailing slash; null where every account or server has its own. */
+  /** Default base address, without a trailing slash; null where every account or server has its own. */
   readonly base: string | null;
-  /** Environment variables that name another address, the first that is set wins. */
+  /** Environment variables with another address; the first that is set applies. */
   readonly baseVariables: readonly string[];
-  /** Environment variables that hold its key. */
+  /** Environment variables with its key. */
   readonly keyVariables: readonly string[];
-  /** Whether it can be called without a credential, as a server of one's own can. */
+  /** Whether it can be called without a credential, such as a local server. */
   readonly keyOptional: boolean;
-  /** Words before a model's name that say nothing here: which of a vendor's interfaces the reference is to take. */
+  /** Prefixes of model names that are ignored. In the reference service they select one of the vendor's APIs. */
   readonly modelPrefixes: readonly string[];
-  /** Further settings of a deployment, each with the environment variables that may hold it. */
+  /** Further settings of a deployment, each with its environment variables. */
   readonly settings: Settings;
-  /** Likewise what proves who calls, in place of a key. All of it comes from one place, the file or the environment. */
+  /** The same for credentials other than a key. All of them come from one source, the file or the environment. */
   readonly credentials: Settings;
 }
 
@@ -29,7 +29,7 @@ const vendor = (base: string | null, key: string, differing: Partial<Vendor> = {
   ...differing,
 });
 
-/** A server of one's own, which asks for a key only where it was told to. */
+/** A local server, whose key is optional. */
 const local = (base: string | null, key: string): Vendor => vendor(base, key, { keyOptional: true });
 
 const OPENAI = vendor('https://api.openai.com/v1', 'OPENAI_API_KEY', {
@@ -37,7 +37,10 @@ const OPENAI = vendor('https://api.openai.com/v1', 'OPENAI_API_KEY', {
   settings: { organization: ['OPENAI_ORGANIZATION'] },
 });
 
-/** Those who speak as OpenAI does, by their names in a configuration. Variables are named as in the reference. */
+/**
+ * Vendors with an OpenAI-compatible API, by their names in a configuration. Variables have the names of the reference
+ * service.
+ */
 export const COMPATIBLE_VENDORS = {
   openai: OPENAI,
   'text-completion-openai': OPENAI,
@@ -109,12 +112,12 @@ export type CompatibleVendor = keyof typeof COMPATIBLE_VENDORS;
 
 export const COMPATIBLE_NAMES = Object.keys(COMPATIBLE_VENDORS) as readonly CompatibleVendor[];
 
-/** Of the region in which most models are first; a deployment's own region takes its place. */
+/** Default region; a deployment's own region replaces it. */
 const BEDROCK_BASE = 'https://bedrock-runtime.us-west-2.amazonaws.com';
 
 const BEDROCK = vendor(BEDROCK_BASE, 'AWS_BEARER_TOKEN_BEDROCK', {
   baseVariables: ['AWS_BEDROCK_RUNTIME_ENDPOINT'],
-  // Who the machine is to AWS may do.
+  // The machine's own identity may be enough.
   keyOptional: true,
   modelPrefixes: ['converse/'],
   settings: {
@@ -136,7 +139,7 @@ const BEDROCK = vendor(BEDROCK_BASE, 'AWS_BEARER_TOKEN_BEDROCK', {
 const COHERE = vendor('https://api.cohere.com', 'COHERE_API_KEY', { keyVariables: ['COHERE_API_KEY', 'CO_API_KEY'] });
 const OLLAMA = local('http://localhost:11434', 'OLLAMA_API_KEY');
 
-/** Every provider that is reached over a network. */
+/** All providers that are called over a network. */
 export const VENDORS = {
   ...COMPATIBLE_VENDORS,
   anthropic: vendor('https://api.anthropic.com', 'ANTHROPIC_API_KEY', {
@@ -149,7 +152,7 @@ export const VENDORS = {
     base: 'https://aiplatform.googleapis.com/v1',
     baseVariables: ['VERTEXAI_API_BASE', 'VERTEX_API_BASE'],
     keyVariables: [],
-    // The account of the machine it runs on may do.
+    // The machine's own service account may be enough.
     keyOptional: true,
     modelPrefixes: [],
     settings: {
@@ -174,7 +177,7 @@ export const VENDORS = {
   ollama_chat: OLLAMA,
 } as const satisfies Readonly<Record<string, Vendor>>;
 
-/** What is known of a provider; null for one nobody here knows. */
+/** Defaults of a provider; null for an unknown one. */
 export function vendorOf(provider: string): Vendor | null {
   return Object.entries<Vendor>(VENDORS).find(([name]) => name === provider)?.[1] ?? null;
 }

@@ -1,41 +1,41 @@
-/** What a payment provider can tell about a purchase. Everything else it tells is none of our business. */
+/** Kinds of payment events that are used. All others are ignored. */
 const PAYMENT_FACTS = [
-  /** Money came, or none was asked for. */
+  /** Paid, or nothing was due. */
   'paid',
-  /** The buyer is through, the money is on its way. */
+  /** The buyer has completed the session; the payment is pending. */
   'processing',
   'payment_failed',
   'expired',
-  /** All of a payment went back; a part of it changes nothing. */
+  /** Refunded in full. A partial refund changes nothing. */
   'refunded',
   'disputed',
   'dispute_settled',
   'subscription_active',
   'subscription_suspended',
   'subscription_ended',
-  /** Only says which of the provider's objects belong together. */
+  /** Only connects objects of the provider. */
   'linked',
 ] as const;
 export type PaymentFact = (typeof PAYMENT_FACTS)[number];
 
-/** One thing a payment provider told, once or more often, in any order. */
+/** One event of a payment provider. Events may be repeated and come in any order. */
 export interface PaymentEvent {
-  /** The provider's id of it: two events with one id are one event. */
+  /** The provider's event id: two events with one id are one event. */
   readonly id: string;
   readonly fact: PaymentFact;
-  /** When it came true, by the provider's clock, which counts seconds. */
+  /** Time of the event by the provider's clock, which counts seconds. */
   readonly at: Date;
-  /** The object it is about: a session, a payment, a dispute, a subscription. */
+  /** Id of the object it is about: a session, a payment, a dispute, a subscription. */
   readonly subject: string;
-  /** Every object it names, the subject among them: the thread from a refund back to its purchase. */
+  /** Ids of all objects that it names, with the subject. They connect a refund with its purchase. */
   readonly objects: readonly string[];
-  /** The session it is about; null for everything else. */
+  /** The session it is about; null for other objects. */
   readonly sessionId: string | null;
-  /** The purchase it belongs to, where we wrote that on the object ourselves. */
+  /** The checkout id in the object's metadata; null where it has none. */
   readonly checkoutId: string | null;
 }
 
-/** Where a purchase stands. Only `paid` opens anything. */
+/** State of a purchase. Only `paid` entitles to a key. */
 const CHECKOUT_STATES = [
   'open',
   'processing',
@@ -49,27 +49,27 @@ const CHECKOUT_STATES = [
 ] as const;
 export type CheckoutState = (typeof CHECKOUT_STATES)[number];
 
-/** What the events of a purchase come to. */
-export interface Standing {
+/** State of a purchase by its events. */
+export interface StateByEvents {
   readonly state: CheckoutState;
   /** The newest payment; null before the first. */
   readonly paidAt: Date | null;
 }
 
-type Told = Pick<PaymentEvent, 'fact' | 'at' | 'subject'>;
+type DatedFact = Pick<PaymentEvent, 'fact' | 'at' | 'subject'>;
 
-/** How strict a fact is: of two things said about one object in one second, the stricter holds. */
+/** Strictness of a fact: of two events of one object in one second, the stricter applies. */
 const STRICTNESS: Partial<Record<PaymentFact, number>> = { disputed: 1, subscription_suspended: 1 };
-const strictness = ({ fact }: Told): number => STRICTNESS[fact] ?? 0;
+const strictness = ({ fact }: DatedFact): number => STRICTNESS[fact] ?? 0;
 
-function newer(left: Told, right: Told): Told {
+function newer(left: DatedFact, right: DatedFact): DatedFact {
   const apart = left.at.getTime() - right.at.getTime() || strictness(left) - strictness(right);
   return apart >= 0 ? left : right;
 }
 
-/** What was said last about each object, of the facts named. */
-function latestOf(events: readonly Told[], facts: readonly PaymentFact[]): readonly PaymentFact[] {
-  const latest = new Map<string, Told>();
+/** The latest fact of each object, among these facts. */
+function latestOf(events: readonly DatedFact[], facts: readonly PaymentFact[]): readonly PaymentFact[] {
+  const latest = new Map<string, DatedFact>();
   for (const event of events) {
     if (!facts.includes(event.fact)) continue;
     const known = latest.get(event.subject);
@@ -78,18 +78,18 @@ function latestOf(events: readonly Told[], facts: readonly PaymentFact[]): reado
   return [...latest.values()].map(({ fact }) => fact);
 }
 
-const lastMs = (events: readonly Told[], fact: PaymentFact): number =>
+const lastMs = (events: readonly DatedFact[], fact: PaymentFact): number =>
   Math.max(...events.filter((event) => event.fact === fact).map(({ at }) => at.getTime()), -Infinity);
 
-function stateOf(events: readonly Told[], paidMs: number): CheckoutState {
-  const told = (fact: PaymentFact): boolean => events.some((event) => event.fact === fact);
+function stateOf(events: readonly DatedFact[], paidMs: number): CheckoutState {
+  const has = (fact: PaymentFact): boolean => events.some((event) => event.fact === fact);
   if (paidMs === -Infinity) {
-    if (told('payment_failed')) return 'payment_failed';
-    if (told('expired')) return 'expired';
-    return told('processing') ? 'processing' : 'open';
+    if (has('payment_failed')) return 'payment_failed';
+    if (has('expired')) return 'expired';
+    return has('processing') ? 'processing' : 'open';
   }
-  if (told('subscription_ended')) return 'ended';
-  // A payment after the refund, as the next period of a subscription, opens again.
+  if (has('subscription_ended')) return 'ended';
+  // A payment after the refund, such as the next period of a subscription, makes it paid again.
   if (lastMs(events, 'refunded') >= paidMs) return 'refunded';
   if (latestOf(events, ['disputed', 'dispute_settled']).includes('disputed')) return 'disputed';
   const subscriptions = latestOf(events, ['subscription_active', 'subscription_suspended']);
@@ -97,10 +97,10 @@ function stateOf(events: readonly Told[], paidMs: number): CheckoutState {
 }
 
 /**
- * Where a purchase stands after these events. It depends on which events there are, never on the order or the
- * number of times they came: that is what makes late, repeated and overtaking events harmless.
+ * The state of a purchase after these events. It depends on the set of events only, not on their order or repetition,
+ * so late, repeated and reordered events are harmless.
  */
-export function standingOf(events: readonly Told[]): Standing {
+export function stateByEvents(events: readonly DatedFact[]): StateByEvents {
   const paidMs = lastMs(events, 'paid');
   return { state: stateOf(events, paidMs), paidAt: paidMs === -Infinity ? null : new Date(paidMs) };
 }

@@ -1,12 +1,12 @@
 import type { PaymentEvent } from './payment-event.ts';
 
-/** Whether a purchase is paid once or again and again. */
+/** Whether a purchase is a single payment or a subscription. */
 export const CHECKOUT_MODES = ['payment', 'subscription'] as const;
 export type CheckoutMode = (typeof CHECKOUT_MODES)[number];
 
-/** What a buyer is to be shown and sent back to. */
+/** Data for a new payment session. */
 export interface SessionDraft {
-  /** Ours: written on everything the provider makes, and the reason why asking twice makes one session. */
+  /** Our checkout id: in the metadata of all the provider's objects, and the idempotency key of the session. */
   readonly checkoutId: string;
   readonly successUrl: string;
   readonly cancelUrl: string;
@@ -19,21 +19,21 @@ interface PaymentSession {
   readonly url: string;
 }
 
-/** Who takes the money. Every method throws Unavailable, naming what to set, where it is not configured. */
+/** Payment provider. Every method throws Unavailable, naming the missing setting, where it is not configured. */
 export interface PaymentProvider {
   /** Which kind of purchase is configured. */
   readonly mode: CheckoutMode;
-  /** Whether a key is set, so that asking makes sense. */
+  /** Whether its API key is set. */
   readonly configured: boolean;
-  /** Opens a session; the same draft gives the same session. Throws UpstreamFailed and Unavailable. */
+  /** Opens a session; the same draft returns the same session. Throws UpstreamFailed and Unavailable. */
   openSession(draft: SessionDraft): Promise<PaymentSession>;
-  /** What a session has come to, as an event; null while there is nothing to tell. Throws as `openSession`. */
+  /** The state of a session as an event; null while it has none. Throws as `openSession`. */
   readSession(sessionId: string): Promise<PaymentEvent | null>;
   /**
-   * The event in a message that claims to be the provider's, its bytes as they came; null when it tells nothing we
-   * want to know. Throws InvalidInput for a message the provider did not sign, or signed too long ago.
+   * The event in a webhook message, by its unchanged bytes; null for events that are not used. Throws InvalidInput when
+   * the signature is invalid or too old.
    */
   readMessage(bytes: Uint8Array, signature: string | null): Promise<PaymentEvent | null>;
-  /** What the provider told everyone since an instant, newest first. Throws as `openSession`. */
+  /** The provider's events since an instant, newest first. Throws as `openSession`. */
   listEvents(since: Date): AsyncIterable<PaymentEvent>;
 }

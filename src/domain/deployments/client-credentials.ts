@@ -3,16 +3,16 @@ import type { Deployment } from '../chat/provider.ts';
 import { vendorOf } from '../chat/vendors.ts';
 import { InvalidInput } from '../errors.ts';
 
-/** What callers can bring of their own. */
+/** Credentials that callers can send. */
 export const CLIENT_CREDENTIALS = ['api_key', 'api_base'] as const;
 type ClientCredential = (typeof CLIENT_CREDENTIALS)[number];
 
-/** What a deployment keeps of its settings for a caller's own account: the rest speaks of ours. */
+/** Settings of a deployment that apply to a caller's own account too. */
 const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
 
 /**
- * The deployment as a caller with a key or an address of its own has it called. No credential of the configuration goes along
- * then, and its health is not told of it. Throws InvalidInput where the configuration does not allow it.
+ * The deployment with the caller's key or address. It has none of the configured credentials, and its calls do not
+ * count for the deployment's health. Throws InvalidInput where the configuration does not allow it.
  */
 export function withClientCredentials(
   deployment: Deployment,
@@ -47,7 +47,7 @@ export function withClientCredentials(
 const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
-/** Whether a key is all that proves who calls: what signs for a machine or an account would go to a caller's address. */
+/** Whether a key is the only credential: credentials of a machine or an account would be sent to a caller's address. */
 function isCalledByKey({ provider }: Deployment): boolean {
   const vendor = vendorOf(provider);
   if (vendor === null) return provider !== 'demo';

@@ -3,35 +3,38 @@ import { UpstreamFailed } from '../errors.ts';
 export const HEALTH_STATES = ['healthy', 'degraded', 'failing', 'unknown'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
-/** How calls to a deployment have gone in this process, since it started. Calls a caller spoiled are in none of these. */
+/**
+ * Results of calls to a deployment in this process, since it started. Calls that failed because of the caller do not
+ * count.
+ */
 export interface Health {
   readonly state: HealthState;
   /** Calls that have ended, failures included. */
   readonly calls: number;
   readonly failures: number;
   readonly inFlight: number;
-  /** Milliseconds to the head of an answer, the latest weighing most; null before the first. */
+  /** Moving average of the time to the head of an answer, in ms; null before the first. */
   readonly latencyMs: number | null;
   readonly lastSuccessAt: Date | null;
   readonly lastFailure: { readonly at: Date; readonly code: string } | null;
 }
 
-/** How one call went, and when it ended. */
+/** Result of one call. */
 export interface Ended {
   readonly atMs: number;
   readonly well: boolean;
 }
 
-/** What the state looks back on: so many calls, no longer ago than that. */
+/** Most calls, and their highest age in ms, that the state is computed from. */
 export const RECENT_CALLS = 20;
 export const RECENT_MS = 300_000;
-/** Shares of failures from which on a deployment is failing, or degraded. */
+/** Shares of failures at which a deployment is failing, or degraded. */
 const FAILING = 0.5;
 const DEGRADED = 0.1;
 
 /**
- * Of the last twenty calls that ended within five minutes: failing when half of them failed, degraded when a tenth did,
- * else healthy. Unknown when there were none.
+ * State by the last twenty calls that ended within five minutes: failing when half of them failed, degraded when a
+ * tenth did, else healthy. Unknown without calls.
  */
 export function stateOf(ended: readonly Ended[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);
@@ -41,13 +44,13 @@ export function stateOf(ended: readonly Ended[], nowMs: number): HealthState {
   return share >= DEGRADED ? 'degraded' : 'healthy';
 }
 
-/** The state of several as one: what all of those are of which something is known, else degraded. */
+/** Joint state of several deployments: the common state of those that are not unknown, else degraded. */
 export function jointState(states: readonly HealthState[]): HealthState {
   const [first = 'unknown', ...others] = [...new Set(states.filter((state) => state !== 'unknown'))];
   return others.length === 0 ? first : 'degraded';
 }
 
-/** Several as one: counts summed, the latest of each time, and how long they take in the mean. */
+/** Joint health of several deployments: sums of counts, latest times, mean latency. */
 export function jointHealth(healths: readonly Health[]): Health {
   const latencies = healths.flatMap(({ latencyMs }) => latencyMs ?? []);
   const sum = (of: (health: Health) => number): number => healths.reduce((total, health) => total + of(health), 0);
@@ -67,10 +70,10 @@ export function jointHealth(healths: readonly Health[]): Health {
 const latest = (dates: readonly (Date | null)[]): Date | null =>
   dates.reduce((left, right) => ((right?.getTime() ?? -1) > (left?.getTime() ?? -1) ? right : left), null);
 
-/** Statuses below 500 that are no fault of the caller: a credential or a name of ours, a limit of theirs, no time. */
+/** Statuses below 500 that are not the caller's fault: credentials, model names, rate limits, timeouts. */
 const OURS = new Set([401, 403, 404, 408, 429]);
 
-/** What a failure says of the deployment: its status, `TIMEOUT` or `NO_ANSWER`; null where it says nothing. */
+/** Failure code for the deployment's health: its status, `TIMEOUT` or `NO_ANSWER`; null where it does not count. */
 export function faultOf(failure: unknown): string | null {
   if (!(failure instanceof UpstreamFailed)) return null;
   const { timedOut, upstreamStatus } = failure;

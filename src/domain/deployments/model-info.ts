@@ -1,10 +1,10 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
-import { mayCallSome, standingFor } from './model-names.ts';
+import { mayCallSome, expandedFor } from './model-names.ts';
 import { entryFor } from './priced-by.ts';
 
-/** A deployment under one of the names it answers to. */
+/** A deployment with one of its public names. */
 export interface ModelInfo {
   readonly name: string;
   readonly deployment: Deployment;
@@ -12,8 +12,8 @@ export interface ModelInfo {
 }
 
 /**
- * What a key may call, deployment by deployment in the order of the configuration. A wildcard gives way to the models that
- * the catalog lists of its provider, and stands itself where that is none.
+ * The deployments that a key may call, in the order of the configuration. A wildcard is expanded to the catalog's
+ * models of its provider; without any it is listed itself.
  */
 export function modelInfos(
   deployments: readonly Deployment[],
@@ -22,7 +22,7 @@ export function modelInfos(
 ): readonly ModelInfo[] {
   return deployments.flatMap((deployment): readonly ModelInfo[] => {
     const { modelGroup } = deployment;
-    const listed = standingFor(deployment, catalog, key);
+    const listed = expandedFor(deployment, catalog, key);
     if (listed.length > 0)
       return listed.map(({ name, entry, upstreamModel }) => ({
         name,

@@ -1,9 +1,9 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
-import { mayCall, type VirtualKey } from '../keys/virtual-key.ts';
+import { allowsModel, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { entryFor } from './priced-by.ts';
 
-/** A name that can be asked for, and what the catalog knows of the model behind it. */
+/** A model name of requests, with its catalog entry. */
 export interface NamedModel {
   readonly name: string;
   readonly entry: CatalogEntry | null;
@@ -11,23 +11,27 @@ export interface NamedModel {
 
 const isWildcard = (name: string): boolean => name.endsWith('*');
 
-/** Whether a public name, or the wildcard that it is, stands for another. */
+/** Whether a public name, or a wildcard, matches a name. */
 const standsFor = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
-/** Whether a key may call a public name, or anything that the wildcard it is stands for. */
+/** Whether a key may call a public name or, for a wildcard, any name that it matches. */
 export const mayCallSome = (key: VirtualKey | null, group: string): boolean =>
-  mayCall(key, group) || (key?.models.some((name) => standsFor(group, name)) ?? false);
+  key === null ||
+  modelLists(key).every((models) => allowsModel(models, group) || models.some((name) => standsFor(group, name)));
 
-/** The catalog has a row for each size of a picture; those are prices, not models. */
+/** The catalog has a row for each image size; those are prices, not models. */
 const SIZE = /(^|\/)\d+-x-\d+\//;
 
-/** What a wildcard stands for, as far as the catalog lists models of its provider. */
-function filledIn({ modelGroup, provider, upstreamModel }: Deployment, catalog: CatalogSnapshot): readonly FilledIn[] {
+/** The catalog's models of a wildcard's provider that the wildcard matches. */
+function expandWildcard(
+  { modelGroup, provider, upstreamModel }: Deployment,
+  catalog: CatalogSnapshot,
+): readonly ExpandedName[] {
   const [before = '', after] = upstreamModel.split('*', 2);
   if (after === undefined) return [];
   const own = `${provider}/`;
-  return catalog.entries.flatMap((entry): readonly FilledIn[] => {
+  return catalog.entries.flatMap((entry): readonly ExpandedName[] => {
     if (entry.provider !== provider || SIZE.test(entry.id)) return [];
     const upstream = entry.id.startsWith(own) ? entry.id.slice(own.length) : entry.id;
     if (upstream.length <= before.length + after.length) return [];
@@ -37,23 +41,22 @@ function filledIn({ modelGroup, provider, upstreamModel }: Deployment, catalog: 
   });
 }
 
-/** A name that a wildcard stands for, and what its upstream calls the model. */
-interface FilledIn extends NamedModel {
+/** A name that a wildcard matches, with the upstream's name of the model. */
+interface ExpandedName extends NamedModel {
   readonly upstreamModel: string;
 }
 
-/** What a wildcard stands for, as far as a key may call it; nothing for a deployment that is none. */
-export const standingFor = (
+/** The names that a wildcard matches and a key may call; none for a deployment without a wildcard. */
+export const expandedFor = (
   deployment: Deployment,
   catalog: CatalogSnapshot,
   key: VirtualKey | null,
-): readonly FilledIn[] =>
-  isWildcard(deployment.modelGroup) ? filledIn(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
+): readonly ExpandedName[] =>
+  isWildcard(deployment.modelGroup) ? expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
 
 /**
- * The names a key may ask for, each once, in the order of the configuration. A wildcard gives way to what it stands for: what
- * the key names, and what the catalog lists of its provider. It is named itself where that is nothing, or where it is
- * asked for.
+ * The distinct names that a key may call, in the order of the configuration. A wildcard is expanded to the matching
+ * names of the key and of the catalog. It is listed itself without any, or with `withWildcards`.
  */
 export function namedModels(
   deployments: readonly Deployment[],
@@ -75,7 +78,7 @@ export function namedModels(
       ...(key?.models ?? [])
         .filter((name) => !isWildcard(name) && standsFor(modelGroup, name))
         .map((name) => ({ name, entry: catalog.find(name) })),
-      ...filledIn(deployment, catalog).filter(({ name }) => mayCall(key, name)),
+      ...expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)),
     ];
     if ((withWildcards || listed.length === 0) && mayCallSome(key, modelGroup)) add(itself);
     for (const model of listed) add(model);
@@ -83,7 +86,7 @@ export function namedModels(
   return [...named.values()];
 }
 
-/** The model behind a name that a key may ask for, listed or not; null where there is none. */
+/** The model of a name that a key may call, listed or not; null where there is none. */
 export function namedModel(
   deployments: readonly Deployment[],
   catalog: CatalogSnapshot,

@@ -2,8 +2,8 @@ import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 
 /**
- * The catalog's entry for a deployment: that of its base model, `provider/model`, upstream model or public name, the
- * first that is there (a bare name has its maker's price, and hosts differ).
+ * The catalog entry of a deployment: the first that exists of base model, `provider/model`, upstream model and public
+ * name. `provider/model` comes before the bare name, which has the price of the model's maker.
  */
 export function entryFor(deployment: Deployment, catalog: CatalogSnapshot): CatalogEntry | null {
   const { baseModel, upstreamModel, provider, modelGroup } = deployment;

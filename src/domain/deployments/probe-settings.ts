@@ -1,18 +1,18 @@
-/** How a deployment is asked whether it answers, as the configuration has it. */
+/** Configured health check of a deployment. */
 export interface ProbeSettings {
-  /** What kind of model it is; null leaves it to the catalog. */
+  /** Mode of the model; null takes the catalog's. */
   readonly mode: string | null;
-  /** What a wildcard is asked for; null where nothing is said. */
+  /** Model to call for a wildcard; null where not configured. */
   readonly model: string | null;
-  /** Most tokens of the answer; null where nothing is said. */
+  /** Most tokens of the answer; null where not configured. */
   readonly maxTokens: number | null;
   readonly timeoutSeconds: number;
-  /** Whether it is left out where all are asked again and again. */
+  /** Whether periodic health checks skip it. */
   readonly onDemandOnly: boolean;
 }
 
-/** Where the configuration says nothing. */
-export const UNTOLD: ProbeSettings = {
+/** Defaults. */
+export const DEFAULT_PROBE_SETTINGS: ProbeSettings = {
   mode: null,
   model: null,
   maxTokens: null,

@@ -11,18 +11,18 @@ import {
   RESPONSES,
   SPEECH,
 } from '../inference/endpoint.ts';
-import { UNTOLD } from './probe-settings.ts';
+import { DEFAULT_PROBE_SETTINGS } from './probe-settings.ts';
 
-/** How a deployment answered when it was asked for nothing else. */
+/** Result of a health check. */
 export interface Probe {
   readonly at: Date;
   readonly latencyMs: number;
-  /** Null where it answered. */
+  /** Null when it succeeded. */
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-/** A question that costs next to nothing, in the form of an endpoint. */
-export interface Question {
+/** A minimal request for an endpoint. */
+export interface ProbeRequest {
   readonly endpoint: Endpoint;
   /** Without the model. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -30,26 +30,26 @@ export interface Question {
   readonly timeoutSeconds: number;
 }
 
-/** Tokens of an answer that nobody reads. */
+/** Output limit of a health check, in tokens. */
 const FEW_TOKENS = 5;
-/** The least that OpenAI's Responses API takes. */
+/** Smallest output limit of OpenAI's Responses API. */
 const FEWEST_OF_A_RESPONSE = 16;
-/** Those whose newer models refuse `max_tokens`, and whose older ones know its new name. */
+/** Providers whose newer models refuse `max_tokens` and whose older ones accept its new name. */
 const RENAMED_LIMIT = new Set(['openai', 'azure']);
-const SAID = 'Are you there? Answer with one word.';
+const PROMPT = 'Are you there? Answer with one word.';
 
-/** What to ask a deployment; a text says why there is nothing to ask. */
-export function questionFor(deployment: Deployment, entry: CatalogEntry | null): Question | string {
-  const { provider, probe = UNTOLD, responses } = deployment;
+/** The health check request of a deployment; a text is the reason why there is none. */
+export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | null): ProbeRequest | string {
+  const { provider, probe = DEFAULT_PROBE_SETTINGS, responses } = deployment;
   const named = probe.model?.startsWith(`${provider}/`) ? probe.model.slice(provider.length + 1) : probe.model;
   const upstreamModel = named ?? deployment.upstreamModel;
   if (upstreamModel.includes('*'))
     return 'It stands for many models: model_info.health_check_model names the one to ask for.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
-  // A model that thinks first fails where it has no room to.
+  // A reasoning model fails when the limit leaves no tokens for its answer.
   const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : FEW_TOKENS);
   const bounded = (member: string, least = 1): object => (limit === null ? {} : { [member]: Math.max(limit, least) });
-  const asked = (endpoint: Endpoint, body: object): Question => ({
+  const asked = (endpoint: Endpoint, body: object): ProbeRequest => ({
     endpoint,
     body: { ...body },
     upstreamModel,
@@ -58,18 +58,18 @@ export function questionFor(deployment: Deployment, entry: CatalogEntry | null):
   switch (mode) {
     case 'chat': {
       const most = bounded(RENAMED_LIMIT.has(provider) ? 'max_completion_tokens' : 'max_tokens');
-      return asked(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: SAID }], ...most });
+      return asked(CHAT_COMPLETIONS, { messages: [{ role: 'user', content: PROMPT }], ...most });
     }
     case 'responses':
-      return asked(RESPONSES, { input: SAID, store: false, ...bounded('max_output_tokens', FEWEST_OF_A_RESPONSE) });
+      return asked(RESPONSES, { input: PROMPT, store: false, ...bounded('max_output_tokens', FEWEST_OF_A_RESPONSE) });
     case 'completion':
-      return asked(COMPLETIONS, { prompt: SAID, ...bounded('max_tokens') });
+      return asked(COMPLETIONS, { prompt: PROMPT, ...bounded('max_tokens') });
     case 'embedding':
-      return asked(EMBEDDINGS, { input: [SAID] });
+      return asked(EMBEDDINGS, { input: [PROMPT] });
     case 'moderation':
-      return asked(MODERATIONS, { input: SAID });
+      return asked(MODERATIONS, { input: PROMPT });
     case 'rerank':
-      return asked(RERANK, { query: SAID, documents: ['Yes.', 'No.'] });
+      return asked(RERANK, { query: PROMPT, documents: ['Yes.', 'No.'] });
     case 'audio_speech':
       return asked(SPEECH, { input: 'Yes.', voice: 'alloy' });
     case 'image_generation':

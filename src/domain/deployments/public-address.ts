@@ -1,2 +1,2 @@
-/** A base address without what may be secret in it: user, password and query. */
+/** A base address without its secret parts: user, password and query. */
 export const publicAddress = (base: string): string => base.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '');

@@ -3,7 +3,7 @@ import type { Secret } from '../secret.ts';
 /** The sender of one request, known or not: the same for every operation the request runs. */
 export class Client {
   readonly #network: string;
-  /** What it sent as a key, whether or not anybody knows it; null when it sent none. */
+  /** The sent credential, valid or not; null when there was none. */
   readonly credential: Secret | null;
   #charge: Promise<void> | 'done' | null = null;
 
@@ -12,12 +12,12 @@ export class Client {
     this.credential = credential;
   }
 
-  /** What its calls are counted by: an IPv4 address or the /64 of an IPv6 one. Never to be stored or logged. */
+  /** Key of its counter: an IPv4 address or the /64 of an IPv6 one. Must not be stored or logged. */
   get network(): string {
     return this.#network;
   }
 
-  /** Charges the request, unless that was done: a request counts once, however much it asks for. */
+  /** Charges the request once, for any number of operations. */
   chargeOnce(counting: { charge(client: Client): void | Promise<void> }): void | Promise<void> {
     this.#charge ??= counting.charge(this) ?? 'done';
     return this.#charge === 'done' ? undefined : this.#charge;

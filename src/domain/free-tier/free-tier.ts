@@ -1,9 +1,9 @@
 import { LimitExceeded } from '../errors.ts';
 import type { Client } from './client.ts';
 
-/** What one client has used of today, and what is left. */
+/** Use of one client today. */
 export interface FreeTierUsage {
-  /** Names the client without telling its address. */
+  /** Hash of the client's address. */
   readonly ipHash: string;
   readonly requestsToday: number;
   readonly dailyLimit: number;
@@ -13,11 +13,11 @@ export interface FreeTierUsage {
 /** Counts the calls of clients without a key, per client and UTC day. */
 export interface FreeTier {
   /**
-   * Counts one call, unless the client's key lifts the limit. At once when memory can tell, else after one
-   * write. Throws FreeTierUsedUp; Unavailable when the call cannot be counted.
+   * Counts one call, unless the client's key removes the limit. Synchronous when memory has enough reserved calls, else
+   * after one write. Throws FreeTierUsedUp; Unavailable when the call cannot be counted.
    */
   charge(client: Client): void | Promise<void>;
-  /** As exact as one process can say: what other processes hold in reserve counts as used. */
+  /** Use as known to this process: calls reserved by other processes count as used. */
   usageOf(client: Client): Promise<FreeTierUsage>;
 }
 
@@ -29,31 +29,31 @@ export interface FreeTierCalls {
   readonly calls: number;
 }
 
-/** What a reservation came to. */
+/** Result of a reservation. */
 export interface Reserved {
-  /** How many calls it got: what was asked for, or what was left. */
+  /** Number of granted calls: the requested number, or the rest of the day. */
   readonly granted: number;
-  /** Calls of the day that are used or reserved by anybody, these included. */
+  /** Calls of the day that are used or reserved by all processes, these included. */
   readonly used: number;
 }
 
-/** Where calls are counted for all processes. */
+/** Shared counters of all processes. */
 export interface FreeTierStore {
   /**
-   * Sets calls aside: as many as asked for, but never more than brings the day to `limit`, however many ask at
-   * once. Resolves once that is durable; who cannot tell whether it happened treats them as used.
+   * Reserves calls: the requested number, but never more than the rest of `limit`, also with concurrent calls. Resolves
+   * when the reservation is durable; after an unknown outcome the calls count as used.
    */
   reserve(asked: FreeTierCalls, limit: number): Promise<Reserved>;
-  /** Returns calls that were reserved and not used. */
-  giveBack(unused: readonly FreeTierCalls[]): Promise<void>;
+  /** Releases calls that were reserved and not used. */
+  release(unused: readonly FreeTierCalls[]): Promise<void>;
   /** Calls of the day that are used or reserved. */
   usedOn(day: string, ipHash: string): Promise<number>;
-  /** Deletes at most `most` counts of days before this one; tells how many. */
+  /** Deletes at most `most` counters of earlier days; resolves to the number of deleted ones. */
   forgetBefore(day: string, most: number): Promise<number>;
 }
 
 const DAY_MS = 86_400_000;
-/** A day's allowance is reserved in about this many blocks. */
+/** Approximate number of blocks of a day's limit. */
 const BLOCKS_A_DAY = 20;
 
 /** The UTC day of an instant, as a number that grows by one at midnight. */
@@ -66,19 +66,19 @@ export const dayText = (day: number): string => new Date(day * DAY_MS).toISOStri
 export const secondsLeft = (ms: number): number => Math.ceil(((dayOf(ms) + 1) * DAY_MS - ms) / 1_000);
 
 /**
- * How many calls to reserve: a twentieth of the day's, but at most half of what is left, so that near the end
- * no process sits on what another could give; and no less than callers are waiting for.
+ * Number of calls to reserve: a twentieth of the limit, but at most half of the rest, so that near the limit no process
+ * holds calls that another needs; and at least the number of waiting calls.
  */
 export function blockSize(limit: number, used: number, waiting: number): number {
   const block = Math.min(Math.floor(limit / BLOCKS_A_DAY), Math.floor((limit - used) / 2));
   return Math.max(1, block, waiting);
 }
 
-/** A client has used up its day. */
+/** The daily limit of a client is used up. */
 export class FreeTierUsedUp extends LimitExceeded {
   readonly dailyLimit: number;
-  constructor(dailyLimit: number, retryAfterSeconds: number, told: { keyRefused: boolean; onSale: boolean }) {
-    super(usedUpText(dailyLimit, told), 'free_tier', retryAfterSeconds);
+  constructor(dailyLimit: number, retryAfterSeconds: number, reasons: { keyRefused: boolean; onSale: boolean }) {
+    super(usedUpText(dailyLimit, reasons), 'free_tier', retryAfterSeconds);
     this.name = 'FreeTierUsedUp';
     this.dailyLimit = dailyLimit;
   }

@@ -1,8 +1,8 @@
-/** Knows the keys that lift the free tier's limit. */
+/** Keys that remove the free tier's limit. */
 export interface PaidKeys {
   /**
-   * Whether this credential lifts the limit: at once when memory knows, else after a look into a store. Throws
-   * Unavailable when the store does not answer; a credential that is unknown, expired or revoked is just none.
+   * Whether this credential removes the limit. Synchronous when cached, else after a store query. Throws Unavailable
+   * when the store does not answer; false for an unknown, expired or revoked credential.
    */
   holds(credential: string): boolean | Promise<boolean>;
 }

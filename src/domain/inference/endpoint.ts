@@ -1,9 +1,9 @@
-/** The member that makes a JSON object an answer: an array, but for `output`, `message` and `text`. */
+/** The member that every answer has: an array, except `output`, `message` and `text`. */
 export type AnswerMember = 'choices' | 'data' | 'results' | 'text' | 'candidates' | 'content' | 'output' | 'message';
 
 /**
- * The words a conversation is put in on a wire. Callers and upstreams of different dialects are brought together by
- * translation; what is not a conversation (vectors, pictures, sound) has none.
+ * Wire format of a conversation. Requests are translated between callers and upstreams of different dialects; endpoints
+ * without a conversation (embeddings, images, audio) have none.
  */
 export type Dialect =
   | 'chat-completions'
@@ -16,39 +16,39 @@ export type Dialect =
   | 'cohere-chat'
   | 'ollama-chat';
 
-/** One way to ask a model that clients know. Everything that sets it apart from the others, as data. */
+/** One model endpoint of the API. All its differences to the others are data. */
 export interface Endpoint {
   /** Its path without a version, here and under an upstream's base address; names the call in errors. */
   readonly path: `/${string}`;
-  /** Null where it is no conversation: then only an upstream that has the same endpoint can answer it. */
+  /** Null for an endpoint without a conversation: only an upstream with the same endpoint can answer it. */
   readonly dialect: Dialect | null;
-  /** Member of a request that holds what is asked, and what it must be: one text, texts or tokens, messages, or one text or items. */
+  /** Main member of a request, and its form: one text, texts or tokens, messages, or one text or items. */
   readonly asks: {
     readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'file' | 'image';
     readonly form: 'text' | 'texts' | 'messages' | 'items' | 'file' | 'files';
   };
-  /** Further members without which a request asks nothing. */
+  /** Further required members. */
   readonly needs: readonly string[];
-  /** Members of which one at least must be there. */
+  /** Members of which at least one is required. */
   readonly needsOneOf?: readonly [string, ...string[]];
-  /** How a request is written; in JSON when absent. */
+  /** Encoding of a request; JSON when absent. */
   readonly written?: 'form' | 'form or json';
-  /** What its answers are made of, where that is neither words nor numbers: they are read otherwise. */
+  /** Medium of its answers, where they are neither text nor numbers. */
   readonly medium?: 'image' | 'transcript';
   /**
-   * Member of a whole answer without which it is none; null where an answer is not JSON, and nobody reads it.
-   * And what such an answer is; completes "it is no".
+   * Required member of a complete answer; null where an answer is not JSON and is not parsed. `form` names such an
+   * answer; completes "it is no".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly form: string };
-  /** Whether an answer can come as a stream; `stream` of a request means nothing elsewhere. */
+  /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
   readonly streams: boolean;
   /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
   readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank' | 'generate_content';
-  /** What it gives in the words of those conventions, where the operation does not say it. */
+  /** Output type in those conventions, where the operation does not imply it. */
   readonly outputs?: 'speech' | 'image' | 'text';
-  /** What its request is billed by, where its answer tells nothing of it. */
+  /** Billing unit of its request, where its answer does not report it. */
   readonly billedBy?: 'character';
-  /** What the call is in a spend row, in the words of the reference. */
+  /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
 }
 
@@ -64,7 +64,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
   callType: 'acompletion',
 };
 
-/** Text in, the text that follows out. */
+/** Text in, its continuation out. */
 export const COMPLETIONS: Endpoint = {
   path: '/completions',
   dialect: 'completions',
@@ -76,7 +76,7 @@ export const COMPLETIONS: Endpoint = {
   callType: 'atext_completion',
 };
 
-/** Messages in, a message out, as Anthropic has it. */
+/** Messages in, a message out, in Anthropic's format. */
 export const MESSAGES: Endpoint = {
   path: '/messages',
   dialect: 'messages',
@@ -88,7 +88,7 @@ export const MESSAGES: Endpoint = {
   callType: 'anthropic_messages',
 };
 
-/** Items in, items out; who asks may come back to an answer by its id. */
+/** Items in, items out; a later request can refer to an answer by its id. */
 export const RESPONSES: Endpoint = {
   path: '/responses',
   dialect: 'responses',
@@ -100,7 +100,7 @@ export const RESPONSES: Endpoint = {
   callType: 'aresponses',
 };
 
-/** A long conversation in, one that says the same in less out. No translation: only who wrote it can read what comes out. */
+/** A long conversation in, a compacted one out. Not translated: only the upstream that wrote it can read it. */
 export const RESPONSES_COMPACT: Endpoint = {
   path: '/responses/compact',
   dialect: null,
@@ -112,11 +112,27 @@ export const RESPONSES_COMPACT: Endpoint = {
   callType: 'acompact_responses',
 };
 
-/** A message that is only counted, not answered. */
+/** Counts the tokens of messages. */
 export const COUNT_TOKENS: Endpoint = {
   ...MESSAGES,
   path: '/messages/count_tokens',
   needs: [],
+  answers: { member: null, form: 'count of tokens' },
+  streams: false,
+};
+
+/** Counts the input tokens of a response without creating one. */
+export const COUNT_RESPONSE_TOKENS: Endpoint = {
+  ...RESPONSES,
+  path: '/responses/input_tokens',
+  answers: { member: null, form: 'count of tokens' },
+  streams: false,
+};
+
+/** Counts the input tokens of a chat without sending it. */
+export const COUNT_CHAT_TOKENS: Endpoint = {
+  ...CHAT_COMPLETIONS,
+  path: '/utils/token_counter',
   answers: { member: null, form: 'count of tokens' },
   streams: false,
 };
@@ -133,7 +149,7 @@ export const EMBEDDINGS: Endpoint = {
   callType: 'aembedding',
 };
 
-/** Texts in, out whether each is one that should not be shown. */
+/** Texts in, a moderation result for each out. */
 export const MODERATIONS: Endpoint = {
   path: '/moderations',
   dialect: null,
@@ -145,7 +161,7 @@ export const MODERATIONS: Endpoint = {
   callType: 'amoderation',
 };
 
-/** A question and documents in, their order out. Not OpenAI's: the form that Cohere gave it and many took over. */
+/** A query and documents in, their order out. Cohere's format, which many vendors use. */
 export const RERANK: Endpoint = {
   path: '/rerank',
   dialect: null,
@@ -157,7 +173,7 @@ export const RERANK: Endpoint = {
   callType: 'arerank',
 };
 
-/** A text in, its sound out. */
+/** A text in, speech out. */
 export const SPEECH: Endpoint = {
   path: '/audio/speech',
   dialect: null,
@@ -183,7 +199,7 @@ export const GENERATE_CONTENT: Endpoint = {
   callType: 'agenerate_content',
 };
 
-/** The same, only counted, not answered. */
+/** Counts the tokens of the same request. */
 export const COUNT_CONTENT_TOKENS: Endpoint = {
   ...GENERATE_CONTENT,
   path: '/countTokens',
@@ -191,7 +207,7 @@ export const COUNT_CONTENT_TOKENS: Endpoint = {
   streams: false,
 };
 
-/** Bedrock's form of a chat, one for the models of all makers. */
+/** Bedrock's form of a chat, the same for all models. */
 export const CONVERSE: Endpoint = {
   path: '/converse',
   dialect: 'converse',
@@ -227,7 +243,7 @@ export const OLLAMA_CHAT: Endpoint = {
   callType: 'acompletion',
 };
 
-/** What the endpoints of pictures have in common. */
+/** Common properties of the image endpoints. */
 const IMAGES = {
   dialect: null,
   needs: [],
@@ -237,7 +253,7 @@ const IMAGES = {
   outputs: 'image',
 } as const;
 
-/** A text in, pictures out. */
+/** A text in, images out. */
 export const IMAGE_GENERATIONS: Endpoint = {
   ...IMAGES,
   path: '/images/generations',
@@ -246,7 +262,7 @@ export const IMAGE_GENERATIONS: Endpoint = {
   callType: 'aimage_generation',
 };
 
-/** Pictures and a text in, changed pictures out. */
+/** Images and a text in, edited images out. */
 export const IMAGE_EDITS: Endpoint = {
   ...IMAGES,
   path: '/images/edits',
@@ -257,7 +273,7 @@ export const IMAGE_EDITS: Endpoint = {
   callType: 'aimage_edit',
 };
 
-/** A picture in, others like it out. */
+/** An image in, variations of it out. */
 export const IMAGE_VARIATIONS: Endpoint = {
   ...IMAGES,
   path: '/images/variations',
@@ -267,7 +283,7 @@ export const IMAGE_VARIATIONS: Endpoint = {
   callType: 'aimage_variation',
 };
 
-/** What the endpoints have in common that write down what is said. */
+/** Common properties of the transcription endpoints. */
 const TRANSCRIPTS = {
   dialect: null,
   asks: { member: 'file', form: 'file' },
@@ -280,7 +296,7 @@ const TRANSCRIPTS = {
   outputs: 'text',
 } as const;
 
-/** A recording in, what is said in it out. */
+/** A recording in, its transcript out. */
 export const TRANSCRIPTIONS: Endpoint = { ...TRANSCRIPTS, path: '/audio/transcriptions', callType: 'atranscription' };
 
 /** The same, in English. */

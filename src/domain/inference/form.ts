@@ -1,28 +1,28 @@
-/** One part of a form, by where it stands in the form's bytes. */
+/** One part of a form, as offsets into the form's bytes. */
 export interface FormPart {
-  /** As it was sent; lists are written `name[]`. */
+  /** Unchanged; lists are written `name[]`. */
   readonly name: string;
   /** Null for a field; a part with a file name is a file, even when the name is empty. */
   readonly filename: string | null;
   readonly contentType: string | null;
-  /** Offset of the dashes that open it. */
+  /** Offset of its opening boundary. */
   readonly start: number;
   readonly bodyStart: number;
   /** Offset after the last byte of its content. */
   readonly bodyEnd: number;
 }
 
-/** A form with files in it, read but not copied. */
+/** A parsed form with files, whose bytes are not copied. */
 export interface Form {
   readonly boundary: string;
-  /** The form as it came. */
+  /** The unchanged form. */
   readonly bytes: Uint8Array;
   readonly parts: readonly FormPart[];
-  /** Offset of the dashes that close it. */
+  /** Offset of its closing boundary. */
   readonly end: number;
 }
 
-/** What stands for a file where a form is shown as an object: what it is called, not what is in it. */
+/** A file of a form where the form is shown as an object: metadata without the content. */
 export interface FormFile {
   readonly filename: string;
   readonly contentType: string | null;

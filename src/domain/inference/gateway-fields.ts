@@ -1,4 +1,4 @@
-/** Fields of a request that speak to the gateway; no upstream is sent them, whatever the dialect. */
+/** Fields of a request for the gateway, in every dialect. They are not sent upstream. */
 export const GATEWAY_FIELDS = [
   'litellm_metadata',
   'tags',
@@ -21,7 +21,7 @@ export const GATEWAY_FIELDS = [
   'drop_params',
 ] as const;
 
-const SPEAKS_TO_US = new Set<string>(GATEWAY_FIELDS);
+const GATEWAY_FIELD_SET = new Set<string>(GATEWAY_FIELDS);
 
-/** Whether a member of a request is meant for the gateway alone. */
-export const isGatewayField = (member: string): boolean => SPEAKS_TO_US.has(member);
+/** Whether a member of a request is for the gateway only. */
+export const isGatewayField = (member: string): boolean => GATEWAY_FIELD_SET.has(member);

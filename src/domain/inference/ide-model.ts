@@ -1,7 +1,7 @@
-/** What a model's name says where an IDE writes settings into it. */
+/** A model name of an IDE, split into the model and its settings. */
 export interface IdeModel {
   readonly model: string;
-  /** How long it may think; null where the name does not say. */
+  /** Reasoning effort; null where the name has none. */
   readonly effort: string | null;
 }
 
@@ -9,8 +9,8 @@ const FAST = /-fast$/;
 const THINKING = /-thinking-(none|minimal|low|medium|high|xhigh|max)$/;
 
 /**
- * `gpt-5-thinking-high-fast` is the model `gpt-5`, thinking long, served fast. A name that is configured as it stands is
- * that model; so is one that is when only its last setting is taken off.
+ * `gpt-5-thinking-high-fast` is the model `gpt-5` with high reasoning effort, served fast. A configured name is that
+ * model unchanged; so is a name that is configured without its last setting.
  */
 export function ideModelOf(name: string, isConfigured: (model: string) => boolean): IdeModel {
   if (isConfigured(name)) return { model: name, effort: null };

@@ -1,20 +1,20 @@
-import type { RequestBody } from './askable.ts';
+import type { RequestBody } from './request-validation.ts';
 
-/** Where requests limit the output tokens of one answer: OpenAI's and Anthropic's members, then Google's. */
+/** Members that limit the output tokens of one answer: OpenAI's and Anthropic's, then Google's. */
 const MEMBERS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const;
 
 /** Answers of one request at most: more is an upstream's error. */
 const MOST_ANSWERS = 128;
 
-/** Output tokens that one answer may have by its request; null where the request does not limit them. */
+/** Most output tokens of one answer by its request; null where the request has no limit. */
 export function mostOutputTokens(body: RequestBody): number | null {
-  const said = MEMBERS.map((member) => body[member]).find((value) => value !== undefined && value !== null);
-  const limit = said ?? configOf(body)['maxOutputTokens'] ?? configOf(body)['max_output_tokens'];
+  const sent = MEMBERS.map((member) => body[member]).find((value) => value !== undefined && value !== null);
+  const limit = sent ?? configOf(body)['maxOutputTokens'] ?? configOf(body)['max_output_tokens'];
   return typeof limit === 'number' && limit >= 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
 }
 
-/** How many answers a request asks for; 1 where it does not say. */
-export function wantedAnswers(body: RequestBody): number {
+/** Number of answers that a request asks for; default 1. */
+export function answerCount(body: RequestBody): number {
   const { n, best_of: bestOf } = body;
   const candidates = configOf(body)['candidateCount'];
   if (n === undefined && bestOf === undefined && candidates === undefined) return 1;

@@ -1,27 +1,39 @@
-import type { RequestBody } from './askable.ts';
+import type { RequestBody } from './request-validation.ts';
 
-/** Bytes of UTF-8 that a token holds: what its maker says of English, and other scripts have more bytes in a character. */
+/** Bytes of UTF-8 per token: the vendor's figure for English; other scripts have more bytes per character. */
 const BYTES_PER_TOKEN = 3.5;
-/** What a turn costs beside what it says. */
+/** Tokens of a message in addition to its content. */
 const TURN_TOKENS = 4;
-/** What a picture costs at most; smaller ones cost less. */
+/** Tokens of a large image; smaller ones have fewer. */
 const IMAGE_TOKENS = 1_600;
-/** A page or two of a document that is not text. */
+/** Tokens of one or two pages of a document that is not text. */
 const DOCUMENT_TOKENS = 3_000;
 
 /**
- * About how many input tokens a request for a message has: its text by the bytes, pictures and documents at a flat count.
- * Rather more than fewer, because it is asked for to stay below a limit.
+ * Estimate of the input tokens of a messages request: text by its bytes, images and documents with a fixed count.
+ * Rather too high, because clients use it to stay below a limit.
  */
 export function estimateTokens({ system, messages, tools }: RequestBody): number {
   const turns = listOf(messages);
   const declared = listOf(tools);
-  const spoken = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + contentTokens(fieldsOf(turn)['content']), 0);
+  const spoken = turns.reduce<number>((sum, turn) => sum + TURN_TOKENS + turnTokens(fieldsOf(turn)), 0);
   const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
   return Math.ceil(contentTokens(system) + spoken + known);
 }
 
-/** The same for a request in Google's form, whose members may be written in two ways. */
+/** The same for a request of the Responses API. */
+export function estimateItemTokens({ instructions, input, tools }: RequestBody): number {
+  const items = typeof input === 'string' ? [{ content: input }] : listOf(input);
+  const itemSum = items.reduce<number>((sum, item) => sum + TURN_TOKENS + itemTokens(fieldsOf(item)), 0);
+  const declared = listOf(tools).reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
+  return Math.ceil(contentTokens(instructions) + itemSum + declared);
+}
+
+/** A message has content. Other items, e.g. calls of functions and their results, count whole. */
+const itemTokens = (item: Fields): number =>
+  item['content'] === undefined ? jsonTokens(item) : contentTokens(item['content']);
+
+/** The same for a request in Google's format, whose members have two spellings. */
 export function estimateContentTokens(body: RequestBody): number {
   const turns = listOf(body['contents']);
   const declared = listOf(body['tools']);
@@ -30,6 +42,10 @@ export function estimateContentTokens(body: RequestBody): number {
   const known = declared.reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
   return Math.ceil(partsTokens(system) + spoken + known);
 }
+
+/** Content of a message, and the calls of functions that chat completions have beside it. */
+const turnTokens = (turn: Fields): number =>
+  contentTokens(turn['content']) + (turn['tool_calls'] === undefined ? 0 : jsonTokens(turn['tool_calls']));
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -41,7 +57,7 @@ function partsTokens(turn: unknown): number {
 function partTokens(part: Fields): number {
   const { text, thought } = part;
   const media = part['inlineData'] ?? part['inline_data'] ?? part['fileData'] ?? part['file_data'];
-  // Thoughts of earlier turns are not read again.
+  // Reasoning of earlier messages is not billed again.
   if (thought === true) return 0;
   if (typeof text === 'string') return textTokens(text);
   if (media === undefined) return jsonTokens(part);
@@ -64,9 +80,17 @@ function blockTokens(block: Fields): number {
   const source = fieldsOf(block['source']);
   switch (block['type']) {
     case 'text':
+    case 'input_text':
+    case 'output_text':
       return contentTokens(block['text']);
     case 'image':
+    case 'image_url':
+    case 'input_image':
       return IMAGE_TOKENS;
+    case 'file':
+    case 'input_file':
+    case 'input_audio':
+      return DOCUMENT_TOKENS;
     case 'document':
       if (source['type'] === 'text') return contentTokens(source['data']);
       return source['type'] === 'content' ? contentTokens(source['content']) : DOCUMENT_TOKENS;
@@ -74,7 +98,7 @@ function blockTokens(block: Fields): number {
       return TURN_TOKENS + contentTokens(block['content']);
     case 'tool_use':
       return TURN_TOKENS + contentTokens(block['name']) + jsonTokens(block['input']);
-    // Thoughts of earlier turns are not read again.
+    // Reasoning of earlier messages is not billed again.
     case 'thinking':
     case 'redacted_thinking':
       return 0;

@@ -10,22 +10,22 @@ export interface Peer {
 /** Limits how many wrong keys a client network may send. Only keys that memory does not know are counted. */
 export interface FailedKeys {
   /**
-   * To be called for every key that memory does not know. `looksUp` says whether it needs a look-up: over the limit one of
-   * these still passes now and then. Throws LimitExceeded.
+   * Call it for every key that is not cached. `looksUp`: the key needs a store query; over the limit, one of these per
+   * second is still admitted. Throws LimitExceeded.
    */
   admit(peer: Peer, looksUp: boolean): void;
-  /** Counts a key that no store knows. */
+  /** Counts a key that no store has. */
   count(peer: Peer): void;
 }
 
-/** Wrong keys a network may send in a minute when nothing else is set, and the most that can be set. */
+/** Default and highest limit of wrong keys per network and minute. */
 export const DEFAULT_WRONG_KEYS = 60;
 export const MOST_WRONG_KEYS = 1_000_000;
 
 const WINDOW_MS = 60_000;
 /** Over the limit, one look-up per network in this time still runs, so that a valid key behind one address gets in. */
 const PROBE_MS = 1_000;
-/** Networks that are counted at once; the least recently counted is evicted. */
+/** Most counted networks; the least recently counted is evicted. */
 const MOST_NETWORKS = 10_000;
 
 interface Count {
@@ -59,7 +59,7 @@ export function createFailedKeys(options: {
         count.probedMs = nowMs;
         return;
       }
-      const seconds = Math.ceil((count.sinceMs + WINDOW_MS - nowMs) / 1000);
+      const seconds = Math.ceil((WINDOW_MS - (nowMs - count.sinceMs)) / 1000);
       throw new LimitExceeded('Too many wrong API keys from your address. Try again later.', 'requests', seconds);
     },
     count(peer) {

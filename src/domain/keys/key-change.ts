@@ -1,8 +1,11 @@
 import { Conflict } from '../errors.ts';
-import type { Usd } from '../money.ts';
+import { type Usd, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import type { Role } from '../role.ts';
-import { assertBudget, assertNames, instantAfter, type IssuedSecret } from './key-draft.ts';
+import { assertPeriods, type WantedWindow, windowsOf } from './budget-windows.ts';
+import { instantAfter, windowEnd } from './durations.ts';
+import { assertBudget, assertNames, type IssuedSecret } from './key-draft.ts';
+import { mergedMetadata, mergedSettings, type SettingsPatch } from './key-settings.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
@@ -14,9 +17,16 @@ export interface KeyPatch {
   readonly userId?: string | null;
   readonly models?: readonly string[];
   readonly maxBudget?: Usd | null;
-  /** From now on, as in a draft; null and `-1` end never. */
+  /** Counted from now, as in a draft; null and `-1` never expire. */
   readonly duration?: string | null;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Members of the metadata that change by themselves; null removes one. */
+  readonly metadataMembers?: Readonly<Record<string, unknown>>;
+  readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
+  readonly budgetLimits?: readonly WantedWindow[] | null;
+  readonly budgetDuration?: string | null;
+  /** What it has spent in its current budget window. */
+  readonly spend?: Usd;
   readonly blocked?: boolean;
 }
 
@@ -25,6 +35,8 @@ export interface Change {
   readonly now: Date;
   /** Hash of the key that makes it. */
   readonly by: string;
+  /** What the key has spent in all. Needed where the patch sets its spend or its windows. */
+  readonly total?: Usd;
 }
 
 const changed = (key: VirtualKey, { now, by }: Change): VirtualKey => ({ ...key, updatedAt: now, updatedBy: by });
@@ -33,13 +45,34 @@ function expiryAfter(duration: string | null, now: Date): Date | null {
   return duration === null || duration === '-1' ? null : instantAfter(duration, now, 'duration');
 }
 
+type BudgetFields = Pick<VirtualKey, 'settings'> &
+  Partial<Pick<VirtualKey, 'budgetDuration' | 'budgetResetAt' | 'spentBefore'>>;
+
+function budgetChanges(key: VirtualKey, patch: KeyPatch, { now, total = ZERO_USD }: Change): BudgetFields {
+  const { budgetDuration, budgetLimits, spend } = patch;
+  const windows = budgetLimits && windowsOf(budgetLimits, { now, total, before: key.settings.budgetLimits ?? [] });
+  const settings = mergedSettings(key.settings, {
+    ...patch.settings,
+    ...(windows === undefined ? {} : { budgetLimits: windows?.length ? windows : null }),
+  });
+  const budgetResetAt = typeof budgetDuration === 'string' ? windowEnd(budgetDuration, now) : null;
+  return {
+    settings,
+    ...(budgetDuration === undefined ? {} : { budgetDuration, budgetResetAt }),
+    ...(spend === undefined ? {} : { spentBefore: (total - spend) as Usd }),
+  };
+}
+
 /** A key with a patch applied. Throws InvalidInput for a value that no key can have. */
 export function patched(key: VirtualKey, patch: KeyPatch, change: Change): VirtualKey {
   assertNames(patch);
   assertBudget(patch.maxBudget);
-  const { alias, role, teamId, userId, models, maxBudget, duration, metadata, blocked } = patch;
+  assertPeriods(patch.settings ?? {}, change.now);
+  const { alias, role, teamId, userId, models, maxBudget, duration, blocked } = patch;
   return {
     ...changed(key, change),
+    ...budgetChanges(key, patch, change),
+    metadata: mergedMetadata(patch.metadata ?? key.metadata, patch.metadataMembers ?? {}),
     ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
     ...(role === undefined ? {} : { role }),
     ...(teamId === undefined ? {} : { teamId: idOrNull(teamId) }),
@@ -47,12 +80,11 @@ export function patched(key: VirtualKey, patch: KeyPatch, change: Change): Virtu
     ...(models === undefined ? {} : { models }),
     ...(maxBudget === undefined ? {} : { maxBudget }),
     ...(duration === undefined ? {} : { expiresAt: expiryAfter(duration, change.now) }),
-    ...(metadata === undefined ? {} : { metadata }),
     ...(blocked === undefined ? {} : { blocked }),
   };
 }
 
-/** A key that opens nothing any more. Its alias is free for another key. */
+/** A deleted key is not valid any more. Its alias is free for another key. */
 export const deleted = (key: VirtualKey, change: Change): VirtualKey => ({
   ...changed(key, change),
   previousSecret: null,
@@ -60,7 +92,10 @@ export const deleted = (key: VirtualKey, change: Change): VirtualKey => ({
   deletedBy: change.by,
 });
 
-/** A key with another secret. Throws Conflict for the secret it has. The old one stops to open it at once, or after `gracePeriod` (`30s`, `30m`, `30h`, `30d`). */
+/**
+ * A key with a new secret. Throws Conflict for its current secret. The old secret is valid until the end of
+ * `gracePeriod` (`30s`, `30m`, `30h`, `30d`); without one it is invalid at once.
+ */
 export function rotated(key: VirtualKey, secret: IssuedSecret, gracePeriod: string | null): VirtualKey {
   const { now, createdBy: by } = secret;
   if (secret.hash === key.secretHash) throw new Conflict('This key already exists.');

@@ -1,13 +1,23 @@
 import type { Role } from '../role.ts';
-import { InvalidInput } from '../errors.ts';
-import type { Usd } from '../money.ts';
+import type { Caller } from '../caller.ts';
+import { Forbidden, InvalidInput } from '../errors.ts';
+import { type Usd, usdText, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
+import { assertPeriods, type WantedWindow, windowsOf } from './budget-windows.ts';
+import { instantAfter, windowEnd } from './durations.ts';
+import {
+  mergedMetadata,
+  mergedSettings,
+  METADATA_MEMBERS,
+  type SettingsPatch,
+  withRoutesOfType,
+} from './key-settings.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
-/** What a new key is to be; null leaves a thing out. */
+/** Settings of a new key; null leaves a setting out. */
 export interface KeyDraft {
-  /** The caller's own value for the key; null has one made. */
+  /** The caller's own secret; null generates one. */
   readonly key: string | null;
   readonly alias: string | null;
   readonly role: Role | null;
@@ -16,9 +26,19 @@ export interface KeyDraft {
   /** Model names the key may call; empty means every model. */
   readonly models: readonly string[];
   readonly maxBudget: Usd | null;
-  /** How long it holds, as `30s`, `30m`, `30h` or `30d`; null is for ever. */
+  /** Lifetime, as `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null never expires. */
   readonly duration: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Members of the metadata that were sent beside it. */
+  readonly metadataMembers?: Readonly<Record<string, unknown>>;
+  readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
+  /** Budgets of windows, in force beside the budget. */
+  readonly budgetLimits?: readonly WantedWindow[] | null;
+  /** How often the spend that the budget is compared with begins anew, as `duration`; null for never. */
+  readonly budgetDuration?: string | null;
+  /** What it has spent before its first call. */
+  readonly spend?: Usd | null;
+  readonly blocked?: boolean | null;
 }
 
 /** A secret and its hash, when it was issued, and the hash of the key that asked for it. */
@@ -29,29 +49,7 @@ export interface IssuedSecret {
   readonly createdBy: string;
 }
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const DURATION = /^(\d{1,9})([smhd])$/;
-/** The last instant a Date can name. */
-const END_OF_TIME_MS = 8_640_000_000_000_000;
-
-const isUnit = (text: string | undefined): text is keyof typeof UNIT_MS => text !== undefined && text in UNIT_MS;
-
-/** The instant a duration from now ends. Throws InvalidInput, naming the field, for a duration that cannot be read. */
-export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
-  const [, count, unit] = DURATION.exec(duration) ?? [];
-  const endMs = isUnit(unit) ? now.getTime() + Number(count) * UNIT_MS[unit] : Number.NaN;
-  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
-  throw new InvalidInput('The duration cannot be read.', [
-    {
-      path: ['body', field],
-      rule: 'value_error',
-      message: 'Value error, write a duration as 30s, 30m, 30h or 30d',
-      input: duration,
-    },
-  ]);
-}
-
-/** Names are kept and compared as text, and no database keeps a NUL in text. */
+/** Names must not contain NUL, which databases cannot store in text. */
 export function assertNames(draft: {
   readonly alias?: string | null;
   readonly userId?: string | null;
@@ -61,23 +59,46 @@ export function assertNames(draft: {
   for (const [field, value] of Object.entries(named)) {
     if (!value?.includes('\0')) continue;
     const message = 'Value error, a name has no NUL character';
-    throw new InvalidInput('The name cannot be kept.', [{ path: ['body', field], rule: 'value_error', message }]);
+    throw new InvalidInput('The name cannot be stored.', [{ path: ['body', field], rule: 'value_error', message }]);
   }
 }
 
 /** Refuses a budget below zero: zero allows no priced call, null is unlimited. */
 export function assertBudget(maxBudget: Usd | null | undefined): void {
   if (maxBudget === null || maxBudget === undefined || maxBudget >= 0n) return;
-  const message = 'Input should be greater than or equal to 0';
-  throw new InvalidInput('The budget is not valid.', [
-    { path: ['body', 'max_budget'], rule: 'greater_than_equal', message, context: { ge: 0 } },
-  ]);
+  throw new InvalidInput(`max_budget must be a non-negative finite number. Received: ${usdText(maxBudget)}`);
 }
 
-/** The row of a new key. A blank alias, team or user is none. */
+/** Whether a key has a bound that a key made with it might not have. */
+const isBounded = ({ teamId, models, maxBudget, expiresAt, settings, metadata }: VirtualKey): boolean =>
+  teamId !== null ||
+  models.length > 0 ||
+  maxBudget !== null ||
+  expiresAt !== null ||
+  Object.keys(settings).length > 0 ||
+  METADATA_MEMBERS.some((member) => Object.hasOwn(metadata, member));
+
+/**
+ * Refuses a draft of a caller who is no administrator: it must be a key of the caller's user, without a team. A caller whose
+ * own key has bounds makes none, because users have no bounds of their own yet.
+ */
+export function assertOwnDraft(caller: Caller, { userId, teamId, role }: KeyDraft): void {
+  const [askedUser, askedTeam] = [idOrNull(userId), idOrNull(teamId)];
+  if (askedUser !== null && askedUser !== caller.userId) {
+    const message = `User can only create keys for themselves. Got user_id=${askedUser}, Your ID=${caller.userId}`;
+    throw new Forbidden(message, 'key_owner');
+  }
+  if (askedTeam !== null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${askedTeam}`);
+  if (role !== null && role !== caller.role) throw new Forbidden('Only proxy admins choose a role.', 'key_owner');
+  if (caller.key !== null && isBounded(caller.key))
+    throw new Forbidden('A key with limits, a team or an expiry cannot create keys.', 'key_owner');
+}
+
+/** A new key. A blank alias, team or user is null. */
 export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSecret): VirtualKey {
   assertNames(draft);
   assertBudget(draft.maxBudget);
+  assertPeriods(draft.settings ?? {}, now);
   return {
     hash,
     secretHash: hash,
@@ -89,8 +110,20 @@ export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSec
     userId: idOrNull(draft.userId),
     models: draft.models,
     maxBudget: draft.maxBudget,
-    metadata: draft.metadata,
-    blocked: false,
+    metadata: mergedMetadata(draft.metadata, draft.metadataMembers ?? {}),
+    settings: mergedSettings(
+      {},
+      {
+        ...withRoutesOfType(draft.settings ?? {}),
+        budgetLimits: draft.budgetLimits?.length
+          ? windowsOf(draft.budgetLimits, { now, total: ZERO_USD, before: [] })
+          : null,
+      },
+    ),
+    budgetDuration: draft.budgetDuration ?? null,
+    budgetResetAt: typeof draft.budgetDuration === 'string' ? windowEnd(draft.budgetDuration, now) : null,
+    spentBefore: (ZERO_USD - (draft.spend ?? ZERO_USD)) as Usd,
+    blocked: draft.blocked ?? false,
     expiresAt: draft.duration === null ? null : instantAfter(draft.duration, now, 'duration'),
     rotations: 0,
     rotatedAt: null,

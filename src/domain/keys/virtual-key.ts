@@ -1,19 +1,21 @@
 import type { Role } from '../role.ts';
 import { Forbidden, Unauthenticated } from '../errors.ts';
 import type { Usd } from '../money.ts';
+import { type KeyOwners, modelListsOf } from '../owners/key-owners.ts';
+import type { KeySettings } from './key-settings.ts';
 
-/** A credential we issue. Only the hash of its secret is kept; the secret itself is shown once. */
+/** An issued credential. Only the hash of its secret is stored; the secret itself is shown once. */
 export interface VirtualKey {
   /**
    * Identity: SHA-256 hex of the first secret. It stays when the key is rotated, so that the key keeps its spend and
    * everything it owns.
    */
   readonly hash: string;
-  /** SHA-256 hex of the secret that opens the key. */
+  /** SHA-256 hex of the current secret. */
   readonly secretHash: string;
-  /** The secret before the last rotation; null when its grace period is over or it had none. */
+  /** The secret before the last rotation; null when its grace period is over or there was none. */
   readonly previousSecret: { readonly hash: string; readonly until: Date } | null;
-  /** `sk-...` and the last characters of the secret, for people to recognise it by. */
+  /** `sk-...` and the last characters of the secret, to recognise the key. */
   readonly name: string;
   /** Unique among keys that are not deleted; never blank, as all optional ids here. */
   readonly alias: string | null;
@@ -24,6 +26,16 @@ export interface VirtualKey {
   readonly models: readonly string[];
   /** Allowance in USD; zero is zero, null is unlimited. */
   readonly maxBudget: Usd | null;
+  /** How often the spend begins anew, as `1d`; null for never. */
+  readonly budgetDuration: string | null;
+  /** End of the current budget window; null without a budget duration. */
+  readonly budgetResetAt: Date | null;
+  /**
+   * What it had spent in all when its current budget window began, or when its spend was set. Its spend is the total less
+   * this, and the budget is compared with its spend. Below zero when the spend was set above the total.
+   */
+  readonly spentBefore: Usd;
+  readonly settings: KeySettings;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly blocked: boolean;
   readonly expiresAt: Date | null;
@@ -35,15 +47,21 @@ export interface VirtualKey {
   readonly updatedAt: Date;
   /** Hash of the key that changed it last. */
   readonly updatedBy: string;
-  /** A deleted key opens nothing; its row stays for its spend and history. */
+  /** A deleted key is not valid; its row stays for its spend and history. */
   readonly deletedAt: Date | null;
   readonly deletedBy: string | null;
+  /** The user and team of the key, as they were read with it; absent where it was read without them. */
+  readonly owners?: KeyOwners;
 }
 
 /** Filter of a list of keys. All conditions that are not null must match. */
 export interface KeyFilter {
   readonly hash: string | null;
   readonly alias: string | null;
+  /** Text that the alias contains. */
+  readonly aliasPart?: string | null;
+  /** Only keys that have an alias. */
+  readonly hasAlias?: boolean;
   readonly teamId: string | null;
   readonly userId: string | null;
   readonly blocked: boolean | null;
@@ -75,14 +93,21 @@ export interface KeyPage {
 export interface KeyStore {
   /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is. */
   add(key: VirtualKey): Promise<void>;
-  /** The key that a secret opens, by the secret's hash, or null. Blocked and expired keys are found, deleted ones not. */
+  /**
+   * The key of a secret, by the secret's hash; null when there is none. Finds blocked and expired keys, but not deleted
+   * ones.
+   */
   find(secretHash: string): Promise<VirtualKey | null>;
-  /** The keys that these secrets open, by the secret's hash; the same rule as `find`. */
+  /** The keys of these secrets, by the secret's hash; the same rule as `find`. */
   findBySecrets(secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>>;
   /** Those of the keys that exist, deleted ones too, in no particular order. */
   findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The hashes of the keys with these aliases; deleted keys have none. */
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;
+  /** The keys of users or of teams that are not deleted, the oldest first. */
+  findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
+  /** Hashes of the keys with a budget window that has ended, the oldest first. */
+  dueForReset(now: Date, limit: number): Promise<readonly string[]>;
   list(page: KeyPage): Promise<readonly VirtualKey[]>;
   /** Number of keys that match. */
   count(filter: KeyFilter, now: Date): Promise<number>;
@@ -101,7 +126,7 @@ export interface ChangedKey {
 }
 
 /** Makes and hashes keys. */
-export interface KeySmith {
+export interface KeyGenerator {
   /** A fresh unguessable key, beginning `sk-`. */
   make(): string;
   /** A fresh unguessable text. */
@@ -117,36 +142,79 @@ export function opens(key: VirtualKey, secretHash: string, now: Date): boolean {
   return key.previousSecret !== null && key.previousSecret.hash === secretHash && key.previousSecret.until > now;
 }
 
-/** What a key is at an instant. */
+/** The status of a key at an instant. */
 export function statusOf(key: VirtualKey, now: Date): KeyStatus {
   if (key.deletedAt !== null) return 'deleted';
   if (key.blocked) return 'revoked';
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** Refuses a key that is blocked or past its expiry. */
+/** The spend of a key in its current budget window, by what it has spent in all. */
+export const spendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
+
+/** Refuses a key that is blocked or past its expiry, and a key of a blocked team. */
 export function assertUsable(key: VirtualKey, now: Date): void {
   if (key.blocked)
     throw new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked');
+  if (key.owners?.team?.blocked === true) {
+    const message = `Team=${key.owners.team.id} is blocked. Update via \`/team/unblock\` if you're an admin.`;
+    throw new Unauthenticated(message, 'blocked');
+  }
   if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new Unauthenticated(`Expired Key. Key Expiry time ${key.expiresAt.toISOString()}`, 'expired');
+    throw new Unauthenticated(`Expired Key. Key Expiry time ${key.expiresAt.toISOString()}`, 'expired', {
+      keyName: `sk-...${key.hash.slice(-4)}`,
+    });
 }
 
-/** Whether a key may call a model; the admin key (null) may call all. */
+/** Entries of a key's models that stand for every model. A team's own list is checked beside the key's. */
+const EVERY_MODEL = new Set(['*', 'all-proxy-models', 'all-team-models']);
+
+/** Whether a list of models allows one. An empty list allows every model. */
+export const allowsModel = (models: readonly string[], model: string): boolean =>
+  models.length === 0 ||
+  models.includes(model) ||
+  models.some(
+    (allowed) => EVERY_MODEL.has(allowed) || (allowed.endsWith('/*') && model.startsWith(allowed.slice(0, -1))),
+  );
+
+/**
+ * Whether a key may call a model: its own list and those of its owners allow it. The admin key (null) may call all.
+ * `no-default-models` is the name of none.
+ */
 export function mayCall(key: VirtualKey | null, model: string): boolean {
-  if (key === null || key.models.length === 0 || key.models.includes(model)) return true;
-  return key.models.some((allowed) => allowed.endsWith('/*') && model.startsWith(allowed.slice(0, -1)));
+  return key === null || deniedBy(key, model) === null;
+}
+
+/** Model lists that must all allow a model. */
+export const modelLists = ({ models, owners }: VirtualKey): readonly (readonly string[])[] => [
+  models,
+  ...(owners === undefined ? [] : modelListsOf(owners)).map((list) => list.models),
+];
+
+/** The right that a key lacks for a model; null when it may call the model. */
+function deniedBy({ models, owners }: VirtualKey, model: string): 'model' | 'team_model' | 'user_model' | null {
+  if (!allowsModel(models, model)) return 'model';
+  if (owners === undefined) return null;
+  return modelListsOf(owners).find((list) => !allowsModel(list.models, model))?.right ?? null;
+}
+
+/** The model that a key means by a name: an alias of its own, then of its team, else the name. */
+export function modelBehind(key: VirtualKey | null, name: string): string {
+  for (const aliases of [key?.settings.aliases, key?.owners?.team?.modelAliases])
+    if (aliases !== undefined && Object.hasOwn(aliases, name)) return aliases[name] ?? name;
+  return name;
 }
 
 /** Refuses a model that is not among those the key may call. Neutral text: it must not list the others. */
 export function assertMayCall(key: VirtualKey | null, model: string): void {
-  if (!mayCall(key, model)) throw notAvailable(model);
+  const right = key === null ? null : deniedBy(key, model);
+  if (right !== null) throw notAvailable(model, right);
 }
 
 /** The refusal of a model by the name it was asked for. */
-export function notAvailable(model: string): Forbidden {
+export function notAvailable(model: string, right: 'model' | 'team_model' | 'user_model' = 'model'): Forbidden {
   return new Forbidden(
     `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
-    'model',
+    right,
   );
 }

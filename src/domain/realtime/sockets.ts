@@ -1,43 +1,43 @@
 /** One whole message of a WebSocket. */
 export interface SocketMessage {
   readonly bytes: Uint8Array;
-  /** Whether it was sent as bytes, not as text. */
+  /** Whether it is a binary message. */
   readonly binary: boolean;
 }
 
 /**
- * How a connection ended: closed by the other side, with 1005 where it named no code; cut off; or given up because what
- * came was larger than is taken, or is not WebSocket.
+ * How a connection ended: closed by the peer, with 1005 without a code; reset; or closed here because a message was too
+ * large or malformed.
  */
 export type SocketEnd =
   | { readonly kind: 'closed'; readonly code: number; readonly reason: string }
   | { readonly kind: 'cut' | 'too large' | 'garbled' };
 
-/** Is told what happens on a socket, in order. */
+/** Receives the events of a socket, in order. */
 export interface SocketListener {
   message(message: SocketMessage): void;
-  /** What waited has gone out far enough for more, after `send` has said otherwise. */
+  /** The send buffer has capacity again, after `send` returned false. */
   drained(): void;
-  /** The other side answered a ping. */
+  /** The peer answered a ping. */
   alive(): void;
-  /** Once, last; not told after we closed it ourselves. */
+  /** Called once, last; not after `close`. */
   ended(end: SocketEnd): void;
 }
 
-/** A WebSocket that is open, with the other side held back until somebody listens. */
+/** An open WebSocket. It is paused until `listen`. */
 export interface OpenSocket {
   /** Starts the flow; called once. */
   listen(listener: SocketListener): void;
-  /** Sends after what waits already. False asks for a pause until `drained`. */
+  /** Queues a message. False requests a pause until `drained`. */
   send(message: SocketMessage): boolean;
-  /** Bytes that wait to be sent. */
+  /** Bytes in the send buffer. */
   waiting(): number;
   ping(): void;
-  /** Takes nothing more from the other side, but for what is on its way through this process. */
+  /** Pauses reading. Messages that were received already are still delivered. */
   pause(): void;
   resume(): void;
   /**
-   * Says goodbye once what waits has gone out, and cuts the connection soon after if the other side does not answer.
+   * Sends a close frame after the queued messages, and destroys the connection soon after if the peer does not answer.
    * The reason has at most 123 bytes.
    */
   close(code: number, reason: string): void;
@@ -46,8 +46,8 @@ export interface OpenSocket {
 /** Opens WebSockets to upstreams. */
 export interface SocketClient {
   /**
-   * Rejects with SocketRefused when the other side answers in HTTP, with HttpFailure when it does not answer, and with
-   * the signal's reason when it fires first; once open, the signal means nothing.
+   * Rejects with SocketRefused when the upstream answers in HTTP, with HttpFailure when it does not answer, and with
+   * the signal's reason when it fires first. The signal does not end an open socket.
    */
   connect(
     url: string,
@@ -56,10 +56,10 @@ export interface SocketClient {
   ): Promise<OpenSocket>;
 }
 
-/** An upstream answered in HTTP where a WebSocket was asked for. */
+/** An upstream answered a WebSocket upgrade in HTTP. */
 export class SocketRefused extends Error {
   readonly status: number;
-  /** Null when it was too large to read, or broke off. */
+  /** Null when it was too large or incomplete. */
   readonly body: Uint8Array | null;
   constructor(status: number, body: Uint8Array | null) {
     super(`The upstream answered ${status} instead of opening a WebSocket.`);

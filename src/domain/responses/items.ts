@@ -1,8 +1,8 @@
-import type { RequestBody } from '../inference/askable.ts';
+import type { RequestBody } from '../inference/request-validation.ts';
 import type { Item, KeptResponse } from './kept-response.ts';
 import { itemIdOf } from './response-ids.ts';
 
-/** How ids of items begin, by their type; others are plain items. */
+/** Prefixes of item ids by type; other types have `item`. */
 const KINDS: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -14,20 +14,20 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What a request asks, as items; a plain text is a message of the user's. */
+/** The input of a request as items; a plain text is a user message. */
 export function itemsOf({ input }: RequestBody): readonly Item[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
   return Array.isArray(input) ? input.filter(isItem) : [];
 }
 
-/** The items of a request as they are listed: whole, and each with an id of its own. */
+/** The items of a request as they are listed: complete, each with a unique id. */
 export function listedItems(items: readonly Item[], responseId: string): readonly Item[] {
   const taken = new Set<unknown>();
   return items.map((item, index) => {
     const type = typeof item['type'] === 'string' ? item['type'] : 'message';
-    const said = item['id'];
-    const isOwn = typeof said === 'string' && said !== '' && !taken.has(said);
-    const id = isOwn ? said : itemIdOf(KINDS[type] ?? 'item', responseId, `i${index}`);
+    const sentId = item['id'];
+    const isOwn = typeof sentId === 'string' && sentId !== '' && !taken.has(sentId);
+    const id = isOwn ? sentId : itemIdOf(KINDS[type] ?? 'item', responseId, `i${index}`);
     taken.add(id);
     const listed = { ...item, id, type, status: item['status'] ?? 'completed' };
     return type === 'message' ? { ...listed, content: partsOf(item) } : listed;
@@ -41,44 +41,44 @@ function partsOf({ role, content }: Item): unknown {
     : [{ type: 'input_text', text: content }];
 }
 
-/** What a response said, as items. */
-const saidIn = ({ response: { output } }: Pick<KeptResponse, 'response'>): readonly Item[] =>
+/** The output items of a response. */
+const outputItemsOf = ({ response: { output } }: Pick<KeptResponse, 'response'>): readonly Item[] =>
   Array.isArray(output) ? output.filter(isItem) : [];
 
-/** What was asked and said before, in the order it was, for a model to read. */
+/** Input and output items of earlier responses, in order, as model input. */
 export const itemsBefore = (turns: readonly KeptResponse[]): readonly Item[] =>
-  turns.flatMap((turn) => [...turn.input, ...saidIn(turn)]).map(forModel);
+  turns.flatMap((turn) => [...turn.input, ...outputItemsOf(turn)]).map(asInput);
 
-/** What an answer said, for a model to read. */
-export const itemsSaid = (response: Item): readonly Item[] => saidIn({ response }).map(forModel);
+/** The output items of an answer, as model input. */
+export const outputAsInput = (response: Item): readonly Item[] => outputItemsOf({ response }).map(asInput);
 
-/** An item of a response that is kept here, for a model to read; null where it has none with this id. */
+/** An item of a stored response, as model input; null where it has none with this id. */
 export function itemIn(response: KeptResponse, id: string): Item | null {
-  const found = [...saidIn(response), ...response.input].find((item) => item['id'] === id);
-  return found === undefined ? null : forModel(found);
+  const found = [...outputItemsOf(response), ...response.input].find((item) => item['id'] === id);
+  return found === undefined ? null : asInput(found);
 }
 
-/** Ids and states are ours: an upstream that has such things has its own. */
-function forModel(item: Item): Item {
-  const { id: _id, status: _status, ...said } = item;
-  return said;
+/** Ids and statuses are ours; upstreams have their own. */
+function asInput(item: Item): Item {
+  const { id: _id, status: _status, ...content } = item;
+  return content;
 }
 
-/** The id of the item that a reference stands for; null for an item that is there itself. */
-export function referredTo({ type, role, id }: Item): string | null {
+/** The id in an item reference; null for other items. */
+export function referencedId({ type, role, id }: Item): string | null {
   const isReference = type === 'item_reference' || ((type ?? null) === null && role === undefined);
   return isReference && typeof id === 'string' ? id : null;
 }
 
 /** A page of a list of items. */
 export interface ItemPage {
-  /** Id of the last item of the page before; null begins. */
+  /** Id of the last item of the previous page; null for the first page. */
   readonly after: string | null;
   readonly limit: number;
   readonly oldestFirst: boolean;
 }
 
-/** A page of the items a response was asked with; empty after an id that is not among them. */
+/** A page of the input items of a response; empty after an unknown id. */
 export function itemPage(
   { input }: KeptResponse,
   { after, limit, oldestFirst }: ItemPage,

@@ -1,63 +1,65 @@
 import type { Owner } from '../caller.ts';
 
-/** Something that was asked or said, as the Responses API writes it; so are responses themselves. */
+/** An item or response in the format of the Responses API. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** A response that is kept here, because its upstream has no such thing as a response. */
+/** A response stored here, because its upstream does not store responses. */
 export interface KeptResponse {
   readonly id: string;
-  /** The response it goes on from, kept here too; null for the first of a conversation. */
+  /** The previous response, also stored here; null for the first of a conversation. */
   readonly previousId: string | null;
   readonly owner: Owner;
   readonly createdAt: Date;
-  /** What it was asked with, every item with an id; without what the responses before it hold. */
+  /** Its input items, each with an id; without the items of previous responses. */
   readonly input: readonly Item[];
-  /** The response as its caller got it. */
+  /** The response as sent to its caller. */
   readonly response: Item;
 }
 
-/** The same as it is stored: what was asked and said can be read by this installation alone. */
+/** A stored response, encrypted with a key of this installation. */
 export interface SealedResponse extends Pick<KeptResponse, 'id' | 'previousId' | 'owner' | 'createdAt'> {
   readonly sealed: Uint8Array;
 }
 
-/** Where sealed responses lie. */
+/** Store of encrypted responses. */
 export interface SealedResponseStore {
-  /** Adds all of them or none; one whose id is known stays as it is. */
+  /** Adds all of them or none; a stored one with the same id stays unchanged. */
   add(responses: readonly SealedResponse[]): Promise<void>;
-  /** Those there are of these, in no order; null when they have more bytes than `mostBytes`. */
+  /** The stored ones of these, in no order; null when they have more than `mostBytes` in total. */
   find(ids: readonly string[], mostBytes: number): Promise<readonly SealedResponse[] | null>;
   /**
-   * A response and those it goes on from, newest first, as far back as they are there. Ends early after `mostTurns` of
-   * them, or with the one that crosses `mostBytes`.
+   * A response and its previous ones, newest first, up to the first that is missing. Ends early after `mostTurns`
+   * responses, or with the one that exceeds `mostBytes`.
    */
   chain(id: string, mostTurns: number, mostBytes: number): Promise<readonly SealedResponse[]>;
-  /** Removes a response for good; nothing happens where there is none. */
+  /** Removes a response, if it is stored. */
   remove(id: string): Promise<void>;
-  /** Removes at most so many that were made before, Unix milliseconds, the oldest first; resolves to how many. */
+  /**
+   * Removes at most `most` responses created before `beforeMs` (Unix ms), the oldest first; resolves to their number.
+   */
   forget(beforeMs: number, most: number): Promise<number>;
 }
 
-/** The responses before a request: all of them, oldest first, or why not all. */
+/** The previous responses of a request, oldest first, or why they are incomplete. */
 export type Conversation =
   | { readonly kind: 'whole'; readonly turns: readonly KeptResponse[] }
   /** One of them was removed. */
   | { readonly kind: 'broken' }
   | { readonly kind: 'too long' };
 
-/** Keeps responses for their owners. Every read throws Unavailable when the store is away. */
+/** Stores responses for their owners. Every read throws Unavailable when the store cannot be reached. */
 export interface ResponseKeeper {
-  /** Whether the answer to a request of so many bytes may be kept. */
+  /** Whether the answer to a request of this size may be stored. */
   mayKeep(requestBytes: number): boolean;
   /**
-   * Takes a response; from then on it can be read. Never waits and never throws: false for one that cannot be kept, because
-   * it is too large or too many wait for the store.
+   * Queues a response for the store; it can be read from now on. Synchronous, never throws. False when it is too large
+   * or the queue is full.
    */
   keep(response: KeptResponse): boolean;
   find(id: string): Promise<KeptResponse | null>;
-  /** Those there are of these; null when they are too large together. */
+  /** The stored ones of these; null when they are too large together. */
   findAll(ids: readonly string[]): Promise<readonly KeptResponse[] | null>;
-  /** A response and all that it goes on from. */
+  /** A response and all its previous ones. */
   conversation(newest: KeptResponse): Promise<Conversation>;
   /** Removes a response for good. */
   remove(id: string): Promise<void>;

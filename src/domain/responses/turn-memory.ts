@@ -1,40 +1,40 @@
 import type { Item } from './kept-response.ts';
 
-/** A response that nobody keeps, as far as its caller can go on from it. */
+/** A response that is not stored, as far as a follow-up on the same connection needs it. */
 export interface RememberedTurn {
-  /** The id its caller knows. */
+  /** Id as sent to the caller. */
   readonly id: string;
-  /** The kept response that comes before the items; null where they are the whole conversation. */
-  readonly goesOnFrom: string | null;
-  /** What was asked and said, for a model to read. */
+  /** The stored response before the items; null where the items are the whole conversation. */
+  readonly previousStoredId: string | null;
+  /** Input and output items, as model input. */
   readonly items: readonly Item[];
 }
 
-/** What one connection remembers: the latest unkept response of each of its lanes. */
+/** Memory of one connection: the latest response of each lane that is not stored. */
 export interface TurnMemory {
-  /** Null for one that is no longer remembered. What is found stays whole, whatever is forgotten then. */
+  /** Null for one that is not remembered. The result does not change when the memory does. */
   find(id: string): RememberedTurn | null;
-  /** In place of what the lane remembered. One that is too large is not remembered. */
+  /** Replaces the response of the lane. One that is too large is not remembered. */
   remember(lane: string, turn: RememberedTurn): void;
   forget(lane: string): void;
-  /** Forgets a response of the lane's own that could not be gone on from; other lanes keep theirs. */
+  /** Removes the lane's response after a failed follow-up; other lanes keep theirs. */
   failed(lane: string, previousId: string): void;
-  /** The connection is gone, and what it remembered. */
+  /** Removes everything of this connection. */
   close(): void;
 }
 
-/** Most bytes that are remembered, in one connection and in all of them. */
+/** Most bytes of one connection and of all connections. */
 const LIMITS = { connection: 32 * 1024 * 1024, process: 128 * 1024 * 1024 } as const;
 
-interface Entry extends Pick<RememberedTurn, 'id' | 'goesOnFrom'> {
-  /** The items as JSON: how much they hold is known, and a fraction of what they hold parsed. */
+interface Entry extends Pick<RememberedTurn, 'id' | 'previousStoredId'> {
+  /** The items as JSON text: its size is known, and a fraction of the parsed size. */
   readonly text: string;
   readonly size: number;
   readonly lane: string;
   readonly lanes: Map<string, Entry>;
 }
 
-/** The memories of all connections of a process. Where room is wanted, the oldest are forgotten first. */
+/** The memories of all connections of a process. The oldest entries are evicted first. */
 export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, number>> = LIMITS): {
   open(): TurnMemory;
 } {
@@ -63,19 +63,19 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
         find(id) {
           const entry = [...lanes.values()].find((one) => one.id === id);
           if (entry === undefined) return null;
-          const { goesOnFrom, text } = entry;
-          return { id, goesOnFrom, items: JSON.parse(text) as readonly Item[] };
+          const { previousStoredId, text } = entry;
+          return { id, previousStoredId, items: JSON.parse(text) as readonly Item[] };
         },
-        remember(lane, { id, goesOnFrom, items }) {
+        remember(lane, { id, previousStoredId, items }) {
           drop(lanes.get(lane));
           const text = JSON.stringify(items);
-          // Two bytes for each unit of a text that is not Latin.
-          const size = 2 * (text.length + id.length + (goesOnFrom?.length ?? 0));
+          // Strings with other than Latin-1 characters use two bytes per UTF-16 unit.
+          const size = 2 * (text.length + id.length + (previousStoredId?.length ?? 0));
           if (size > Math.min(limits.connection, limits.process)) return;
           const own = [...lanes.values()].reduce((sum, entry) => sum + entry.size, 0);
           makeRoom(lanes.values(), own, limits.connection - size);
           makeRoom(all, bytes, limits.process - size);
-          const entry = { id, goesOnFrom, text, size, lane, lanes };
+          const entry = { id, previousStoredId, text, size, lane, lanes };
           lanes.set(lane, entry);
           all.add(entry);
           bytes += size;

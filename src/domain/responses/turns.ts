@@ -1,28 +1,28 @@
 import type { ByteStream } from '../bytes.ts';
 import type { SocketMessage } from '../realtime/sockets.ts';
 
-/** A response that is under way on a connection. */
+/** A response in progress on a connection. */
 export interface Turn {
   /** Its events; one chunk is one message. */
   readonly messages: ByteStream;
-  /** The last event of one that failed under way. */
-  lastWords(failure: unknown): SocketMessage;
-  /** Told once how it ended; `abandoned` when the client left. */
+  /** The last event of a response that failed in progress. */
+  failureEvent(failure: unknown): SocketMessage;
+  /** Called once at its end; `abandoned` when the client disconnected. */
   ended(end: 'completed' | 'failed' | 'abandoned', failure?: Error): void;
 }
 
-/** A response that a client of a connection asked for. */
-export interface AskedTurn {
+/** A response requested on a connection. */
+export interface RequestedTurn {
   readonly kind: 'turn';
-  /** Whose turns run one after another; empty for the lane without a name. */
+  /** Turns of one lane run one after another; empty for the unnamed lane. */
   readonly lane: string;
-  /** Bytes that are held while it waits. */
+  /** Bytes that it uses while it waits. */
   readonly size: number;
-  /** Asks for it, once its lane is free. Rejects with why it is refused. */
+  /** Starts it when its lane is free. Rejects when it is refused. */
   begin(signal: AbortSignal): Promise<Turn>;
-  /** The event that tells of a turn that never was under way. */
+  /** The event of a turn that was refused. */
   refused(failure: unknown): SocketMessage;
 }
 
-/** What a message of a client's asks: a turn, or what can be answered at once. */
-export type ReadMessage = AskedTurn | { readonly kind: 'answer'; readonly message: SocketMessage };
+/** A parsed client message: a turn, or an immediate answer. */
+export type ReadMessage = RequestedTurn | { readonly kind: 'answer'; readonly message: SocketMessage };

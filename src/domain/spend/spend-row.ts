@@ -1,3 +1,4 @@
+import type { Spender } from '../admission/counters.ts';
 import type { Usd } from '../money.ts';
 import type { Usage } from '../chat/chat.ts';
 
@@ -13,6 +14,12 @@ export interface SpendRow {
   readonly keyHash: string;
   readonly teamId: string | null;
   readonly userId: string | null;
+  /** End user of the caller's application; null when the request names none. */
+  readonly endUser: string | null;
+  /** Session of the caller; null when the request names none. */
+  readonly sessionId: string | null;
+  /** Distinct tags: those of the request, then those of its user agent. */
+  readonly tags: readonly string[];
   /** The name the caller sent (the model group). */
   readonly modelGroup: string;
   /** The name sent upstream. */
@@ -43,6 +50,9 @@ export interface SoughtCall {
   readonly toMs: number;
 }
 
+/** Owner of keys whose spend is summed. */
+export type OwnerKind = Exclude<Spender, 'key'>;
+
 /** Where spend is kept. */
 export interface SpendStore {
   /** Appends rows in one commit. A row whose id is already stored is left as it is. */
@@ -60,4 +70,9 @@ export interface SpendStore {
   totalOf(keyHash: string): Promise<Usd>;
   /** What each of these keys has spent, exact; keys without any spend are absent. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
+  /**
+   * What the keys of each of these owners have spent together, exact; deleted keys count, so that deleting a key does not
+   * refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`.
+   */
+  totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
 }

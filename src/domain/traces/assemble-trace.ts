@@ -1,5 +1,6 @@
+import { agentsOf } from './agents.ts';
 import type { SpanHead } from './span.ts';
-import { growSummary, type Trace, type TraceAgent, type TraceIdentity, type TraceSummary } from './trace.ts';
+import { growSummary, type Trace, type TraceIdentity, type TraceSummary } from './trace.ts';
 
 const NS_PER_MS = 1_000_000;
 
@@ -57,64 +58,4 @@ export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined)
   if (first === undefined) return summary;
   const { name, status, inputPreview } = first;
   return { ...summary, name, status, inputPreview: inputPreview || summary.inputPreview };
-}
-
-type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
-
-/**
- * The agents of a trace, one per name of an agent span, in the order they first appear. A model or tool call
- * counts for the agent it names; spans in the trace are found by their own id.
- */
-function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
-  const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const agents = new Map<string, Draft>();
-  const nameOf = agentOfLabel(spans);
-  for (const span of spans) {
-    if (span.type !== 'agent') continue;
-    const agent = agents.get(span.name) ?? {
-      name: span.name,
-      parentAgent: parentAgentOf(span, byId),
-      invocations: 0,
-      llmCalls: 0,
-      toolCalls: 0,
-      durationMs: 0,
-    };
-    agent.invocations += 1;
-    agent.durationMs += msBetween(span.startNs, span.endNs);
-    agents.set(span.name, agent);
-  }
-  for (const { type, agent: called } of spans) {
-    const agent = agents.get(nameOf(called) ?? '');
-    if (agent === undefined) continue;
-    if (type === 'llm') agent.llmCalls += 1;
-    if (type === 'tool') agent.toolCalls += 1;
-  }
-  return [...agents.values()];
-}
-
-/**
- * Finds the agent that a span counts for by the label it names one by: agent spans are often named after what they do,
- * while calls name the agent itself. Null when there is no such agent.
- */
-export function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
-  const names = new Set<string>();
-  const nameOfLabel = new Map<string, string>();
-  for (const { type, name, agent } of spans) {
-    if (type !== 'agent') continue;
-    names.add(name);
-    if (agent !== '' && !nameOfLabel.has(agent)) nameOfLabel.set(agent, name);
-  }
-  return (label) => (label === '' ? null : names.has(label) ? label : (nameOfLabel.get(label) ?? null));
-}
-
-/** The nearest agent above of another name. Stops at a missing parent, and at a circle. */
-function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): string | null {
-  const seen = new Set([span.spanId]);
-  let parent = byId.get(span.parentSpanId ?? '');
-  while (parent !== undefined && !seen.has(parent.spanId)) {
-    if (parent.type === 'agent' && parent.name !== span.name) return parent.name;
-    seen.add(parent.spanId);
-    parent = byId.get(parent.parentSpanId ?? '');
-  }
-  return null;
 }

@@ -1,67 +1,55 @@
-import type { SpanPayload } from './span.ts';
 import { payloadOfText } from './span-rows.ts';
+import type { SpanPayload } from './span.ts';
 
-// The body of calls of our own, before it is compressed. First come patterns, a line for each, with the number of the first
-// call that may follow it; then a line for each call: its trace id, and behind that its payload, whole or as what it has
-// other than its pattern. Bodies of before there were patterns have none, and each payload whole.
-
-/** What the payloads of calls have alike. */
-export type PayloadPattern = Pick<SpanPayload, 'attributes' | 'resourceAttributes'>;
-
-/** A payload by its pattern: input, output, and in turn the number of an attribute and its value. */
-type Own = readonly [input: string, output: string, ...changes: (number | string)[]];
+// The body with the payloads of the calls of one segment, before compression: a line per call, its trace id followed by its
+// payload as JSON. Bodies of earlier versions begin with pattern lines, `#`, the number of the first call that the pattern is
+// for, and the attributes and resource attributes that its calls share; a payload is then `~[input, output, attribute number,
+// value, …]`, with the attributes that differ from its pattern. Such bodies are read; none is written.
 
 const LINE_END = 0x0a;
 const HASH = 0x23;
 const PATTERN = '#';
-/** Where a payload begins, which one of them says: no id has such a character in it. */
-const PAYLOAD = /[[~]/;
 const BY_PATTERN = '~';
+/** First character of a payload. No trace id contains it. */
+const PAYLOAD = /[[~]/;
 const decoder = new TextDecoder();
 
-/** The line of a pattern, `text` as `patternText` made it, for the calls from this place on. */
-export const lineOfPattern = (first: number, text: string): string => `${PATTERN}${first}${text}\n`;
-
-export const patternText = ({ attributes, resourceAttributes }: PayloadPattern): string =>
-  JSON.stringify([attributes, resourceAttributes]);
-
-/** The line of a call, `payload` as `payloadText` made it, or `byPattern`. */
+/** The line of a call; `payload` from `payloadText`. */
 export const lineOfCall = (traceId: string, payload: string): string => `${traceId}${payload}\n`;
 
-/** A payload as what it says of its own, `text` being the inside of a JSON list. */
-export const byPattern = (text: string): string => `${BY_PATTERN}[${text}]`;
+/** A payload of an earlier version: input, output, then pairs of an attribute's number and its value. */
+type Changes = readonly [input: string, output: string, ...changes: (number | string)[]];
 
-interface Placed {
+interface Pattern extends Pick<SpanPayload, 'attributes' | 'resourceAttributes'> {
+  /** Number of the first call that it is for. */
   readonly first: number;
-  readonly pattern: PayloadPattern;
 }
 
-function patternOfLine(line: string): Placed {
+function patternOfLine(line: string): Pattern {
   const at = line.indexOf('[');
   const [attributes, resourceAttributes] = JSON.parse(line.slice(at)) as readonly [
-    PayloadPattern['attributes'],
-    PayloadPattern['resourceAttributes'],
+    Pattern['attributes'],
+    Pattern['resourceAttributes'],
   ];
-  return { first: Number(line.slice(PATTERN.length, at)), pattern: { attributes, resourceAttributes } };
+  return { first: Number(line.slice(PATTERN.length, at)), attributes, resourceAttributes };
 }
 
-function payloadOfLine(line: string, patternHere: () => PayloadPattern | undefined): SpanPayload {
+function payloadOfLine(line: string, patternHere: () => Pattern | undefined): SpanPayload {
   const at = line.search(PAYLOAD);
   if (line[at] !== BY_PATTERN) return payloadOfText(line.slice(at));
   const pattern = patternHere();
-  if (pattern === undefined) throw new Error('A body of calls has lost a pattern.');
-  const [input, output, ...changes] = JSON.parse(line.slice(at + BY_PATTERN.length)) as Own;
+  if (pattern === undefined) throw new Error('A payload in a body of calls has no pattern.');
+  const [input, output, ...changes] = JSON.parse(line.slice(at + BY_PATTERN.length)) as Changes;
   const entries = Object.entries(pattern.attributes);
   for (let change = 0; change < changes.length; change += 2) {
     const [name] = entries[Number(changes[change])] ?? [];
-    if (name === undefined) throw new Error('A call has an attribute that its pattern has not.');
+    if (name === undefined) throw new Error('A payload changes an attribute that its pattern does not have.');
     entries[Number(changes[change])] = [name, String(changes[change + 1])];
   }
   const attributes = Object.fromEntries(entries);
   return { input, output, attributes, resourceAttributes: pattern.resourceAttributes, events: [], links: [] };
 }
 
-/** Where the line that begins here ends. */
 function endOfLine(body: Uint8Array, start: number): number {
   const end = body.indexOf(LINE_END, start);
   return end === -1 ? body.length : end;
@@ -70,7 +58,7 @@ function endOfLine(body: Uint8Array, start: number): number {
 const textOf = (body: Uint8Array, start: number): string =>
   decoder.decode(body.subarray(start, endOfLine(body, start)));
 
-/** The payload of the call at this place; undefined when nothing is there. */
+/** The payload of a call by its place, from 0; undefined when the body has none there. Decodes one line only. */
 export function payloadOfCall(body: Uint8Array, at: number): SpanPayload | undefined {
   let start = 0;
   const patterns: number[] = [];
@@ -89,17 +77,17 @@ export function payloadOfCall(body: Uint8Array, at: number): SpanPayload | undef
   );
 }
 
-const patternAt = (patterns: readonly Placed[], at: number): PayloadPattern | undefined =>
-  patterns.findLast(({ first }) => first <= at)?.pattern;
+const patternAt = (patterns: readonly Pattern[], at: number): Pattern | undefined =>
+  patterns.findLast(({ first }) => first <= at);
 
-/** The payloads of all calls, by their places. */
+/** The payloads of all calls, in the order of their places. */
 export function payloadsOfCalls(body: Uint8Array): readonly SpanPayload[] {
-  const [patterns, calls] = linesOf(body);
-  const placed = patterns.map(patternOfLine);
-  return calls.map((line, at) => payloadOfLine(line, () => patternAt(placed, at)));
+  const [patternLines, calls] = linesOf(body);
+  const patterns = patternLines.map(patternOfLine);
+  return calls.map((line, at) => payloadOfLine(line, () => patternAt(patterns, at)));
 }
 
-/** The body with nothing left of the calls of these traces. The others keep their places. */
+/** The body with the lines of these traces emptied. The places of the other calls stay. */
 export function blankCalls(body: Uint8Array, traceIds: readonly string[]): Uint8Array {
   const gone = new Set(traceIds);
   const [patterns, calls] = linesOf(body);

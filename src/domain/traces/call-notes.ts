@@ -1,8 +1,10 @@
-import { keepableUsd, type Usd } from '../money.ts';
+import { clampUsd, type Usd } from '../money.ts';
 import {
   answerOf,
   type CallCount,
+  hasUsage,
   isBoundary,
+  isCall,
   isEstimated,
   isGatewayCall,
   isKnownCall,
@@ -10,48 +12,49 @@ import {
 } from './estimates.ts';
 import type { CountedOnce } from './recount.ts';
 
-/** Under what names something is noted. */
+/** Kinds of notes. */
 export type NoteKind =
-  /** A span, whether it is there or not, that has a known call below it with only steps between; or a call of the gateway. */
+  /** A span, stored or not, with a known call below it and only steps between; or any model call; or one with usage. */
   | 'above call'
-  | 'above gateway call'
-  /** An answer that a call of the gateway has. */
+  | 'above any call'
+  | 'above usage'
+  /** The answer of a call of the gateway. */
   | 'answered'
-  /** An answer that none has, with each span that names it and counts as a call: with an estimate that may count, or without. */
+  /** Another answer, with each span that names it and counts as a call: with an estimate that may count, or without. */
   | 'estimated'
   | 'unestimated';
 
 export interface NoteName {
   readonly trace: string;
   readonly kind: NoteKind;
-  /** Of a span or of an answer. */
+  /** Span id or answer id. */
   readonly name: string;
 }
 
 export interface Note extends NoteName {
-  /** The span that names the answer; empty where none is meant. */
+  /** The span that names the answer; empty for kinds without one. */
   readonly spanId: string;
 }
 
 /** A span or an answer of a trace. */
 export type Named = Pick<NoteName, 'trace' | 'name'>;
 
-/** What a climb came past: a span that nothing was noted of, or a place where one is missing. */
+/** Ancestor visited during a climb: a span without a note, or a missing span. */
 export interface Climbed extends NoteName {
-  readonly kind: 'above call' | 'above gateway call';
+  readonly kind: 'above call' | 'above any call' | 'above usage';
   readonly span: CallCount | null;
-  /** Whether a call of the gateway has the answer that it names. */
+  /** Whether its answer is of a call of the gateway. */
   readonly answered: boolean;
 }
 
 /**
- * What is kept of the traces that came in pieces, so that what spans add to them is counted without reading all that is
- * there: each question costs as much as its answer is long. Traces are named by their numbers.
+ * Notes on pieced traces (ADR 0038), with which added spans are counted without reading the stored ones. The cost of a query is
+ * proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
-  /** Which of these spans stand above calls, and which of these answers are answered. */
+  /** Which of these spans are noted as above calls, and which of these answers as answered. */
   among(spans: readonly Named[], answers: readonly Named[]): Promise<readonly NoteName[]>;
-  /** From these spans on, up to what does something itself, is missing, or is noted already. */
+  /** The ancestors of these spans, up to a boundary, a missing span or a noted one. */
   climb(from: readonly NoteName[]): Promise<readonly Climbed[]>;
   /** The spans noted under these answers. */
   naming(answers: readonly Named[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
@@ -60,12 +63,12 @@ export interface CallNotes {
   change(gone: readonly Note[], come: readonly Note[]): Promise<void>;
 }
 
-/** A trace that grows. */
+/** A trace with added spans. */
 export interface GrowingTrace {
   readonly trace: string;
-  /** What is counted of it; null when nothing is noted yet. Then all of its spans are added. */
+  /** Its counts; null when it is not noted yet. Then `added` has all of its spans. */
   readonly before: CountedOnce | null;
-  /** What comes, stored already. */
+  /** The added spans, already stored. */
   readonly added: readonly CallCount[];
 }
 
@@ -73,7 +76,7 @@ type Keys = ReadonlySet<string>;
 const keyOf = ({ trace, kind, name }: NoteName): string => `${trace} ${kind} ${name}`;
 const keysOf = (names: readonly NoteName[]): Keys => new Set(names.map(keyOf));
 
-/** What each of these traces comes to with the spans added, by trace; the notes are as they must be then. */
+/** The counts of these traces with the added spans, by trace. Updates the notes. */
 export async function countAdded(
   notes: CallNotes,
   traces: readonly GrowingTrace[],
@@ -84,6 +87,8 @@ export async function countAdded(
   const byTrace = Map.groupBy(climbed, ({ trace }) => trace);
   const growths = traces.map((trace) => growthOf(trace, noted, byTrace.get(trace.trace) ?? []));
   const answered = await notes.naming(growths.flatMap(({ trace, answered: names }) => namedIn(trace.trace, names)));
+  const asked = answered.map(({ trace, span }) => ({ trace, name: span.spanId }));
+  const replaced = keysOf(asked.length === 0 ? [] : await notes.among(asked, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
   const [gone, come] = [[...answered, ...growths.flatMap(goneOf)], growths.flatMap(comeOf)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
@@ -93,7 +98,10 @@ export async function countAdded(
   return new Map(
     growths.map((growth): readonly [string, CountedOnce] => {
       const { trace } = growth.trace;
-      const calls = callsOf(growth, lostCalls(growth, naming.get(trace) ?? []));
+      const all = (naming.get(trace) ?? []).map(({ span }) => span);
+      const without = (kind: NoteKind): readonly CallCount[] =>
+        all.filter(({ spanId: name }) => !replaced.has(keyOf({ trace, kind, name })));
+      const calls = callsOf(growth, { calls: without('above any call'), tokens: without('above usage') });
       return [trace, { ...calls, ...estimatesOf(growth, before.get(trace) ?? [], after.get(trace) ?? []) }];
     }),
   );
@@ -102,7 +110,7 @@ export async function countAdded(
 const namedIn = (trace: string, names: Iterable<string>): readonly Named[] =>
   [...names].map((name) => ({ trace, name }));
 
-/** A span that something may be counted through. */
+/** Added spans that are steps. */
 const stepsOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
   namedIn(
     trace,
@@ -112,7 +120,7 @@ const stepsOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
 const answersOf = ({ trace, added }: GrowingTrace): readonly Named[] =>
   namedIn(trace, new Set(added.flatMap((span) => answerOf(span) ?? [])));
 
-/** Where to climb from: what the added spans are part of that are known calls, or that such are known to be below of. */
+/** Start of the climbs: parents of added spans that are known calls, or that have known calls below. */
 function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteName[] {
   return added.flatMap((span): readonly NoteName[] => {
     const name = parentOf(span);
@@ -120,30 +128,32 @@ function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteNam
     const isNoted = (kind: NoteKind): boolean => noted.has(keyOf({ trace, kind, name: span.spanId }));
     return [
       ...(isKnownCall(span) || isNoted('above call') ? [{ trace, kind: 'above call', name } as const] : []),
-      ...(isGatewayCall(span) || isNoted('above gateway call')
-        ? [{ trace, kind: 'above gateway call', name } as const]
-        : []),
+      ...(isCall(span) || isNoted('above any call') ? [{ trace, kind: 'above any call', name } as const] : []),
+      ...(hasUsage(span) || isNoted('above usage') ? [{ trace, kind: 'above usage', name } as const] : []),
     ];
   });
 }
 
-/** What the added spans change. */
+/** Changes by the added spans. */
 interface Growth {
   readonly trace: GrowingTrace;
   readonly climbed: readonly Climbed[];
-  /** Those of the climbed that were there, now told again by another: their estimate no longer counts, or their call. */
+  /** Stored ancestors that another call describes again now: their estimate, or their call, no longer counts. */
   readonly toldAgain: readonly CallCount[];
-  readonly toldByGateway: readonly CallCount[];
-  /** Of these the answers that the gateway had before. */
+  /** Stored ancestors that no longer count as a call, and those whose tokens no longer count. */
+  readonly replacedCalls: readonly CallCount[];
+  readonly replacedTokens: readonly CallCount[];
+  /** Answers of these that the gateway had before. */
   readonly answeredBefore: Keys;
-  /** The answers that the gateway has now, and had not before. */
+  /** Answers that the gateway has now and had not before. */
   readonly answered: Keys;
-  /** The answers of which another estimate may count now. */
+  /** Answers for which another estimate may count now. */
   readonly touched: Keys;
-  /** Whether an added span tells of a call again, of whose estimate or of the gateway's. */
+  /** Whether an added span describes a known call, any call, or one with usage, again. */
   isTold(span: CallCount): boolean;
-  isToldByGateway(span: CallCount): boolean;
-  /** Whether the gateway has the answer that an added span names. */
+  isAboveCall(span: CallCount): boolean;
+  isAboveUsage(span: CallCount): boolean;
+  /** Whether the answer of an added span is of a call of the gateway. */
   isAnswered(span: CallCount): boolean;
 }
 
@@ -170,14 +180,16 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
     trace,
     climbed,
     toldAgain,
-    toldByGateway: callsThere('above gateway call'),
+    replacedCalls: callsThere('above any call'),
+    replacedTokens: callsThere('above usage'),
     answeredBefore: new Set(
       old.flatMap(({ span, answered: was }) => (was && span !== null ? (answerOf(span) ?? []) : [])),
     ),
     answered,
     touched: new Set([...answered, ...estimated.flatMap((span) => answerOf(span) ?? [])]),
     isTold: ({ type, spanId }) => type === 'llm' && isAbove('above call', spanId),
-    isToldByGateway: ({ spanId }) => isAbove('above gateway call', spanId),
+    isAboveCall: ({ spanId }) => isAbove('above any call', spanId),
+    isAboveUsage: ({ spanId }) => isAbove('above usage', spanId),
     isAnswered(span) {
       const name = answerOf(span);
       return name !== null && (answered.has(name) || wasAnswered(name));
@@ -185,78 +197,85 @@ function growthOf(trace: GrowingTrace, noted: Keys, climbed: readonly Climbed[])
   };
 }
 
-/** What is no longer noted of spans that were there. */
-function goneOf({ trace: { trace }, toldAgain, toldByGateway }: Growth): readonly Note[] {
+/** Notes to delete of stored spans. */
+function goneOf({ trace: { trace }, toldAgain, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
     const name = answerOf(span);
     return name === null ? [] : [{ trace, kind, name, spanId: span.spanId }];
   };
   return [
     ...toldAgain.flatMap((span) => noteOf('estimated', span)),
-    ...toldByGateway.flatMap((span) => noteOf('unestimated', span)),
+    ...replacedTokens.flatMap((span) => noteOf('unestimated', span)),
   ];
 }
 
 function comeOf(growth: Growth): readonly Note[] {
-  const { trace, climbed, answered, toldAgain, toldByGateway, answeredBefore } = growth;
+  const { trace, climbed, answered, toldAgain, replacedTokens, answeredBefore } = growth;
   const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
-  const gatewayTells = new Set(toldByGateway.map(({ spanId }) => spanId));
+  const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
   return [
-    // Of what does something itself only a place before it came: nobody climbs past it.
+    // No climb passes a boundary: it was noted only while it was missing.
     ...climbed.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
     ...toldAgain.flatMap((span) => {
       const name = answerOf(span);
-      if (name === null || gatewayTells.has(span.spanId)) return [];
+      if (name === null || replaced.has(span.spanId)) return [];
       return answered.has(name) || answeredBefore.has(name) ? [] : [note('unestimated', name, span.spanId)];
     }),
     ...trace.added.flatMap((span) => {
       const name = answerOf(span);
       if (name === null || growth.isAnswered(span)) return [];
       if (isEstimated(span) && !growth.isTold(span)) return [note('estimated', name, span.spanId)];
-      return isUnansweredCall(growth, span) ? [note('unestimated', name, span.spanId)] : [];
+      return hasOwnTokens(growth, span) ? [note('unestimated', name, span.spanId)] : [];
     }),
   ];
 }
 
-/** Whether an added span is a call of somebody else, that the gateway does not tell of. */
-const isUnansweredCall = (growth: Growth, span: CallCount): boolean =>
-  span.type === 'llm' && !span.gateway && !growth.isToldByGateway(span) && !growth.isAnswered(span);
+/** Whether an added span is a client's call whose tokens count. */
+const hasOwnTokens = (growth: Growth, span: CallCount): boolean =>
+  isCall(span) && !span.gateway && !growth.isAboveUsage(span) && !growth.isAnswered(span);
 
-/** The calls that counted before, and do not now: the gateway tells of them. */
-function lostCalls(
-  { toldByGateway, answeredBefore }: Growth,
-  naming: readonly { readonly span: CallCount }[],
-): readonly CallCount[] {
-  const told = toldByGateway.filter((span) => !answeredBefore.has(answerOf(span) ?? ''));
-  const lost = [...told, ...naming.map(({ span }) => span)].filter(({ type, gateway }) => type === 'llm' && !gateway);
-  return [...new Map(lost.map((span) => [span.spanId, span])).values()];
+/** Whether an added span counts as a call of a client. */
+const isOwnCall = (growth: Growth, span: CallCount): boolean =>
+  isCall(span) && !span.gateway && !growth.isAboveCall(span) && !growth.isAnswered(span);
+
+/** The stored calls among these that counted before and do not now, each once. */
+function lost({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
+  const before = replaced.filter((span) => !answeredBefore.has(answerOf(span) ?? ''));
+  const gone = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
+  return [...new Map(gone.map((span) => [span.spanId, span])).values()];
+}
+
+/** Spans whose answer a call of the gateway has now: those that counted as a call before, and those whose tokens did. */
+interface Answered {
+  readonly calls: readonly CallCount[];
+  readonly tokens: readonly CallCount[];
 }
 
 type Calls = Omit<CountedOnce, 'estimate' | 'estimatedCalls'>;
 
-function callsOf(growth: Growth, lost: readonly CallCount[]): Calls {
+function callsOf(growth: Growth, answered: Answered): Calls {
   const { before, added } = growth.trace;
   const { llmCalls = 0, gatewayCalls = 0, inputTokens = 0, outputTokens = 0 } = before ?? {};
-  const counted = added.filter((span) => isGatewayCall(span) || isUnansweredCall(growth, span));
-  const tokens = (spans: readonly CallCount[]): readonly [input: number, output: number] => [
-    spans.reduce((total, span) => total + span.inputTokens, 0),
-    spans.reduce((total, span) => total + span.outputTokens, 0),
-  ];
-  // Nothing is noted of a trace without calls, and where there are some, only they say what was used.
-  const [moreInput, moreOutput] = tokens(counted);
-  const [lessInput, lessOutput] = tokens(lost);
+  const gateway = added.filter(isGatewayCall);
+  const calls = added.filter((span) => isOwnCall(growth, span));
+  const lostCalls = lost(growth, growth.replacedCalls, answered.calls);
+  // A noted trace has calls, so that only calls count for tokens.
+  const more = [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
+  const less = lost(growth, growth.replacedTokens, answered.tokens);
+  const sum = (spans: readonly CallCount[], member: 'inputTokens' | 'outputTokens'): number =>
+    spans.reduce((total, span) => total + span[member], 0);
   return {
-    llmCalls: llmCalls + counted.length - lost.length,
-    gatewayCalls: gatewayCalls + added.filter(isGatewayCall).length,
-    inputTokens: inputTokens + moreInput - lessInput,
-    outputTokens: outputTokens + moreOutput - lessOutput,
+    llmCalls: llmCalls + gateway.length + calls.length - lostCalls.length,
+    gatewayCalls: gatewayCalls + gateway.length,
+    inputTokens: inputTokens + sum(more, 'inputTokens') - sum(less, 'inputTokens'),
+    outputTokens: outputTokens + sum(more, 'outputTokens') - sum(less, 'outputTokens'),
   };
 }
 
 type Estimate = { readonly estimate: Usd | null };
 
-/** The estimates that count: of spans that name no answer each, of those that name one the first. */
+/** The estimates that count: each without an answer, and the first per answer. */
 function estimatesOf(
   growth: Growth,
   before: readonly Estimate[],
@@ -268,6 +287,6 @@ function estimatesOf(
   const less = [...toldAgain.filter(unnamed), ...before];
   const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;
   const sum = (of: readonly Estimate[]): bigint => of.reduce((total, { estimate }) => total + (estimate ?? 0n), 0n);
-  const estimate = keepableUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));
+  const estimate = clampUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));
   return { estimate: estimatedCalls === 0 ? null : estimate, estimatedCalls };
 }

@@ -1,12 +1,11 @@
 import { addUsd, type Usd } from '../money.ts';
 import type { SoughtCall, SpendRow } from '../spend/spend-row.ts';
-import { agentOfLabel } from './assemble-trace.ts';
 import { callsAbove, countedEstimates } from './estimates.ts';
 import { withCallsCountedOnce } from './recount.ts';
 import type { SpanHead, SpanType } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 
-/** What was found of a model call in the gateway's books. */
+/** The spend of a model call, from the spend rows of the gateway. */
 export interface CallSpend {
   /**
    * `matched`: one row. `no_call_id`: nothing on the span leads to one. `no_spend_log`: it names an answer that no row
@@ -14,20 +13,12 @@ export interface CallSpend {
    * for in other traces, because too many calls of its trace do.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
-  /** Only of one that is matched. */
+  /** Of a matched call only. */
   readonly row: SpendRow | null;
-  /** What the row says it cost, else an estimate that counts; null when neither is there. */
+  /** Cost of the row, else an estimate that counts, else null. */
   readonly cost: Usd | null;
-  readonly source: 'gateway' | 'estimated' | null;
-}
-
-/** What an agent's calls cost: each call once, however many spans tell of it. */
-export interface AgentSpend {
-  /** Null when no call is priced. */
-  readonly spend: Usd | null;
-  readonly pricedCalls: number;
-  /** How many of these are estimated from the catalog. */
-  readonly estimatedCalls: number;
+  /** `estimated_upper`: with the full price of input, as the span does not tell its cached tokens. */
+  readonly source: 'gateway' | 'estimated' | 'estimated_upper' | null;
 }
 
 const CALL_TYPES: ReadonlySet<SpanType> = new Set(['llm', 'embedding', 'reranker']);
@@ -36,9 +27,9 @@ const CALL_TYPES: ReadonlySet<SpanType> = new Set(['llm', 'embedding', 'reranker
 export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type);
 
 /**
- * The model calls of a trace, by span id, each with its row among the rows of the trace's own spans: its own row where
- * the gateway made the span, else the row that has the answer or the call id it names, which may be `elsewhere`, else that
- * of the one gateway span below it with nothing but steps between. `unsought` are those nobody looked for elsewhere.
+ * The model calls of a trace, by span id, each with its spend row: that of the span when the gateway made it,
+ * else the row with the answer id or call id that the span names, which may be `elsewhere`, else that
+ * of the one gateway span below it with only steps between. `unsought` are calls that were not searched for elsewhere.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],
@@ -71,7 +62,7 @@ export function callSpendOf(
   );
 }
 
-/** Finds the rows that a span names, by the id of its answer or of the call; each once. */
+/** Finds the rows that a span names by answer id or call id; each once. */
 function rowsByName(rows: readonly SpendRow[]): (span: SpanHead) => readonly SpendRow[] {
   const byAnswer = Map.groupBy(rows, ({ responseId }) => responseId);
   const byCall = Map.groupBy(rows, ({ callId }) => callId);
@@ -88,60 +79,36 @@ const UNPRICED = { cost: null, source: null } as const;
 
 const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
-function withoutRow({ requestId, callId, cost }: SpanHead, estimate: Usd | null): CallSpend {
+function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimate: Usd | null): CallSpend {
   const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
-  // Its row may be another's to see; what is on the span is the reader's.
+  // The row may belong to another owner; the span belongs to the reader.
   if (cost !== null) return { match, row: null, ...chargedBy(cost) };
-  return { match, row: null, ...(estimate === null ? UNPRICED : { cost: estimate, source: 'estimated' }) };
+  if (estimate === null) return { match, row: null, ...UNPRICED };
+  return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
 }
 
-/** What the calls of each agent cost, by the agent's name in the trace. */
-export function agentSpendOf(
-  spans: readonly SpanHead[],
-  calls: ReadonlyMap<string, CallSpend>,
-): ReadonlyMap<string, AgentSpend> {
-  const nameOf = agentOfLabel(spans);
-  const priced = new Map<string, Map<string, CallSpend>>();
-  for (const { spanId, agent: label } of spans) {
-    const call = calls.get(spanId);
-    const agent = nameOf(label);
-    if (agent === null || call === undefined || call.cost === null) continue;
-    // One row may be told of by several spans.
-    const name = call.row === null ? `span ${spanId}` : `row ${call.row.id}`;
-    priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(name, call));
-  }
-  return new Map(
-    [...priced].map(([agent, of]) => {
-      const own = [...of.values()];
-      const spend = own.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
-      const estimatedCalls = own.filter(({ source }) => source === 'estimated').length;
-      return [agent, { spend, pricedCalls: own.length, estimatedCalls }];
-    }),
-  );
-}
-
-/** How far the clock of a client may be from ours, in milliseconds. */
+/** Clock skew of a client that is tolerated, in ms. */
 const CLOCKS_APART_MS = 10_000;
-/** Most calls of one trace that are looked for in other traces. */
+/** Limit of calls per trace that are searched for in other traces. */
 const MOST_SOUGHT = 1_000;
 
 type Named = Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'>;
 
-/** What to look for in other traces of the gateway for a call that names an answer; null for one that names none. */
+/** Search of a call in other traces, by its answer or call id; null without both. */
 export function soughtCall({ requestId, callId, startNs, endNs }: Named): SoughtCall | null {
   if (requestId === null && callId === null) return null;
   const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCKS_APART_MS, Number(endNs / 1_000_000n) + CLOCKS_APART_MS];
   return { responseId: requestId, callId, fromMs, toMs };
 }
 
-/** What to look for of a trace's calls that have no row in it. */
+/** Searches for the calls of a trace that have no row in it. */
 export function soughtCalls(spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SoughtCall[] {
   return withoutLog(spans, calls)
     .slice(0, MOST_SOUGHT)
     .flatMap((span) => soughtCall(span) ?? []);
 }
 
-/** The ids of those that there are too many of to be looked for. */
+/** Span ids of the calls above the limit. */
 export const unsoughtCalls = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): ReadonlySet<string> =>
   new Set(
     withoutLog(spans, calls)
@@ -152,7 +119,7 @@ export const unsoughtCalls = (spans: readonly SpanHead[], calls: ReadonlyMap<str
 const withoutLog = (spans: readonly SpanHead[], calls: ReadonlyMap<string, CallSpend>): readonly SpanHead[] =>
   spans.filter((span) => !span.gateway && calls.get(span.spanId)?.match === 'no_spend_log');
 
-/** What a summary says of its spend. */
+/** Spend members of a summary. */
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
 /**

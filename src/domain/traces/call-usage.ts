@@ -1,34 +1,37 @@
 import { attributeText, textAt } from './attribute-text.ts';
 import { firstValue } from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
-import type { RawSpan, SpanHead } from './span.ts';
+import type { RawSpan, SpanHead, SpanType } from './span.ts';
 import { longCacheWriteOf, NO_TOKEN_DETAILS, TOKEN_DETAIL_KEYS, tokenDetailsOf } from './token-details.ts';
 
-/** Who a call was made to, as its span tells it. */
+/** Model and provider of a call, from its span. */
 export interface CallNames {
-  /** The names its model goes by, the most exact first; at least one. */
+  /** Names of its model, the most exact first; at least one. */
   readonly models: readonly string[];
-  /** Who answered, as the sender names it. */
+  /** The provider, see `providerLabel`. */
   readonly provider: string | null;
 }
 
-/** What a call used, as its span tells it. What it does not tell is null, never zero. */
+/** Token counts of a call, from its span. Unknown counts are null, never 0. */
 export interface CallTokens {
-  /** All input and output tokens, those below included. Neither is 0. */
+  /** Totals, with the parts below. Never 0. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cacheReadTokens: number | null;
   readonly cacheWriteTokens: number | null;
-  /** What of the writes a cache keeps for an hour. */
+  /** Part of the cache writes with a lifetime of an hour. */
   readonly longCacheWriteTokens: number | null;
   readonly reasoningTokens: number | null;
 }
 
-/** What a span tells of a model call that its price depends on. */
+/** The members of a call that its price depends on. */
 export interface CallUsage extends CallNames, CallTokens {}
 
-/** Operations that are billed by tokens of text alone; a span of another convention names none. */
-const OPERATIONS = new Set(['', 'chat', 'completion', 'text_completion', 'generate_content']);
+/** Operations billed by text tokens only, by type of span; empty for conventions without operations. */
+const OPERATIONS: Partial<Record<SpanType, ReadonlySet<string>>> = {
+  llm: new Set(['', 'chat', 'completion', 'text_completion', 'generate_content']),
+  embedding: new Set(['', 'embeddings', 'embedding']),
+};
 const OUTPUT_TYPES = new Set(['', 'text', 'json']);
 /** Other tiers have other prices. */
 const TIER_KEYS = [
@@ -41,7 +44,7 @@ const TIER_KEYS = [
 ];
 const USUAL_TIERS = new Set(['', 'auto', 'default', 'standard']);
 
-/** The same count under its several names, which must agree. */
+/** Names of one count. They must agree. */
 const INPUT_KEYS = [
   GEN_AI.inputTokens,
   GEN_AI.promptTokens,
@@ -64,7 +67,7 @@ const TOTAL_KEYS = [
   'llm.token_count.total',
   'ai.usage.totalTokens',
 ];
-/** Told by the counts above a second time, or no count of tokens. */
+/** Repetitions of the counts above, and keys that are no token count. */
 const REPEATED_KEYS = [
   'ai.usage.inputTokenDetails.noCacheTokens',
   'ai.usage.outputTokenDetails.textTokens',
@@ -73,7 +76,7 @@ const REPEATED_KEYS = [
 ];
 const COUNT = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\./;
 
-/** What an attribute is for the price of a call, by its key: `unknown` counts tokens of a kind that nobody knows. */
+/** Role of an attribute for the price, by its key. `unknown`: a token count of an unknown kind. */
 type Role = 'input' | 'output' | 'total' | 'part' | 'tier' | 'unknown' | 'none';
 
 const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
@@ -89,7 +92,7 @@ function named(role: Role, keys: readonly string[]): readonly (readonly [string,
   return keys.map((key) => [key, role]);
 }
 
-/** Keys that were judged before: the same few come with every span. */
+/** Cache of roles by key, bounded: the same few keys come with every span. */
 const judged = new Map<string, Role>();
 const MOST_JUDGED = 4_096;
 
@@ -102,20 +105,19 @@ function roleOf(key: string): Role {
   return role;
 }
 
-/**
- * What the price of a span's call depends on; null when it is no call that tokens of text pay for, or tells too little
- * or things that contradict each other: then whatever is made of it would be a guess.
- */
+/** The usage of a span's call; null when it is not billed by text tokens alone, or when its counts are incomplete or inconsistent. */
 export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
-  if (head.type !== 'llm') return null;
+  const operations = OPERATIONS[head.type];
+  if (operations === undefined) return null;
   const { attributes } = span;
   const { inputTokens, outputTokens } = head;
-  if (inputTokens === 0 || outputTokens === 0) return null;
-  if (!OPERATIONS.has(textAt(attributes, GEN_AI.operationName))) return null;
+  // An embedding has no output tokens, a failed call may have none.
+  if (inputTokens === 0 || (outputTokens === 0 && head.type === 'llm' && head.status !== 'error')) return null;
+  if (!operations.has(textAt(attributes, GEN_AI.operationName))) return null;
   if (!OUTPUT_TYPES.has(textAt(attributes, GEN_AI.outputType).toLowerCase())) return null;
   let tellsTier = false;
   let tellsParts = false;
-  // A span has a dozen attributes and could have four dozen of those that matter: so its own are gone through.
+  // A loop over the attributes of the span, which are fewer than the known keys.
   for (const key of Object.keys(attributes)) {
     const role = roleOf(key);
     if (role === 'none') continue;
@@ -126,7 +128,7 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
     else if (role === 'total' && countAt(span, key) !== inputTokens + outputTokens) return null;
     else if (role === 'unknown' && countAt(span, key) > 0) return null;
   }
-  // Who answered says at which tier; what was asked for counts only where that is not told.
+  // The tier of the response; that of the request only without it.
   if (tellsTier && !USUAL_TIERS.has((firstValue(attributes, TIER_KEYS) ?? '').toLowerCase())) return null;
   const { cacheRead, cacheWrite, reasoning } = tellsParts ? tokenDetailsOf(attributes) : NO_TOKEN_DETAILS;
   if ((cacheRead ?? 0) + (cacheWrite ?? 0) > inputTokens || (reasoning ?? 0) > outputTokens) return null;
@@ -145,7 +147,7 @@ export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   };
 }
 
-/** A count, whatever it is; NaN for what is none. */
+/** A count as a number; NaN for anything else. */
 function countAt({ attributes }: RawSpan, key: string): number {
   const value = attributes[key] ?? null;
   if (typeof value === 'number') return value;

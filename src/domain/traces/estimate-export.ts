@@ -5,15 +5,15 @@ import type { PackedExport, PackedTrace } from './packed.ts';
 import { callsIn, type PackedCall } from './packed-calls.ts';
 import { withEstimates } from './span-rows.ts';
 
-/** What calls that go by some names cost by the catalog, each null where that would be a guess; null when all would be. */
+/** Prices calls with these names by the catalog: null per call, or for all, when the price is not certain. */
 export type CallEstimator = (names: CallNames) => ((tokens: CallTokens) => Usd | null) | null;
 
-/** A call of an export and what it is estimated to cost. */
+/** A call of an export with its estimated cost. */
 export interface EstimatedCall extends PackedCall {
   readonly estimate: Usd;
 }
 
-/** The calls of an export that an estimate can be made for. */
+/** The calls of an export that have an estimate. */
 export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimator): readonly EstimatedCall[] {
   return calls.flatMap((some) => {
     const estimateOf = estimatorOf(some);
@@ -26,8 +26,8 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 }
 
 /**
- * An export with what its calls are estimated to cost, in the rows of their spans and in the tallies of their traces.
- * Exports are read where no catalog is at hand, so that this comes after.
+ * The export with these estimates in its span rows and tallies. Rows are encoded on a thread, which has neither the catalog
+ * nor the spend rows that decide about an estimate: hence it is written into encoded rows.
  */
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;
@@ -59,7 +59,7 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
   };
 }
 
-/** The calls, and those without an estimate that stand between them. */
+/** The calls, and the calls without an estimate between them. */
 function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
   const estimated = new Map(calls.map((call) => [call.place, call]));
   const above = new Map<number, number>();
@@ -75,5 +75,5 @@ function linksOf({ spanIds, callsAbove }: PackedTrace, calls: readonly Estimated
   });
 }
 
-/** The steps of a circle that has one call in it: one that named itself would have no parent. */
+/** Id prefix of a helper step: a circle of parents with one call needs a second span. */
 const BETWEEN = 'between ';

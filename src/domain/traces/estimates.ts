@@ -1,44 +1,43 @@
 import { addUsd, type Usd } from '../money.ts';
 import type { SpanHead } from './span.ts';
 
-/** What of a span decides whose estimates count. */
+/** Members of a span that decide which estimates count. */
 export type CallLink = Pick<SpanHead, 'spanId' | 'parentSpanId' | 'type' | 'requestId' | 'gateway' | 'estimate'>;
 
-/** The same with what it says it used. */
+/** The same with its tokens. */
 export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'>;
 
-/** Between a call and what tells of it again there are only steps; these are somebody's doing. */
+/** Span types that end a climb: a call below them is described by its own span only. */
 export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 
-/** Whether nothing above a span tells of what is below it. */
+/** Whether spans above this one do not describe calls below it. */
 export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
 
-/** Whether a span is a call that those above it tell of again, so that their estimates do not count. */
+/** Whether a span is a known call: estimates of spans above it describe it again, and do not count. */
 export const isKnownCall = ({ gateway, estimate }: CallLink): boolean => gateway || estimate !== null;
 
-/** Whether a span has an estimate that may count. */
+/** Whether the estimate of a span may count. */
 export const isEstimated = ({ gateway, estimate }: CallLink): boolean => !gateway && estimate !== null;
 
 /** Whether a span is a model call that the gateway made. */
 export const isGatewayCall = ({ gateway, type }: CallLink): boolean => gateway && type === 'llm';
 
-/** Longer than any id of an answer, and short enough for a key of every database. */
+/** Limit of an answer id: longer than real ones, and short enough for an index of every database. */
 const ANSWER_CHARACTERS = 512;
 
-/** The answer that a span names; null where it names none, or something that is no id. */
+/** The answer id of a span; null without one, and for a text above the limit. */
 export const answerOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
   requestId === null || requestId === '' || requestId.length > ANSWER_CHARACTERS ? null : requestId;
 
-/** What a span is part of, by its id; one that names itself has no parent. */
+/** The parent id of a span; null when it names itself. */
 export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
- * The estimates that count in a trace, by span id: each call once, however many spans tell of it. One does not count
- * that has a call of its own below it, with a record of the gateway or an estimate: it tells of the same call; nor one
- * that names an answer which a call of the gateway, or another span that counts, has. Whatever is added to a trace only
- * ever takes estimates away, so that the order in which its spans come is all the same. In a circle of parents every
- * call is below itself.
+ * The estimates that count in a trace, by span id: each call once, however many spans describe it. An estimate does not
+ * count when a known call is below it, with only steps between, or when its answer is of a call of the gateway or of another
+ * span that counts. Added spans can only remove estimates, so that the order of arrival does not matter. In a circle of
+ * parents every call is below itself.
  */
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(isEstimated);
@@ -60,7 +59,7 @@ const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
 
 const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
-/** How many model calls a trace has, and what they used. */
+/** Model calls of a trace and their tokens. */
 export interface CallCounts {
   readonly llmCalls: number;
   /** Of those, the ones that the gateway made. */
@@ -69,33 +68,68 @@ export interface CallCounts {
   readonly outputTokens: number;
 }
 
-/** The model calls of a trace and their tokens, each call once: what the gateway tells of is not counted as told above it. */
-export function countedCalls(spans: readonly CallCount[]): CallCounts {
-  const gatewayCalls = spans.filter(isGatewayCall).length;
-  const told = gatewayCalls === 0 ? null : tellingAgain(spans, isGatewayCall);
+/** Whether a span is a model call, of the gateway or of a client. */
+export const isCall = ({ type }: Pick<CallLink, 'type'>): boolean => type === 'llm';
+
+/** Whether a model call has token counts that replace those of the calls above it. */
+export const hasUsage = (span: CallCount): boolean =>
+  isGatewayCall(span) || (isCall(span) && span.inputTokens + span.outputTokens > 0);
+
+/** The spans that count as model calls, each call once: see `countedCalls`. */
+export const onceCounted = <Span extends CallLink>(spans: readonly Span[]): readonly Span[] =>
+  countedAmong(spans, isCall);
+
+/** The spans whose tokens count, those of each model call once: see `countedCalls`. */
+export const tokensOnce = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
+  countedAmong(spans, hasUsage);
+
+/** The model calls, without those above one of `replacing` and those whose answer a call of the gateway has. */
+function countedAmong<Span extends CallLink>(
+  spans: readonly Span[],
+  replacing: (span: Span) => boolean,
+): readonly Span[] {
+  const told = hasCallAbove(spans) ? tellingAgain(spans, replacing) : null;
   const answers = answersOfGateway(spans);
-  const isToldAgain = (span: CallLink): boolean =>
+  const isToldAgain = (span: Span): boolean =>
     told?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
-  const calls = spans.filter((span) => span.type === 'llm' && (span.gateway || !isToldAgain(span)));
-  // Runs tell the usage of their calls a second time: once a call is known, only calls count.
-  const telling = calls.length > 0 ? calls : spans;
+  return spans.filter((span) => isCall(span) && (span.gateway || !isToldAgain(span)));
+}
+
+/** Whether a model call is the parent of a span. Nearly all are leaves. */
+function hasCallAbove(spans: readonly CallLink[]): boolean {
+  const calls = new Set<string>();
+  for (const span of spans) if (isCall(span)) calls.add(span.spanId);
+  return calls.size > 0 && spans.some(({ parentSpanId }) => parentSpanId !== null && calls.has(parentSpanId));
+}
+
+/**
+ * Counts each model call once. Of model call spans below each other, with only steps between, the innermost is the call, and
+ * the tokens are those of the innermost that has some. A call of the gateway always counts, and spans with its answer do not.
+ */
+export function countedCalls(spans: readonly CallCount[]): CallCounts {
+  const calls = onceCounted(spans);
+  // Agent spans repeat the usage of their calls: with a call, only calls count.
+  const telling = calls.length > 0 ? tokensOnce(spans) : spans;
   return {
     llmCalls: calls.length,
-    gatewayCalls,
+    gatewayCalls: calls.filter(isGatewayCall).length,
     inputTokens: telling.reduce((total, { inputTokens }) => total + inputTokens, 0),
     outputTokens: telling.reduce((total, { outputTokens }) => total + outputTokens, 0),
   };
 }
 
-/** The model calls that only tell what one of these calls below them tells. */
-function tellingAgain(spans: readonly CallLink[], isCall: (span: CallLink) => boolean): ReadonlySet<string> {
+/** The model calls that describe one of these calls below them again. */
+function tellingAgain<Span extends CallLink>(
+  spans: readonly Span[],
+  isReplacing: (span: Span) => boolean,
+): ReadonlySet<string> {
   const told = new Set<string>();
-  const calls = spans.filter((span) => isCall(span) && parentOf(span) !== null);
+  const calls = spans.filter((span) => isReplacing(span) && parentOf(span) !== null);
   if (calls.length === 0) return told;
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
   for (const call of calls) {
-    // Once a step is known to be above a call, so is all that is above it.
+    // The ancestors of a visited step are visited already.
     let step = stepAbove(call, byOwnId);
     while (step !== undefined && !above.has(step.spanId)) {
       above.add(step.spanId);
@@ -108,13 +142,13 @@ function tellingAgain(spans: readonly CallLink[], isCall: (span: CallLink) => bo
 
 type Step = Pick<CallLink, 'spanId' | 'parentSpanId' | 'type'>;
 
-/** What a span is part of; nothing where that does something itself or is missing. */
+/** The parent of a span; undefined at a boundary or a missing span. */
 function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, Span>): Span | undefined {
   const parent = byOwnId.get(parentOf(span) ?? '');
   return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 
-/** Of some calls of a trace, by id, the nearest of them that tells of it again; nothing where there is none. */
+/** For each of these calls, the nearest of them above it, by span id. */
 export function callsAbove(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const nearest = new Map<string, string>();

@@ -3,7 +3,7 @@ import { conversationOf, type Message, parseStructure } from './conventions/conv
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import type { AttributeValue, RawSpan, Span } from './span.ts';
 
-/** A span of ours as it leaves the house: typed again, as the GenAI conventions have it. */
+/** A span of the gateway for export, with typed attributes of the GenAI conventions. */
 export type ExportedSpan = Pick<
   RawSpan,
   | 'traceId'
@@ -18,15 +18,15 @@ export type ExportedSpan = Pick<
   | 'attributes'
 >;
 
-/** Attributes that are numbers and lists; stored, every attribute is text. */
+/** Attributes that are numbers or lists. Stored attributes are text. */
 const NUMBERS: ReadonlySet<string> = new Set([GEN_AI.inputTokens, GEN_AI.outputTokens]);
 const LISTS: ReadonlySet<string> = new Set([GEN_AI.finishReasons]);
 const COST = 'gen_ai.usage.cost';
 const TEAM = 'litellm.team_id';
 
 /**
- * A span the gateway made, for a collector elsewhere. Prompts and answers go along exactly where the span holds them;
- * of whose it is only the team, never a key.
+ * A span of the gateway for an outside collector. It includes prompts and answers when the span has them, and of its
+ * owner only the team, never a key.
  */
 export function exportedSpan(span: Span, teamId: string | null): ExportedSpan {
   const { traceId, spanId, parentSpanId, name, kind, startNs, endNs, status } = span;
@@ -51,7 +51,7 @@ function typed(key: string, text: string): AttributeValue {
   return Array.isArray(list) ? list.map(String) : text;
 }
 
-/** A conversation as the conventions write it, in parts; any other text as the one thing that was said. */
+/** A conversation in parts, as the conventions have it; any other text as one message. */
 function messagesText(text: string, role: string): string {
   const messages = conversationOf(parseStructure(text)) ?? [{ role, content: text }];
   return JSON.stringify(messages.map(({ role: speaker, ...said }) => ({ role: speaker, parts: partsOf(said) })));

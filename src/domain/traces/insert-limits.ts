@@ -1,8 +1,8 @@
-/** What one insert into the trace store may ask of its server. */
+/** Limits of one insert into ClickHouse. */
 export interface InsertLimits {
-  /** Most bytes of its rows as they are sent. A row that is larger is taken by nobody. */
+  /** Most bytes of its rows as sent. A larger row is refused. */
   readonly bytes: number;
-  /** How long the server may take to say that they are stored. */
+  /** Timeout of the acknowledgement, in ms. */
   readonly timeoutMs: number;
 }
 

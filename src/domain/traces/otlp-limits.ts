@@ -1,6 +1,6 @@
-/** How much one export may ask of us. Crossing any of these but the last refuses the whole export as TooLarge. */
+/** Limits of one export. Beyond any of them, except the last, the export is refused as TooLarge. */
 export interface OtlpLimits {
-  /** Bytes of body, as received and again once inflated. The door holds this one. */
+  /** Bytes of the body as received, and again inflated. The HTTP layer checks the former. */
   readonly bodyBytes: number;
   /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
   readonly depth: number;
@@ -21,7 +21,7 @@ export interface OtlpLimits {
    * 128 for every span, event, link, resource and instrumentation scope. What spans share counts once.
    */
   readonly decodedBytes: number;
-  /** Bytes kept of one attribute, input or output; what is longer is cut, not refused. */
+  /** Bytes stored of one attribute, input or output; longer values are cut, not refused. */
   readonly valueBytes: number;
 }
 
@@ -37,10 +37,10 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
   valueBytes: 65_536,
 };
 
-/** Exports that are unpacked at one time, where nothing else is set. */
+/** Default number of exports read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
-/** Up to this size once inflated, the way to another thread and back costs as much as reading an export. */
+/** Up to this inflated size, sending an export to a thread costs as much as reading it. */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**

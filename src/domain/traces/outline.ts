@@ -1,7 +1,8 @@
-import type { AgentSpend, CallSpend, SpendSummary } from './call-spend.ts';
+import type { AgentSpend } from './agents.ts';
+import type { CallSpend, SpendSummary } from './call-spend.ts';
 import type { Trace } from './trace.ts';
 
-/** What all spans of a trace together tell, and nothing of what was said in them. */
+/** Aggregates over all spans of a trace, without texts. */
 export interface TraceOutline extends Pick<Trace, 'agents'> {
   /** Its root has not arrived: it is shown under its first span. */
   readonly rootless: boolean;
@@ -9,14 +10,11 @@ export interface TraceOutline extends Pick<Trace, 'agents'> {
   readonly calls: ReadonlyMap<string, CallSpend>;
   /** By the agent's name. */
   readonly agentSpend: ReadonlyMap<string, AgentSpend>;
-  /** What its summary says of its spend, with the calls that the gateway has in other traces. */
+  /** Spend of its summary, with calls that the gateway recorded in other traces. */
   readonly spend: SpendSummary;
 }
 
-/**
- * Outlines of the traces that are being read page by page: making one takes all spans of its trace, and every page
- * repeats it. A bounded number is kept; one that is gone is made again.
- */
+/** Cache of outlines for traces that are read by pages: computing one reads all spans of the trace. Bounded. */
 export interface TraceOutlines {
   find(name: string): TraceOutline | null;
   keep(name: string, outline: TraceOutline): void;

@@ -2,20 +2,20 @@ import type { CallNames, CallTokens, CallUsage } from './call-usage.ts';
 import type { SpanHead } from './span.ts';
 
 /**
- * The model calls of an export that go by the same names, whose price is still to be found. They are text, because
- * exports are read on other threads, and because most need not be looked at: nobody may know a price for these names.
+ * Model calls of an export with the same names, to be priced on the main thread. They are text, which is cheap to send from a
+ * thread, and is parsed only when the catalog has a price for the names.
  */
 export interface PackedCalls extends CallNames {
   /** Made by `packedCalls`, read by `callsIn`. */
   readonly text: string;
 }
 
-/** A model call whose price is still to be found. */
+/** A model call without its estimate yet. */
 export interface PackedCall extends CallTokens, Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'> {
-  /** Which of the export's traces it is in, and which row of that is its span, from 0. */
+  /** Index of its trace in the export, and of its row in the trace. */
   readonly trace: number;
   readonly place: number;
-  /** Where in the rows of the trace its estimate ends. */
+  /** Byte offset in the rows of the trace where its estimate ends. */
   readonly end: number;
 }
 
@@ -25,7 +25,7 @@ type Row = readonly [
   end: number,
   requestId: string | null,
   callId: string | null,
-  /** 64-bit numbers are text: JSON has no words for them. */
+  /** 64-bit numbers are text: JSON numbers are doubles. */
   startNs: string,
   endNs: string,
   inputTokens: number,
@@ -36,13 +36,13 @@ type Row = readonly [
   reasoningTokens: number | null,
 ];
 
-/** A call and where it is. */
+/** A call and its place. */
 export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'end'> {
   readonly head: SpanHead;
   readonly usage: CallUsage;
 }
 
-/** Names as a path, one after the other: they repeat, and one text of them would be made anew for every call. */
+/** Tree of names: a joined key would have to be built for every call. */
 interface Branch {
   readonly further: Map<string, Branch>;
   group: (CallNames & { readonly rows: Row[] }) | null;
@@ -50,7 +50,7 @@ interface Branch {
 
 const newBranch = (): Branch => ({ further: new Map(), group: null });
 
-/** Calls by the names that they go by. */
+/** Groups calls by their names. */
 export function packedCalls(calls: readonly PlacedCall[]): readonly PackedCalls[] {
   const groups: (CallNames & { readonly rows: Row[] })[] = [];
   const root = newBranch();
@@ -91,7 +91,7 @@ function rowOf({ trace, place, end, head, usage }: PlacedCall): Row {
   ];
 }
 
-/** The calls that `packedCalls` made text of. */
+/** Inverse of `packedCalls`. */
 export const callsIn = ({ text }: PackedCalls): readonly PackedCall[] =>
   (JSON.parse(text) as readonly Row[]).map(
     ([trace, place, end, requestId, callId, startNs, endNs, inputTokens, outputTokens, ...parts]) => {

@@ -6,18 +6,18 @@ import { bytesOfRows, type SpanRows } from './span-rows.ts';
 import type { TraceTally } from './trace.ts';
 
 /**
- * What was read of an export, on its way from one thread to another. A text is cloned as one piece, where every member
- * of every object costs as much again: so what is many and small travels as JSON. Rows are bytes, which move.
+ * An encoded export as a message between threads. Structured cloning is cheap for one text and dear for many objects, so that
+ * small members are sent as JSON. Rows are bytes, which are transferred.
  */
 export interface PackedText {
   readonly facts: string;
-  /** Of all traces, one behind the other in their order. */
+  /** The rows of all traces, concatenated in their order. */
   readonly rows: Uint8Array;
-  /** In the order of the names among the facts. */
+  /** In the order of the names in `facts`. */
   readonly calls: readonly string[];
 }
 
-/** With text where that has a bigint. */
+/** The type with text in place of bigint. */
 type Texts<Of, Member extends PropertyKey> = (Omit<NonNullable<Of>, Member> & Readonly<Record<Member, string>>) | null;
 
 /** JSON has no bigint. */
@@ -33,7 +33,7 @@ interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | '
 interface Facts {
   readonly traces: readonly (Omit<PackedTrace, 'tally' | 'rows'> & {
     readonly tally: StoredTally;
-    /** Of its rows. */
+    /** Length of its rows. */
     readonly bytes: number;
   })[];
   readonly names: readonly Omit<PackedCalls, 'text'>[];
@@ -55,7 +55,7 @@ export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): Packe
   };
 }
 
-/** What `packedText` made text of. */
+/** Inverse of `packedText`. */
 export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExport, 'body'> {
   const { traces, names } = JSON.parse(facts) as Facts;
   let at = 0;
@@ -91,5 +91,5 @@ const tallyOfStored = ({ startNs, endNs, spend, estimate, root, shown, ...tally 
 });
 
 function lost(): never {
-  throw new Error('A text has been lost on the way from one thread to another.');
+  throw new Error('A message of the export thread has fewer call texts than names.');
 }

@@ -1,16 +1,23 @@
 import type { Owner } from '../caller.ts';
 import { attributeTexts, textAt } from './attribute-text.ts';
-import { type Convention, firstValue, type Lifted, PREVIEW_LENGTH, textOf } from './conventions/convention.ts';
+import {
+  AGENT_KEYS,
+  type Convention,
+  firstValue,
+  type Lifted,
+  PREVIEW_LENGTH,
+  textOf,
+} from './conventions/convention.ts';
 import { GEN_AI } from './conventions/gen-ai-attributes.ts';
 import { conventionOf } from './conventions/precedence.ts';
 import { frameworkOf } from './framework.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
+import { providerLabel } from './provider-label.ts';
 import { sourceOf } from './trace-source.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
 /** Names that rows are grouped and shown by; the attribute they come from keeps their full length. */
 const LABEL_BYTES = 512;
-const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
 const SERVICE_KEYS = ['service.name'];
 /** LangSmith's first: it puts its own name where others name who answered. */
 const PROVIDER_KEYS = [
@@ -21,6 +28,7 @@ const PROVIDER_KEYS = [
   'llm.system',
   'ai.model.provider',
 ];
+const LOGFIRE_NAME = 'logfire.msg';
 const CALL_ID_KEYS = ['litellm.call_id'];
 const NOTHING: Lifted = { said: '', preview: '', keys: [] };
 
@@ -34,12 +42,14 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NOTHING;
   const cut = (text: string): string => truncateText(text, maxValueBytes);
-  const model = label(firstValue(attributes, convention.modelKeys));
+  const model = label(firstValue(attributes, convention.modelKeys) ?? convention.model?.(attributes) ?? null);
+  const provider = model === null ? null : firstValue(attributes, PROVIDER_KEYS);
   return {
     traceId: span.traceId,
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
-    name: cut(span.name),
+    // Logfire sends a template as the name, and the name with its values beside it.
+    name: label(firstValue(attributes, [LOGFIRE_NAME])) ?? cut(span.name),
     kind: span.kind,
     type,
     agent: agentOf(span, type, convention),
@@ -49,12 +59,15 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     status: span.status,
     error: errorOf(span, cut),
     model,
-    provider: model === null ? null : label(firstValue(attributes, PROVIDER_KEYS)),
+    provider: provider === null ? null : label(providerLabel(provider)),
     framework: label(frameworkOf(span)) ?? '',
     inputTokens: convention.inputTokens(attributes),
     outputTokens: convention.outputTokens(attributes),
     inputPreview: startOf(input.preview, PREVIEW_LENGTH),
-    requestId: label(firstValue(attributes, convention.responseIdKeys)),
+    requestId: label(
+      firstValue(attributes, convention.responseIdKeys) ??
+        (type === 'llm' ? (convention.responseId?.(attributes) ?? null) : null),
+    ),
     callId: label(firstValue(attributes, CALL_ID_KEYS)),
     gateway: false,
     cost: null,

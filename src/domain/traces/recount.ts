@@ -2,10 +2,10 @@ import { addUsd, type Usd } from '../money.ts';
 import { type CallCount, type CallCounts, countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { TraceSummary } from './trace.ts';
 
-/** What a summary says of calls that several spans may tell of. */
+/** Counts of a summary that several spans of one call affect. */
 export interface CountedOnce extends CallCounts, Pick<TraceSummary, 'estimate' | 'estimatedCalls'> {}
 
-/** A summary with each call among all of its spans counted once, in place of what was counted as they came. */
+/** The summary with each call among all of its spans counted once. */
 export function withCallsCountedOnce(summary: TraceSummary, spans: readonly CallCount[]): TraceSummary {
   const estimates = countedEstimates(spans);
   return withCounts(summary, {
@@ -15,7 +15,7 @@ export function withCallsCountedOnce(summary: TraceSummary, spans: readonly Call
   });
 }
 
-/** A summary with these counts in place of its own; what the gateway charged stays. */
+/** The summary with these counts. Charges of the gateway stay. */
 export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSummary {
   const { spend, pricedCalls, estimate, estimatedCalls } = summary;
   const recorded = pricedCalls - estimatedCalls;
@@ -29,6 +29,6 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
   };
 }
 
-/** Whether a summary that spans were added to as they came may count a call twice. */
+/** Whether a summary that is the sum of its pieces may count a call twice. */
 export const mayTellAgain = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
-  estimatedCalls > 0 || (gatewayCalls > 0 && llmCalls > gatewayCalls);
+  estimatedCalls > 0 || (llmCalls > 1 && llmCalls > gatewayCalls);

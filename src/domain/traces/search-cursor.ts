@@ -5,14 +5,14 @@ import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 import { rankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
 
-/** What a search is for, as far as it was said. */
+/** The parameters of a search that the caller gives. */
 export interface Sought {
-  /** Null for what the cursor says. */
+  /** Null: the value of the cursor. */
   readonly filters: TraceFilters | null;
   readonly order: TraceSearch['order'] | null;
 }
 
-/** The members of filters in the order a cursor has them. */
+/** Filter members in the order of a cursor. */
 const MEMBERS = [
   'status',
   'service',
@@ -26,7 +26,7 @@ const MEMBERS = [
   'text',
 ] as const satisfies readonly (keyof TraceFilters)[];
 
-/** Filters as text: the same for the same filters. */
+/** Filters as canonical text. */
 const textOf = (filters: TraceFilters): string =>
   JSON.stringify(
     MEMBERS.map((member): unknown => {
@@ -35,7 +35,7 @@ const textOf = (filters: TraceFilters): string =>
     }),
   );
 
-/** The cursor that continues below this row. The whole search is inside, so that nothing else has to come with it. */
+/** The cursor after this row. It contains the whole search. */
 export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
   const { startMs, endMs, order, filters } = search;
   const state = [startMs, endMs, order, textOf(filters), String(rankOf(row, order)), row.traceRef];
@@ -47,10 +47,10 @@ const LENGTH = 6;
 /** Of a list that is no search. */
 const LENGTH_OF_LIST = 4;
 
-/** Whether a cursor is of a search, as far as its form tells. */
+/** Whether a cursor has the form of a search cursor. */
 export const isSearchCursor = (cursor: string): boolean => stateOf(cursor)?.length === LENGTH;
 
-/** The search that a cursor goes on with. Throws InvalidInput when it is none, or not of the search that is asked. */
+/** The search of a cursor. Throws InvalidInput for an invalid cursor, and for one of another search. */
 export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
   const state = stateOf(cursor);
   if (state?.length === LENGTH_OF_LIST) throw new InvalidInput('The cursor belongs to another search.');
@@ -73,7 +73,7 @@ export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
   };
 }
 
-/** What is inside of a cursor; null when that is no list. */
+/** The decoded list of a cursor; null when it is none. */
 function stateOf(cursor: string): readonly unknown[] | null {
   try {
     const bytes = Uint8Array.fromBase64(cursor, { alphabet: 'base64url' });
@@ -84,7 +84,7 @@ function stateOf(cursor: string): readonly unknown[] | null {
   }
 }
 
-/** The filters that a text was made of. Throws InvalidInput when it was none of ours. */
+/** Inverse of the filter text. Throws InvalidInput for any other text. */
 function filtersIn(searched: unknown): TraceFilters {
   const state = typeof searched === 'string' ? listIn(searched) : [];
   if (state.length !== MEMBERS.length) throw new InvalidInput(NOT_OURS);
@@ -113,10 +113,10 @@ function filtersIn(searched: unknown): TraceFilters {
   };
 }
 
-/** Whether it is a number that the graph takes for one of 32 bits. */
+/** Whether a value is a 32-bit integer. */
 const isCount = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
-/** A number of 64 bits, which is what a store can be asked for. */
+/** A 64-bit integer: the limit of a store. */
 function numberIn(value: unknown): bigint {
   const number = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null;
   if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(NOT_OURS);

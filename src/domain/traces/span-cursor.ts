@@ -1,6 +1,6 @@
 import { Conflict, InvalidInput } from '../errors.ts';
 
-/** Where a span stands among those of its trace: by start, then id. */
+/** Position of a span in its trace: start, then id. */
 export interface SpanPosition {
   /** Unix nanoseconds. */
   readonly startNs: bigint;
@@ -8,7 +8,7 @@ export interface SpanPosition {
 }
 
 const DIGITS = /^\d{1,19}$/;
-/** The latest instant a span can begin at. */
+/** Latest possible start of a span. */
 const MAX_NS = 2n ** 63n - 1n;
 const SPAN_ID = /^[0-9a-f]{1,64}$/;
 
@@ -29,7 +29,7 @@ export function readSpanCursor(cursor: string, spanCount: number): SpanPosition 
   return position;
 }
 
-/** Whether a span stands behind a position. */
+/** Whether a span is after a position. */
 export const isBehind = (span: SpanPosition, position: SpanPosition): boolean =>
   span.startNs === position.startNs ? span.spanId > position.spanId : span.startNs > position.startNs;
 

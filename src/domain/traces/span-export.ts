@@ -1,20 +1,20 @@
 import type { ExportedSpan } from './exported-span.ts';
 
-/** What became of spans on their way to an outside collector. */
+/** Counters of the export to an outside collector. */
 interface SpanExportCounts {
   readonly sent: number;
-  /** Not taken in: too much was waiting. */
+  /** Dropped because the queue was full. */
   readonly dropped: number;
-  /** The collector would not have them, or not after every try. */
+  /** Refused by the collector, or failed after all retries. */
   readonly failed: number;
   readonly waiting: number;
 }
 
-/** Sends the gateway's own spans to an outside collector, behind whoever is being served. */
+/** Exports the gateway's spans to an outside collector in the background. */
 export interface SpanExport {
   /** Takes a span; never waits and never throws. */
   push(span: ExportedSpan): void;
   counts(): SpanExportCounts;
-  /** Sends what waits, for at most so long; what is left then is counted as failed. Takes nothing more. */
+  /** Sends the queue for at most `withinMs`; the rest counts as failed. Accepts no more spans. */
   drain(withinMs: number): Promise<void>;
 }

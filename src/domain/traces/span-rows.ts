@@ -2,23 +2,23 @@ import { amountText, nsText, storable } from '../storable.ts';
 import type { Usd } from '../money.ts';
 import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType, TraceSource } from './span.ts';
 
-/** Where the payload of a span is: its place in the body it came in, or in the row itself. */
+/** Location of a span's payload: a place in the body of its export, or the row itself. */
 export type PayloadPlace =
   /** Position of the span among all of its export, from 0. */
   | { readonly kind: 'body'; readonly at: number }
   /** Made by `payloadText`. */
   | { readonly kind: 'row'; readonly text: string };
 
-/** A span as it is kept. */
+/** A span as it is stored. */
 export interface KeptSpan {
   readonly head: SpanHead;
   readonly payload: PayloadPlace;
 }
 
 /**
- * Spans of one trace as text: a JSON list with a list for each span, in the order of `SPAN_ROW_MEMBERS`, each on a line
- * of its own. Made where spans are read, which may be another thread, and stored by any engine without anybody looking
- * into it. What was read on another thread is that text in UTF-8, because bytes move between threads and text is copied.
+ * Spans of one trace as JSON: a list per span in the order of `SPAN_ROW_MEMBERS`, one per line. Encoded once where the spans
+ * are read, and stored by any engine without decoding. From another thread it comes as UTF-8 bytes, because bytes are
+ * transferred and text is copied.
  */
 export type SpanRows = (string | Uint8Array) & { readonly spanRows: true };
 
@@ -30,10 +30,7 @@ export const bytesOfRows = (rows: SpanRows): Uint8Array => (typeof rows === 'str
 
 const NEXT_ROW = ',\n';
 
-/**
- * The names of a row's values, in their order. All but the trace id, which the trace of the row knows. Stores keep such
- * texts (ADR 0039), so that the order stays.
- */
+/** Members of a row, in order, without the trace id. Span blocks store this order (ADR 0039): it must not change. */
 export const SPAN_ROW_MEMBERS = [
   'spanId',
   'parentSpanId',
@@ -59,7 +56,7 @@ export const SPAN_ROW_MEMBERS = [
   'callId',
   'gateway',
   'source',
-  // The last: it is written into rows that are text already.
+  // Last, because `withEstimates` writes it into encoded rows.
   'estimate',
 ] as const;
 
@@ -71,7 +68,7 @@ type Row = readonly [
   type: SpanType,
   agent: string,
   service: string,
-  /** 64-bit numbers are text: JSON has no words for them. */
+  /** 64-bit numbers are text: JSON numbers are doubles. */
   startNs: string,
   endNs: string,
   status: SpanStatus,
@@ -87,8 +84,8 @@ type Row = readonly [
   provider: string | null,
   framework: string | null,
   callId: string | null,
-  /** 1, or null for a span of somebody else. */
-  gateway: 1 | null,
+  /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for other spans of clients. */
+  gateway: 0 | 1 | null,
   /** JSON. */
   source: string | null,
   estimate: string | null,
@@ -99,16 +96,16 @@ export function spanRows(spans: readonly KeptSpan[]): SpanRows {
   return `[${spans.map(rowText).join(NEXT_ROW)}]` as SpanRows;
 }
 
-/** The rows of a trace in bytes, and of each where in them its estimate ends. */
+/** The rows of a trace, and per row the byte offset where its estimate ends. */
 export interface EndedRows {
   readonly rows: SpanRows;
   readonly ends: readonly number[];
 }
 
-/** Rows of several traces in one piece of memory, one behind the other. */
+/** Rows of several traces, in one buffer. */
 export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly EndedRows[] {
   const rowsOfEach = traces.map((spans) => spans.map(rowText));
-  // Joined once and not trace by trace: a text that is part of another is copied again.
+  // One join for all traces: joining per trace would copy each text twice.
   const text = rowsOfEach.flatMap((rows) => [
     '[',
     ...rows.flatMap((row, at) => (at === 0 ? row : [NEXT_ROW, row])),
@@ -129,7 +126,7 @@ export function rowsOfTraces(traces: readonly (readonly KeptSpan[])[]): readonly
 
 const NO_ESTIMATE = 'null';
 
-/** Rows with estimates in place of none. `end` as `rowsOfTraces` gave it, in rising order. */
+/** The rows with estimates. `end` from `rowsOfTraces`, ascending. */
 export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
@@ -151,17 +148,17 @@ export function withEstimates(
   return estimated as Uint8Array as SpanRows;
 }
 
-/** The list of each span, as text. JSON escapes every line break, so that none can be inside of a row. */
+/** The row of each span as JSON. JSON escapes line breaks, so that no row contains one. */
 export function rowTexts(rows: SpanRows): readonly string[] {
   const text = textOfRows(rows);
   return text === '[]' ? [] : text.slice(1, -1).split(NEXT_ROW);
 }
 
-/** Between quotes such text stands for itself, which is nearly all of it. */
+/** Text without characters that JSON escapes, which is nearly all. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
 
-/** Labels as they stand in rows: the same few come with every span. Strangers' cannot make it grow. */
+/** Cache of encoded labels, which repeat with every span. Bounded in number and length. */
 const labels = new Map<string, string>();
 const MOST_LABELS = 1_024;
 const LONGEST_LABEL = 64;
@@ -178,14 +175,15 @@ function quotedLabel(text: string): string {
 
 const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
 const labelOrNull = (text: string | null): string => (text === null ? 'null' : quotedLabel(text));
-/** What is no number has no word in JSON; stores refuse a count that is null. */
+/** NaN and infinity become null, which stores refuse. */
 const counted = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
-/**
- * A `Row` as JSON, put together by hand: `JSON.stringify` asks for memory of its own for every row, and the threads of a
- * process wait for each other there.
- */
+/** See `gateway` of `Row`. */
+const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
+  gateway ? 1 : cacheUnknown === true ? 0 : null;
+
+/** A `Row` as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the allocator. */
 function rowText({ head, payload }: KeptSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
   return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
@@ -196,12 +194,12 @@ function rowText({ head, payload }: KeptSpan): string {
     head.requestId,
   )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
     head.framework === '' ? null : head.framework,
-  )},${orNull(head.callId)},${head.gateway ? 1 : null},${orNull(head.source && sourceText(head.source))},${amountOrNull(
+  )},${orNull(head.callId)},${gatewayOf(head)},${orNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,
   )}]`;
 }
 
-/** The spans that `spanRows` made text of. */
+/** Inverse of `spanRows`. */
 export function spansOfRows(traceId: string, rows: SpanRows): readonly KeptSpan[] {
   return (JSON.parse(textOfRows(rows)) as readonly Row[]).map((row) => keptSpanOf(traceId, row));
 }
@@ -235,6 +233,7 @@ function keptSpanOf(traceId: string, row: Row): KeptSpan {
       requestId,
       callId,
       gateway: gateway === 1,
+      ...(gateway === 0 ? { cacheUnknown: true } : {}),
       cost: cost === null ? null : (BigInt(cost) as Usd),
       estimate: estimate === null ? null : (BigInt(estimate) as Usd),
       source: source === null ? null : sourceOfText(source),
@@ -246,20 +245,20 @@ function keptSpanOf(traceId: string, row: Row): KeptSpan {
 /** The values of a row from its counts on. */
 type Tail = [
   ...[number, number, string, string | null, string | null, number | null, string | null],
-  ...[string | null, string | null, string | null, 1 | null, string | null, string | null],
+  ...[string | null, string | null, string | null, 0 | 1 | null, string | null, string | null],
 ];
 
-/** Where a run was asked for, as text. */
+/** A source as JSON. */
 export const sourceText = ({ type, url, title, user }: TraceSource): string => JSON.stringify([type, url, title, user]);
 
-/** What `sourceText` made text of. */
+/** Inverse of `sourceText`. */
 export function sourceOfText(text: string): TraceSource {
   const [type, url, title, user] = JSON.parse(text) as readonly [TraceSource['type'], string, string, string | null];
   return { type, url, title, user };
 }
 
 type SpanEvent = SpanPayload['events'][number];
-/** JSON has no bigint, and a double would lose the nanoseconds. */
+/** Nanoseconds as text: JSON numbers are doubles. */
 type StoredEvent = Omit<SpanEvent, 'timeNs'> & { readonly timeNs: string };
 type StoredPayload = readonly [
   input: string,
@@ -270,7 +269,7 @@ type StoredPayload = readonly [
   links: SpanPayload['links'],
 ];
 
-/** A payload as text that keeps whatever is in it. */
+/** A payload as JSON. */
 export function payloadText(payload: SpanPayload): string {
   const stored: StoredPayload = [
     payload.input,
@@ -283,7 +282,7 @@ export function payloadText(payload: SpanPayload): string {
   return JSON.stringify(stored);
 }
 
-/** The payload that `payloadText` made text of. */
+/** Inverse of `payloadText`. */
 export function payloadOfText(text: string): SpanPayload {
   const [input, output, attributes, resourceAttributes, events, links] = JSON.parse(text) as StoredPayload;
   return {

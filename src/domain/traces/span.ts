@@ -1,7 +1,7 @@
 import type { Owner } from '../caller.ts';
 import type { Usd } from '../money.ts';
 
-/** An OTLP attribute value; bytes stay bytes, so that nothing is guessed at the wall. */
+/** An OTLP attribute value. Bytes are not decoded. */
 export type AttributeValue =
   | string
   | boolean
@@ -33,7 +33,7 @@ export const SPAN_TYPES = [
 ] as const;
 export type SpanType = (typeof SPAN_TYPES)[number];
 
-/** A span as OTLP carries it, ids in lower-case hex, before any meaning is read into it. */
+/** A span as OTLP has it, with ids in lower-case hex, before interpretation. */
 export interface RawSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -58,20 +58,20 @@ export interface RawSpan {
   };
 }
 
-/** Where the runs of agents are asked for. */
+/** Kinds of sources of agent runs. */
 export const SOURCE_TYPES = ['slack', 'teams', 'discord', 'linear', 'github', 'jira', 'custom'] as const;
 
-/** Where a run was asked for. */
+/** Source of a run. */
 export interface TraceSource {
   readonly type: (typeof SOURCE_TYPES)[number];
-  /** Leads there; `https` only, so that whoever shows it may make a link of it. */
+  /** Address of the source; `https` only, so that it may be shown as a link. */
   readonly url: string;
   readonly title: string;
-  /** Who asked; null when that is not told. */
+  /** The user; null when unknown. */
   readonly user: string | null;
 }
 
-/** One timed unit of a trace without its payload: what a list of spans needs. */
+/** A span without its payload. */
 export interface SpanHead {
   readonly traceId: string;
   readonly spanId: string;
@@ -88,9 +88,9 @@ export interface SpanHead {
   /** The status message, else what the first exception event says; null when neither. */
   readonly error: string | null;
   readonly model: string | null;
-  /** Who answered, as the sender names it, e.g. `openai`; null when it does not, and where no model is named. */
+  /** The provider in one spelling, e.g. `openai`: see `providerLabel`. Null when unknown, and for spans without a model. */
   readonly provider: string | null;
-  /** What sent it, e.g. `langchain`; empty when that cannot be told. */
+  /** Sending framework, e.g. `langchain`; empty when unknown. */
   readonly framework: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -98,22 +98,24 @@ export interface SpanHead {
   readonly inputPreview: string;
   /** The provider's response id found on the span: joins it to a spend row. */
   readonly requestId: string | null;
-  /** The gateway's id of the call, where the sender says it; null for the gateway's own spans, whose rows have it. */
+  /** The gateway's call id, when the sender gives it; null for spans of the gateway, whose spend rows have it. */
   readonly callId: string | null;
-  /** Whether the gateway made it: then its books have a row of it. */
+  /** Whether the gateway made the call; it has a spend row then. */
   readonly gateway: boolean;
+  /** True for a client's call that does not tell its cached tokens: its estimate has the full price of input. */
+  readonly cacheUnknown?: boolean;
   /** What the gateway charged for this call; null for spans the gateway did not make or could not price. */
   readonly cost: Usd | null;
   /**
-   * What the catalog said such a call costs when the span was stored; null where the gateway has a record, and where
-   * it would be a guess. Not every estimate counts: see `countedEstimates`.
+   * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is certain. Not every
+   * estimate counts: see `countedEstimates`.
    */
   readonly estimate: Usd | null;
-  /** Where a root's run was asked for; null for other spans, and where it is not told. */
+  /** Source of the run of a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
 }
 
-/** What a span carries: cut to 64 KiB a value, odd values kept as text. */
+/** Payload of a span. Values are cut to 64 KiB; unusual values are text. */
 export interface SpanPayload {
   readonly input: string;
   readonly output: string;
@@ -138,6 +140,6 @@ export interface Span extends SpanHead, SpanPayload {}
 export interface SpanBatch {
   readonly owner: Owner;
   readonly spans: readonly Span[];
-  /** Each span begins a trace whose id was made for it, so nothing of it can be stored yet: cheaper to store. */
+  /** Each span begins a trace with a new id, so that the store need not look for stored spans. */
   readonly begins?: boolean;
 }

@@ -2,7 +2,7 @@ import type { Usd } from '../money.ts';
 import type { SpanStatus } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 
-/** What traces must be; everything that is not null must hold. */
+/** Filters of traces. Every filter that is not null must match. */
 export interface TraceFilters {
   readonly status: SpanStatus | null;
   readonly service: string | null;
@@ -13,12 +13,12 @@ export interface TraceFilters {
   /** Hash of the key that sent it. */
   readonly keyHash: string | null;
   readonly teamId: string | null;
-  /** Known to have cost so much. */
+  /** Minimum cost; traces without a known cost do not match. */
   readonly minSpend: Usd | null;
   readonly minDurationNs: bigint | null;
-  /** Spans that failed in it. */
+  /** Minimum number of failed spans. */
   readonly minErrors: number | null;
-  /** Stands in its name, service, input preview, agents or models, in whatever letter case. */
+  /** Text in its name, service, input preview, agents or models; ignores case. */
   readonly text: string | null;
 }
 
@@ -35,11 +35,11 @@ export const NO_FILTERS: TraceFilters = {
   text: null,
 };
 
-/** By what the greatest come first. */
+/** Sort order, descending. */
 export const TRACE_ORDERS = ['start', 'duration', 'spend', 'errors'] as const;
 export type TraceOrder = (typeof TRACE_ORDERS)[number];
 
-/** One page of a search, from the greatest rank down, then by trace ref. */
+/** One page of a search, by descending rank, then trace ref. */
 export interface TraceSearch {
   /** Unix milliseconds, inclusive; the other exclusive. */
   readonly startMs: number;
@@ -50,7 +50,7 @@ export interface TraceSearch {
   readonly after: { readonly rank: bigint; readonly traceRef: string } | null;
 }
 
-/** Where a trace stands in an order. One whose cost nobody knows stands behind those that were free. */
+/** Rank of a trace in an order. A trace without a known cost ranks below a free one. */
 export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, order: TraceOrder): bigint {
   switch (order) {
     case 'start':
@@ -64,7 +64,7 @@ export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, orde
   }
 }
 
-/** Whether a trace is what the filters ask. */
+/** Whether a trace passes the filters. */
 export function passesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
   if (status !== null && summary.status !== status) return false;
@@ -82,12 +82,12 @@ export function passesFilters(summary: TraceSummary, filters: TraceFilters): boo
   return [name, of, inputPreview, ...agentNames, ...models].some((told) => told.toLowerCase().includes(wanted));
 }
 
-/** What the traces that began in one stretch of time come to. */
+/** Aggregates of the traces that began in one time bucket. */
 export interface TraceBucket {
-  /** Unix milliseconds, inclusive; it ends where the next begins. */
+  /** Start in Unix ms, inclusive. */
   readonly startMs: number;
   readonly traces: number;
-  /** Traces in which a span failed. */
+  /** Traces with a failed span. */
   readonly failed: number;
   readonly spans: number;
   readonly llmCalls: number;
@@ -95,13 +95,13 @@ export interface TraceBucket {
   readonly outputTokens: number;
   /** Null when no call is priced. */
   readonly spend: Usd | null;
-  /** Durations that so many percent of the traces did not exceed, in nanoseconds; null without traces. */
+  /** Duration percentiles in nanoseconds; null without traces. */
   readonly p50Ns: bigint | null;
   readonly p90Ns: bigint | null;
   readonly p99Ns: bigint | null;
 }
 
-/** Traces by the time they began, in stretches of one length from `startMs` on. */
+/** Time series of traces, in buckets of one length from `startMs` on. */
 export interface TraceSeries {
   readonly startMs: number;
   readonly endMs: number;
@@ -111,24 +111,24 @@ export interface TraceSeries {
 
 export const MOST_BUCKETS = 500;
 
-/** Which agents are asked for: those of the traces that began inside a window and pass the filters. */
+/** Query of agents: those of traces that began in a window and pass the filters. */
 export type AgentSearch = Pick<TraceSearch, 'startMs' | 'endMs' | 'filters'>;
 
-/** An agent as the traces of a window name it. */
+/** An agent in the traces of a window. */
 export interface AgentActivity {
   readonly name: string;
-  /** Traces that it took part in. */
+  /** Number of its traces. */
   readonly traces: number;
-  /** Of those, the ones in which a span failed, not always its own. */
+  /** Of those, traces with a failed span, of any agent. */
   readonly failed: number;
-  /** When the latest of them began, Unix milliseconds. */
+  /** Start of the latest, Unix ms. */
   readonly lastStartMs: number;
 }
 
-/** Most agents of one answer. */
+/** Limit of agents per answer. */
 export const MOST_AGENTS = 500;
 
-/** A stretch without traces. */
+/** A bucket without traces. */
 export const emptyBucket = (startMs: number): TraceBucket => ({
   startMs,
   traces: 0,

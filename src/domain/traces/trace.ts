@@ -3,21 +3,21 @@ import { addUsd, type Usd } from '../money.ts';
 import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { SpanHead, SpanStatus, SpanType, TraceSource } from './span.ts';
 
-/** The row of a list: cheap, no spans. Kept up to date as spans arrive. */
+/** Summary of a trace, without spans. Updated as spans arrive. */
 export interface TraceSummary {
   readonly traceId: string;
-  /** Opaque handle of this owner's trace: two keys that send one trace id have two. */
+  /** Opaque handle of a trace of one owner. Two owners may use one trace id. */
   readonly traceRef: string;
   readonly owner: Owner;
   /** Name of the root, of several the earliest; empty until one has arrived. */
   readonly name: string;
   /** Of its root; until that has arrived, of the earliest span. */
   readonly service: string;
-  /** When its root began, Unix nanoseconds; null until one has arrived, and where that was not kept. */
+  /** Start of its root, Unix nanoseconds; null until one has arrived, and for traces of earlier versions. */
   readonly rootNs: bigint | null;
-  /** Of the earliest root that has one; where none has, of the earliest agent or model call that has one. */
+  /** Preview of the earliest root that has one, else of the earliest agent or model call that has one. */
   readonly inputPreview: string;
-  /** Which turn the span has that lends its preview, see `turnOf`; null where it is the own one of its root, or none. */
+  /** Turn of the span with the preview, see `turnOf`; null without one, and when its own root has it. */
   readonly previewNs: bigint | null;
   /** Earliest start and latest end of its spans, Unix nanoseconds. */
   readonly startNs: bigint;
@@ -29,7 +29,7 @@ export interface TraceSummary {
   readonly agentNames: readonly string[];
   /** Number of agent spans. */
   readonly agentInvocations: number;
-  /** Model calls, each once: what the gateway tells of is not counted again as its caller tells of it. */
+  /** Model calls, each once: a call of the gateway is not counted again for the client's span of it. */
   readonly llmCalls: number;
   /** Of those, the ones that the gateway made. */
   readonly gatewayCalls: number;
@@ -49,20 +49,24 @@ export interface TraceSummary {
   /** Of the spend, what is estimated from the catalog, and of how many of the priced calls; null when of none. */
   readonly estimate: Usd | null;
   readonly estimatedCalls: number;
-  /** Where its run was asked for; null when its root does not tell. */
+  /** Where its run was requested; null when its root does not say. */
   readonly source: TraceSource | null;
-  /** When its texts were taken out; null for a trace that has them. */
+  /** Time of redaction; null when it is not redacted. */
   readonly redactedAt: Date | null;
 }
 
-/** An agent as a trace shows it. */
+/** An agent of a trace. */
 export interface TraceAgent {
   readonly name: string;
   /** Nearest ancestor agent of another name; null at the top. */
   readonly parentAgent: string | null;
   readonly invocations: number;
+  /** Model calls of its subtree up to the next agent, each once. */
   readonly llmCalls: number;
+  /** Tool calls of its subtree up to the next agent. */
   readonly toolCalls: number;
+  /** Tool calls that name the agent themselves. */
+  readonly namedToolCalls: number;
   /** Sum over its agent spans: parallel ones can exceed the trace. */
   readonly durationMs: number;
 }
@@ -72,11 +76,11 @@ export interface Trace {
   readonly agents: readonly TraceAgent[];
   /** By start; hierarchy only through the parent ids. */
   readonly spans: readonly SpanHead[];
-  /** What it is put together from: one for each key that sent its id. */
+  /** The summaries it is merged from, one per owner. */
   readonly parts: readonly TraceIdentity[];
 }
 
-/** What subscribers of traces hear: the summary as it stands after a commit. */
+/** Message to subscribers of traces: the summary after a commit. */
 export interface TraceChange {
   readonly summary: TraceSummary;
 }
@@ -93,7 +97,7 @@ export interface TraceWindow {
 
 export const TRACE_PAGE_SIZE = 50;
 
-/** The names that say something, in an order of their own. */
+/** Distinct names that are not empty, sorted. */
 function sorted(names: Set<string>): readonly string[] {
   names.delete('');
   return names.size < 2 ? [...names] : [...names].toSorted();
@@ -102,7 +106,7 @@ function sorted(names: Set<string>): readonly string[] {
 const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
   sorted(new Set([...known, ...more]));
 
-/** What spans of one trace make of its summary. Tallies of different spans add up, in any order. */
+/** Contribution of some spans to the summary of their trace. Tallies add up, in any order. */
 export interface TraceTally extends Pick<
   TraceSummary,
   | 'startNs'
@@ -127,22 +131,22 @@ export interface TraceTally extends Pick<
   readonly root: Root | null;
   /** Of the earliest span. */
   readonly service: string;
-  /** The first of their previews to be shown; null where they have none. */
+  /** Their preview with the least turn; null without one. */
   readonly shown: Preview | null;
 }
 
-/** What a root says of its trace. */
+/** Members of a trace that its root decides. */
 interface Root extends Pick<TraceSummary, 'name' | 'service' | 'status' | 'source'> {
   readonly rootNs: bigint;
 }
 
-/** What a span may lend its trace, and its turn. */
+/** A preview and its turn. */
 interface Preview {
   readonly inputPreview: string;
   readonly previewNs: bigint;
 }
 
-/** Tells one trace from another: fixed when its first span arrives. */
+/** Identity of a trace, fixed by its first span. */
 export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>;
 
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right);
@@ -153,11 +157,11 @@ const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
 const LENDERS: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
 const OF_ROOTS = -(2n ** 63n);
 
-/** The turn of a preview, the least first: roots come before calls, each by when it began. Fits into 64 bits as that does. */
+/** Rank of a preview, the least is shown: roots before calls, each by start. Fits into 64 bits. */
 const turnOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
   parentSpanId === null ? startNs + OF_ROOTS : startNs;
 
-/** Of spans that began at once, the words decide, here and below: who came first must not. */
+/** Ties in the start are broken by the text, here and below, so that the order of arrival does not matter. */
 function firstPreview(left: Preview | null, right: Preview | null): Preview | null {
   if (left === null || right === null) return left ?? right;
   if (left.previewNs !== right.previewNs) return left.previewNs < right.previewNs ? left : right;
@@ -204,7 +208,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   let endNs = spans[0]?.endNs ?? 0n;
   let charged: Usd | null = null;
   let chargedCalls = 0;
-  // Once through all of them: this is done with every span that comes in.
+  // A single loop: it runs for every span of an export.
   for (const span of spans) {
     if (span.parentSpanId === null) roots.push(span);
     agents.add(span.agent);
@@ -246,7 +250,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   };
 }
 
-/** A summary after spans not counted before are added to it; `summary` null starts one. The earliest root names it. */
+/** The summary with new spans added; null starts one. The earliest root names it. */
 export function addTally(summary: TraceSummary | null, identity: TraceIdentity, tally: TraceTally): TraceSummary {
   const { root: added, service, shown, ...counts } = tally;
   if (summary === null)
@@ -287,7 +291,7 @@ type Named = Pick<TraceSummary, 'name' | 'service' | 'status' | 'source' | 'root
 const namedBy = (root: Root | null, service: string): Named =>
   root ?? { name: '', service, status: 'unset', source: null, rootNs: null };
 
-/** Of a trace stored before it was kept when its root began, only who came before all of it is known to be earlier. */
+/** Without a stored start of the root (earlier versions), only a root before the whole trace is known to be earlier. */
 function rootOfSummary({ name, service, status, source, rootNs, startNs }: TraceSummary): Root | null {
   return rootNs === null && name === '' ? null : { name, service, status, source, rootNs: rootNs ?? startNs };
 }

@@ -3,19 +3,19 @@ import type { Usage } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { ShownObject } from './upstream-object.ts';
 
-/** What was used of one model. */
+/** Usage of one model. */
 export interface ModelUse {
   /** The upstream's name of the model; null where it names none. */
   readonly model: string | null;
   readonly usage: Usage;
 }
 
-/** A batch that has ended: what it used, whose it is, and where it was worked off. */
+/** A batch that has ended, with its usage, owner and deployment. */
 export interface EndedBatch {
   /** By model; at least one. */
   readonly uses: readonly ModelUse[];
   readonly endedAt: Date;
-  /** Our id of it. */
+  /** Our id of the batch. */
   readonly id: string;
   readonly owner: Owner;
   readonly createdAt: Date;
@@ -29,16 +29,16 @@ export const fieldsOf = (value: unknown): Fields => (typeof value === 'object' &
 export const countOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 
-/** When it ended, by how it did. */
+/** Members with the end time, by outcome. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
-/** When a batch ended; `now`, when that was seen, where it does not say. */
+/** End time of a batch; `now` where the batch has none. */
 export function endOf(shown: ShownObject, now: Date): Date {
   const ended = ENDS.map((member) => countOf(shown[member])).find((at) => at !== null) ?? null;
   return ended === null ? now : new Date(ended * 1_000);
 }
 
-/** What a batch that has ended used, as its upstream sums it up; null where it does not. */
+/** Total usage of a batch as reported by its upstream; null where it reports none. */
 export function batchUseOf(shown: ShownObject): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOf(usage['input_tokens']);

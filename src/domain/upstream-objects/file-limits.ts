@@ -1,9 +1,9 @@
 import { TooLarge } from '../errors.ts';
 
-/** Most bytes of one file; null where nothing is set. */
+/** Most bytes of one file; null where not configured. */
 export interface FileLimits {
   readonly file: number | null;
-  /** Of a file with the lines of a batch; where it is null the other holds. */
+  /** Limit of a batch input file; null where `file` applies. */
   readonly batchFile: number | null;
 }
 

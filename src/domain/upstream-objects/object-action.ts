@@ -1,21 +1,21 @@
 import type { HttpMethod } from '../http.ts';
 import type { ObjectKind } from './upstream-object.ts';
 
-/** One thing that can be done with what upstreams keep, as data. */
+/** One operation on upstream objects, as data. */
 export interface ObjectAction {
   /** `noun.verb`; begins the name of the span. */
   readonly name: string;
   readonly kind: ObjectKind;
   readonly method: HttpMethod;
-  /** What the call is in a spend row, in the words of the reference. */
+  /** Call type in a spend row, as in the reference service. */
   readonly callType: string;
-  /** Whether it makes something: then the caller's allowance is looked at first. */
+  /** Whether it creates an object: then the caller's budget is checked first. */
   readonly makes: boolean;
-  /** When what it begins is billed; work that costs nothing is billed never. */
+  /** When its work is billed; `never` for operations without a cost. */
   readonly billed: 'never' | 'later';
 }
 
-/** Where each kind is kept, here and under an upstream's base address. */
+/** Path of each kind, here and under an upstream's base address. */
 export const OBJECT_PATHS = { file: '/files', batch: '/batches', response: '/responses' } as const;
 
 const READS = { makes: false, billed: 'never' } as const;

@@ -5,8 +5,8 @@ import { addUsage, countOf, fieldsOf, type ModelUse } from './batch-use.ts';
 const MOST_LINE = 16 * 1024 * 1024;
 
 /**
- * What the calls of a batch used by model, read from its output as it comes. Null where a line that was answered does not
- * say. Rejects with what failed the stream.
+ * Usage of a batch by model, read from its output stream. Null when a successful line has no usage. Rejects with the
+ * stream's error.
  */
 export function outputUseOf(output: ByteStream): Promise<readonly ModelUse[] | null> {
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export function outputUseOf(output: ByteStream): Promise<readonly ModelUse[] | n
   });
 }
 
-/** Adds what one line used; false where it does not say. A call that was refused used nothing. */
+/** Adds the usage of one line; false where it has none. A failed call has no usage. */
 function addLine(line: string, sums: Map<string | null, ModelUse>): boolean {
   if (line.trim() === '') return true;
   const { response } = fieldsOf(parsed(line));
@@ -59,7 +59,7 @@ function parsed(line: string): unknown {
   }
 }
 
-/** The tokens of one answer, in the words of chats, completions and vectors or in those of responses. */
+/** Usage of one answer, in the format of chats, completions and embeddings or of responses. */
 function usageOf(value: unknown): ModelUse['usage'] | null {
   const usage = fieldsOf(value);
   const inputTokens = countOf(usage['prompt_tokens']) ?? countOf(usage['input_tokens']);

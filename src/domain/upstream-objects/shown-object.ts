@@ -1,20 +1,20 @@
 import type { ObjectKind, ShownObject } from './upstream-object.ts';
 
-/** Members of a shown object that hold ids of files. */
+/** Members of an object that contain file ids. */
 const FILE_MEMBERS = ['input_file_id', 'output_file_id', 'error_file_id'] as const;
 
-/** An id that can stand in a path and a row as it is. */
+/** An id that needs no encoding in a path or row. */
 const ID = /^(?!\.{1,2}$)[\x21-\x7e]{1,256}$/;
 
-/** A shown object and the ids in it; null when an answer is none. */
+/** An object with its ids. */
 export interface ReadObject {
   readonly shown: ShownObject;
   readonly id: string;
-  /** The files it names, by member. */
+  /** Ids of its files, by member. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Reads the body of an answer as one object that an upstream keeps. */
+/** Reads an upstream object from the body of an answer; null when it is not one. */
 export function readObject(kind: ObjectKind, body: Uint8Array | null): ReadObject | null {
   const value = parsed(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
@@ -32,7 +32,7 @@ function parsed(body: Uint8Array | null): unknown {
   }
 }
 
-/** The files an object names, by member. */
+/** Ids of an object's files, by member. */
 export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
   const named: Record<string, string> = {};
   for (const member of FILE_MEMBERS) {
@@ -42,8 +42,8 @@ export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
   return named;
 }
 
-/** The object with ids of ours in place of the upstream's; a file that has none is not named. */
-export function underOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap<string, string>): ShownObject {
+/** The object with our ids in place of the upstream's; null for a file without one. */
+export function withOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap<string, string>): ShownObject {
   const renamed: Record<string, unknown> = { ...shown, id };
   for (const member of FILE_MEMBERS)
     if (typeof shown[member] === 'string') renamed[member] = fileIds.get(shown[member]) ?? null;
@@ -52,7 +52,7 @@ export function underOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap
 
 const FINAL = new Set<unknown>(['completed', 'failed', 'expired', 'cancelled']);
 
-/** Whether the upstream may show an object otherwise the next time. */
+/** Whether the object may still change upstream. */
 export function mayChange(kind: ObjectKind, shown: ShownObject | null): boolean {
   return shown === null || (kind === 'batch' && !FINAL.has(shown['status']));
 }

@@ -2,33 +2,33 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ArrivingRequest, WholeRequest } from '../../../rest-shims/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
-import { HotBody } from './request-body.ts';
-import { endOfHead, type HotHead, readHotHead } from './request-head.ts';
-import { HotResponse } from './fast-response.ts';
+import { FastBody } from './request-body.ts';
+import { endOfHead, type RequestHead, readRequestHead } from './request-head.ts';
+import { FastResponse } from './fast-response.ts';
 
-/** How long a client may take, in ms; as for the server's own connections. */
-export interface LanePatience {
+/** How long a client may take, in ms; the same limits as for connections of Node's server. */
+export interface FastPathTimeouts {
   /** From an answer to the next request. */
   readonly keepAliveTimeout: number;
-  /** From a connection's beginning to its first request. */
+  /** From the start of a connection to its first request. */
   readonly headersTimeout: number;
   /** To the end of a request's body, if that is shorter than `requestTimeout`. */
   readonly smallBodyTimeout: number;
-  /** From an answer's end until a slow client must have taken it. */
+  /** From the end of an answer until a slow client must have read it. */
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
 }
 
-/** The lane's own connections, for whoever closes the server. */
-export interface HotLane {
+/** The connections of the fast path, to close them with the server. */
+export interface FastPath {
   /** Closes those without a request. */
   closeIdle(): void;
   closeAll(): void;
 }
 
-/** Bytes taken of a client that sends on while its request is being answered. */
+/** Pipelined bytes that are read while a request is being answered. */
 const AHEAD_LIMIT = 64 * 1024;
-/** A larger body is Node's to read. Bytes. */
+/** Largest body, in bytes; requests with larger ones go to Node. */
 const BODY_LIMIT = 128 * 1024;
 /** How long, in ms, a client may go on sending after an answer that closes its connection. */
 const LINGER_MS = 5_000;
@@ -36,29 +36,30 @@ const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 const NO_BYTES: Buffer = Buffer.alloc(0);
 const ignore = (): void => {};
 
-interface House {
+/** What a connection uses of its server. */
+interface FastPathServer {
   readonly paths: ReadonlySet<string>;
-  readonly patience: LanePatience;
-  /** What answers say of their connection. */
+  readonly timeouts: FastPathTimeouts;
+  /** `Connection` and `Keep-Alive` lines of answers. */
   readonly lines: string;
-  readonly open: Set<HotConnection>;
-  serve(request: WholeRequest | ArrivingRequest, response: HotResponse): void;
-  /** Gives a connection to Node, with what came on it and was not served. */
+  readonly open: Set<FastConnection>;
+  serve(request: WholeRequest | ArrivingRequest, response: FastResponse): void;
+  /** Gives a connection to Node's server, with the bytes that were not served. */
   handOver(socket: Socket, unread: Buffer): void;
 }
 
 /**
- * Puts a faster lane before an HTTP server: plain POST requests to `paths` are read and answered here and emitted as the
- * server's `request`; the first that is anything else takes its connection to Node for good, none of it being read.
+ * Adds the fast path to an HTTP server: plain POST requests to `paths` are parsed here and emitted as the server's
+ * `request`. The first request of any other form moves its connection, with all unread bytes, to Node's parser for good.
  */
-export function openHotLane(server: Server, paths: ReadonlySet<string>, patience: LanePatience): HotLane {
+export function openFastPath(server: Server, paths: ReadonlySet<string>, timeouts: FastPathTimeouts): FastPath {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
-  const open = new Set<HotConnection>();
-  const house: House = {
+  const open = new Set<FastConnection>();
+  const owner: FastPathServer = {
     paths,
-    patience,
-    lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(patience.keepAliveTimeout / 1_000)}\r\n`,
+    timeouts,
+    lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeouts.keepAliveTimeout / 1_000)}\r\n`,
     open,
     serve: (request, response) => void server.emit('request', request, response),
     handOver(socket, unread) {
@@ -69,12 +70,12 @@ export function openHotLane(server: Server, paths: ReadonlySet<string>, patience
     },
   };
   server.on('connection', (socket: Socket) => {
-    open.add(new HotConnection(socket, house));
+    open.add(new FastConnection(socket, owner));
   });
   const timer = setInterval(() => {
     const nowMs = performance.now();
     for (const connection of open) connection.check(nowMs);
-  }, patience.connectionsCheckingInterval).unref();
+  }, timeouts.connectionsCheckingInterval).unref();
   server.once('close', () => clearInterval(timer));
   return {
     closeIdle() {
@@ -86,36 +87,36 @@ export function openHotLane(server: Server, paths: ReadonlySet<string>, patience
   };
 }
 
-/** One client's connection: a request at a time, in order. */
-class HotConnection {
+/** A client connection. Serves one request at a time, in order. */
+class FastConnection {
   readonly #socket: Socket;
-  readonly #house: House;
-  /** `arriving` has a request under way whose body is not complete; `closing` discards what still comes. */
+  readonly #owner: FastPathServer;
+  /** `arriving`: the body of the current request is not complete. `closing`: further bytes are discarded. */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
   #sinceMs = performance.now();
-  /** Clients send the same head again and again; equal bytes need not be read twice. */
+  /** Bytes of the last head: clients repeat them, and equal bytes are not parsed again. */
   #lastHead: Buffer = NO_BYTES;
-  #lastRead: HotHead | null = null;
-  /** The body of the request under way while it is not complete. */
-  #body: HotBody | null = null;
-  /** What came beyond the request being answered; null for nothing. */
+  #lastRead: RequestHead | null = null;
+  /** The body of the current request while it is not complete. */
+  #body: FastBody | null = null;
+  /** Pipelined bytes after the current request; null for none. */
   #ahead: GatheredBytes | null = null;
-  #response: HotResponse | null = null;
+  #response: FastResponse | null = null;
   readonly #onData = (bytes: Buffer): void => this.#take(bytes);
   readonly #onDrain = (): void => void this.#response?.emit('drain');
   readonly #onEnd = (): void => this.#halfClosed();
   readonly #onClose = (): void => this.#closed();
 
-  constructor(socket: Socket, house: House) {
+  constructor(socket: Socket, owner: FastPathServer) {
     this.#socket = socket;
-    this.#house = house;
+    this.#owner = owner;
     socket.on('data', this.#onData).on('drain', this.#onDrain).on('end', this.#onEnd).on('close', this.#onClose);
-    // Without a listener an error ends the process; the close that follows says all there is to know.
+    // Without a listener an error ends the process. `close` follows every error.
     socket.on('error', ignore);
   }
 
   check(nowMs: number): void {
-    const { keepAliveTimeout, headersTimeout, smallBodyTimeout, requestTimeout } = this.#house.patience;
+    const { keepAliveTimeout, headersTimeout, smallBodyTimeout, requestTimeout } = this.#owner.timeouts;
     const waitedMs = nowMs - this.#sinceMs;
     const limitMs = {
       fresh: headersTimeout,
@@ -140,7 +141,7 @@ class HotConnection {
     if ((this.#state === 'idle' && !this.#sending) || this.#state === 'fresh') this.#socket.destroy();
   }
 
-  /** Whether an answer that has ended is still on its way to a client that takes it slowly. */
+  /** Whether the socket still holds bytes of an answer that has ended. */
   get #sending(): boolean {
     return this.#socket.writableLength > 0;
   }
@@ -161,14 +162,14 @@ class HotConnection {
     this.#keep(bytes);
   }
 
-  /** Keeps what came beyond the request being answered. */
+  /** Keeps pipelined bytes until the current answer ends. */
   #keep(bytes: Buffer): void {
     this.#ahead ??= new GatheredBytes();
     this.#ahead.add(bytes);
     if (this.#ahead.size > AHEAD_LIMIT) this.#socket.pause();
   }
 
-  /** What comes between requests begins one: ours, or Node's. */
+  /** Starts a request with the first bytes after the last one, here or in Node's server. */
   #begin(bytes: Buffer): void {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
@@ -179,10 +180,10 @@ class HotConnection {
     this.#serve(head, bytes.subarray(end, whole));
   }
 
-  #readHead(bytes: Buffer, end: number): HotHead | null {
+  #readHead(bytes: Buffer, end: number): RequestHead | null {
     const { length } = this.#lastHead;
     if (length === end && bytes.compare(this.#lastHead, 0, end, 0, end) === 0) return this.#lastRead;
-    const read = readHotHead(bytes.toString('latin1', 0, end), this.#house.paths);
+    const read = readRequestHead(bytes.toString('latin1', 0, end), this.#owner.paths);
     if (read !== null) {
       this.#lastHead = Buffer.from(bytes.subarray(0, end));
       this.#lastRead = read;
@@ -190,35 +191,35 @@ class HotConnection {
     return read;
   }
 
-  #serve({ path, headers }: HotHead, whole: Buffer): void {
+  #serve({ path, headers }: RequestHead, whole: Buffer): void {
     const request: WholeRequest = { method: 'POST', url: path, headers, socket: this.#socket, whole };
     const response = this.#respondTo(request);
     this.#enter('answering');
-    this.#house.serve(request, response);
+    this.#owner.serve(request, response);
   }
 
   /** Serves a request whose body is not complete. The connection is not read until the body is asked for. */
-  #serveArriving({ path, headers, length }: HotHead, begun: Buffer): void {
+  #serveArriving({ path, headers, length }: RequestHead, begun: Buffer): void {
     const socket = this.#socket;
-    const arriving = new HotBody(length, () => void (socket.isPaused() && socket.resume()));
+    const arriving = new FastBody(length, () => void (socket.isPaused() && socket.resume()));
     const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
     const response = this.#respondTo(request);
     response.requestArriving = true;
     this.#body = arriving;
     if (begun.length > 0) arriving.add(begun);
     this.#enter('arriving');
-    this.#house.serve(request, response);
+    this.#owner.serve(request, response);
     if (this.#body === arriving && !arriving.isRead) socket.pause();
   }
 
-  #respondTo(request: WholeRequest | ArrivingRequest): HotResponse {
-    const { lines } = this.#house;
-    const response = new HotResponse(request, { socket: this.#socket, lines, ended: () => this.#answered() });
+  #respondTo(request: WholeRequest | ArrivingRequest): FastResponse {
+    const { lines } = this.#owner;
+    const response = new FastResponse(request, { socket: this.#socket, lines, ended: () => this.#answered() });
     this.#response = response;
     return response;
   }
 
-  #takeBody(body: HotBody, bytes: Buffer): void {
+  #takeBody(body: FastBody, bytes: Buffer): void {
     const beyond = body.add(bytes);
     if (beyond === null) return;
     this.#body = null;
@@ -247,11 +248,11 @@ class HotConnection {
   /** Closes the connection once the answer is sent. */
   #close(): void {
     this.#discard();
-    // Deferred: the answer still waits for its last write.
+    // Deferred: the last write of the answer is in the current turn.
     setImmediate(() => this.#socket.end());
   }
 
-  /** Reads and drops what the client still sends: closing a socket with unread bytes resets it under the answer. */
+  /** Discards what the client still sends: closing a socket with unread bytes resets it before the answer is read. */
   #discard(): void {
     this.#body?.abort();
     this.#body = null;
@@ -260,7 +261,7 @@ class HotConnection {
     this.#socket.resume();
   }
 
-  /** Tells the request under way that its client has gone. */
+  /** Aborts the current request because its client left. */
   #abort(): void {
     this.#body?.abort();
     this.#body = null;
@@ -271,10 +272,10 @@ class HotConnection {
 
   #handOver(unread: Buffer): void {
     this.#detach();
-    this.#house.handOver(this.#socket, unread);
+    this.#owner.handOver(this.#socket, unread);
   }
 
-  /** As in Node's server, a client that ends its side has left, even while it waits for an answer. */
+  /** As in Node's server, a half-closed connection is closed, even while its request is being answered. */
   #halfClosed(): void {
     if (this.#state === 'idle') this.#socket.end();
     else if (this.#state !== 'closing') this.#socket.destroy();
@@ -286,7 +287,7 @@ class HotConnection {
   }
 
   #detach(): void {
-    this.#house.open.delete(this);
+    this.#owner.open.delete(this);
     const socket = this.#socket;
     socket.off('data', this.#onData).off('drain', this.#onDrain).off('end', this.#onEnd).off('close', this.#onClose);
   }

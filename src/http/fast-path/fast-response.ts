@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/http/outgoing.ts';
 import { sendInTurn } from '../../runtime/tasks/write-coalescing.ts';
 
-/** Chunks up to this size are copied between their frames: one write costs more than the copy. */
+/** Chunks up to this size, in bytes, are copied between their frames: one write costs more than the copy. */
 const SMALL_CHUNK = 16 * 1024;
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 const LAST_CHUNK = '0\r\n\r\n';
@@ -13,7 +13,7 @@ const CLOSE_LINE = 'Connection: close\r\n';
 let dateSecond = 0;
 let dateLine = '';
 
-/** The `Date` of an answer, made once a second. */
+/** The `Date` line of an answer, formatted once a second. */
 function dateNow(): string {
   const second = Math.floor(Date.now() / 1_000);
   if (second !== dateSecond) {
@@ -23,24 +23,31 @@ function dateNow(): string {
   return dateLine;
 }
 
-/** Told when an answer has been handed to the socket whole. */
+function assertHeaderText(name: string, value: string): void {
+  if (!HEADER_TEXT.test(value)) throw new TypeError(`Invalid characters in the header ${name}.`);
+}
+
+/** Called when the whole answer is written to the socket. */
 type Ended = () => void;
 
-/** An answer on a connection of the hot lane: what Node's response does for our rows, written in as few writes as can be. */
-export class HotResponse extends EventEmitter implements Outgoing {
+/** A response on a connection of the fast path: what the transports use of Node's response, in as few writes as possible. */
+export class FastResponse extends EventEmitter implements Outgoing {
   readonly req: WholeRequest | ArrivingRequest;
   readonly #socket: Socket;
   readonly #connectionLines: string;
   readonly #ended: Ended;
+  /** Header lines that `setHeader` added. */
+  #early = '';
+  readonly #values: Record<string, string> = {};
   /** Status line and headers, until they are written. */
   #head = '';
   #chunked = false;
-  /** The connection broke, or was closed, before the answer was complete. */
+  /** The connection closed before the answer was complete. */
   #gone = false;
   headersSent = false;
   writableFinished = false;
   shouldKeepAlive = true;
-  /** A part of the request has not arrived: an answer before that closes the connection. */
+  /** The request body is not complete: an answer now closes the connection. */
   requestArriving = false;
   cut: ((failure: Error) => void) | null = null;
 
@@ -59,14 +66,25 @@ export class HotResponse extends EventEmitter implements Outgoing {
     return (this.#gone || this.#socket.destroyed) && !this.writableFinished;
   }
 
+  getHeader(name: string): string | undefined {
+    return this.#values[name];
+  }
+
+  setHeader(name: string, value: string): this {
+    assertHeaderText(name, value);
+    this.#values[name] = value;
+    this.#early += `${name}: ${value}\r\n`;
+    return this;
+  }
+
   writeHead(status: number, head: string[] | Record<string, string | number>): this {
-    if (this.headersSent) throw new TypeError('The head of this answer was sent.');
+    if (this.headersSent) throw new TypeError('The head of this answer is already written.');
     const lines = Array.isArray(head) ? head : Object.entries(head).flatMap(([name, value]) => [name, String(value)]);
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n`;
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${this.#early}`;
     let framed = false;
     for (let at = 0; at < lines.length; at += 2) {
       const [name = '', value = ''] = [lines[at], lines[at + 1]];
-      if (!HEADER_TEXT.test(value)) throw new TypeError(`The header ${name} holds what no header can.`);
+      assertHeaderText(name, value);
       text += `${name}: ${value}\r\n`;
       framed ||= name === 'content-length' || name.toLowerCase() === 'content-length';
     }
@@ -140,8 +158,7 @@ export class HotResponse extends EventEmitter implements Outgoing {
 
   #tellEnd(): void {
     this.#ended();
-    // Later, as Node's does: who ends an answer says how it ended before it hears that it is over, and it is over only
-    // when the system has all of it.
+    // As in Node, `close` comes after `end` returns and after the kernel has all bytes.
     if (this.#socket.writableLength > 0) this.#socket.write('', () => this.emit('close'));
     else if (this.listenerCount('close') > 0) process.nextTick(() => this.emit('close'));
   }
@@ -151,7 +168,7 @@ export class HotResponse extends EventEmitter implements Outgoing {
     return this;
   }
 
-  /** The connection is closed under the answer. */
+  /** Called when the connection closes before the answer is complete. */
   left(): void {
     this.#gone = true;
     if (!this.writableFinished) this.emit('close');

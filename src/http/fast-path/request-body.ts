@@ -2,8 +2,8 @@ import { RequestAborted } from '../../../rest-shims/http/body.ts';
 import type { ArrivingBody } from '../../../rest-shims/http/outgoing.ts';
 import { GatheredBytes } from '../../domain/gathered-bytes.ts';
 
-/** A body of the hot lane that did not arrive together with its head. */
-export class HotBody implements ArrivingBody {
+/** A body on the fast path that did not arrive together with its head. */
+export class FastBody implements ArrivingBody {
   readonly length: number;
   readonly #gathered = new GatheredBytes();
   readonly #wanted: () => void;
@@ -34,7 +34,7 @@ export class HotBody implements ArrivingBody {
     return this.#gathered.size === this.length;
   }
 
-  /** Takes the bytes that belong to it. Returns those behind its end; null when more of it is to come. */
+  /** Adds bytes of the connection. Returns those after the end of the body; null while the body is not complete. */
   add(bytes: Buffer): Buffer | null {
     const missing = this.length - this.#gathered.size;
     this.#gathered.add(bytes.length > missing ? bytes.subarray(0, missing) : bytes);
@@ -43,7 +43,7 @@ export class HotBody implements ArrivingBody {
     return bytes.subarray(missing);
   }
 
-  /** No more of it comes. */
+  /** Ends the body early: reads reject with RequestAborted. */
   abort(): void {
     this.#aborted = true;
     this.#gathered.drop();

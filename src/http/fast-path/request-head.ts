@@ -1,35 +1,44 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** A head of a request that the hot lane serves itself. */
-export interface HotHead {
+/** Head of a request that the fast path serves. */
+export interface RequestHead {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Bytes of the body that follows. */
   readonly length: number;
 }
 
-/** Bytes of a head; a longer one is Node's to judge. */
+/** Longest head, in bytes; longer ones go to Node. */
 const HEAD_LIMIT = 16 * 1024;
 const HEADERS_LIMIT = 100;
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
 const LENGTH = /^(?:0|[1-9]\d{0,11})$/;
-/** What changes how a request is framed or what becomes of its connection. */
-const NOT_OURS = new Set(['transfer-encoding', 'upgrade', 'expect', 'te', 'trailer', 'keep-alive', 'proxy-connection']);
+/** Headers that change the framing, the connection or, as CORS does for `origin`, the answer. Such requests go to Node. */
+const NOT_SERVED_HERE = new Set([
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'te',
+  'trailer',
+  'keep-alive',
+  'proxy-connection',
+  'origin',
+]);
 
-/** Where the head at the start of these bytes ends, after its empty line; -1 when its end has not come. */
+/** Offset of the first byte after the head and its empty line; -1 when the head is not complete. */
 export function endOfHead(bytes: Buffer): number {
   const end = bytes.indexOf('\r\n\r\n', 0, 'latin1');
   return end === -1 || end > HEAD_LIMIT ? -1 : end + 4;
 }
 
 /**
- * Reads a head, its empty line included, in the one form in which nothing can be understood in two ways: a POST to one
- * of `paths`, no name twice, one host, one length, nothing folded, nothing beyond ASCII, no coding, no upgrade. Null
- * for any other: whether that is a request at all is for Node's parser to say.
+ * Parses a head, its empty line included, in one unambiguous form: a POST to one of `paths`, no header twice, one host,
+ * one length, no folded lines, ASCII only, no transfer coding, no upgrade. Returns null for every other form: Node's
+ * parser decides whether that is a request.
  */
-export function readHotHead(text: string, paths: ReadonlySet<string>): HotHead | null {
+export function readRequestHead(text: string, paths: ReadonlySet<string>): RequestHead | null {
   const lines = text.slice(0, -4).split('\r\n');
   const path = REQUEST_LINE.exec(lines[0] ?? '')?.[1];
   if (path === undefined || !paths.has(path) || lines.length > HEADERS_LIMIT) return null;
@@ -41,7 +50,7 @@ export function readHotHead(text: string, paths: ReadonlySet<string>): HotHead |
     const value = line.slice(colon + 1);
     if (!TOKEN.test(name) || !VALUE.test(value)) return null;
     const known = name.toLowerCase();
-    if (known in headers || NOT_OURS.has(known)) return null;
+    if (known in headers || NOT_SERVED_HERE.has(known)) return null;
     headers[known] = value.trim();
   }
   const { host, connection = 'keep-alive', 'content-length': length = '' } = headers;

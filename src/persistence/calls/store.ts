@@ -1,11 +1,11 @@
 import { sql, type Kysely } from 'kysely';
-import type { CallRecord, CallStore, KeptCall } from '../../domain/calls/call-record.ts';
+import { type CallRecord, type CallStore, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { SpendStore } from '../../domain/spend/spend-row.ts';
 import { amountText, nsText } from '../../domain/storable.ts';
 import type { SpanBatch } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
-import type { TraceSummary } from '../../domain/traces/trace.ts';
+import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { KeySpendEntity } from '../spend/entities/key-spend.ts';
 import { SpanEntity } from '../traces/entities/span.ts';
@@ -14,24 +14,25 @@ import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
 import { everyColumn, rowTable, tableWithout, tuplesIn } from '../database/rows.ts';
 import type { StoresOptions } from '../stores.ts';
 import type { Tables } from '../database/tables.ts';
-import { createTextSlabs, type SlabPlace, textAt } from './text-slabs.ts';
+import { createTextSlabs, type SlabPlace, textAt } from '../call-log/text-slabs.ts';
 import { traceRefOf } from '../traces/trace-ref.ts';
-import { createCallLog } from './log.ts';
-import { ownerOf } from './owner.ts';
-import { createCallPacker, namesOfRow } from './rows.ts';
-import type { PackedRoot } from './segments.ts';
-import { createCallUnpacking } from './unpacking.ts';
+import { createCallLog } from '../call-log/log.ts';
+import { createCallEncoder, namesOfRow } from '../call-log/encode.ts';
+import type { LoggedCall } from '../call-log/segments.ts';
+import { createCallUnfolding } from '../call-log/unfold.ts';
 import { createTotals } from '../spend/store.ts';
-import { summaryOf, type SummaryRow } from '../traces/summary-rows.ts';
+import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
- * A call whose span begins a trace of its own, in as little as can be: thousands wait, and the collector moves each of
- * them. Its names are read back from its bytes where somebody asks, which is seldom.
+ * A call that is the only span of its trace, for the log. Small, because thousands wait; its ids are decoded from its bytes
+ * when they are needed, which is rare.
  */
-class KeptRoot implements PackedRoot {
+class KeptRoot implements LoggedCall {
   readonly kind = 'root';
-  readonly profile: PackedRoot['profile'];
-  readonly cost: PackedRoot['cost'];
+  readonly profile: LoggedCall['profile'];
+  readonly cost: LoggedCall['cost'];
+  /** Summary of its trace, of this call alone; null when no subscriber follows traces. */
+  readonly summary: TraceSummary | null;
   readonly #rows: Buffer;
   readonly #rowStart: number;
   readonly #rowEnd: number;
@@ -39,9 +40,10 @@ class KeptRoot implements PackedRoot {
   readonly #payloadStart: number;
   readonly #payloadEnd: number;
 
-  constructor({ profile, cost, row, payload }: Omit<PackedRoot, keyof KeptCall>) {
+  constructor({ profile, cost, row, payload }: Omit<LoggedCall, keyof KeptCall>, summary: TraceSummary | null) {
     this.profile = profile;
     this.cost = cost;
+    this.summary = summary;
     this.#rows = row.slab;
     this.#rowStart = row.start;
     this.#rowEnd = row.end;
@@ -67,7 +69,7 @@ class KeptRoot implements PackedRoot {
   }
 }
 
-/** A call inside a trace that may be there already, or one like no other: both stores take it as it is. */
+/** A call in the trace of its caller, or one that the log format cannot represent: stored one by one. */
 interface KeptWhole extends KeptCall {
   readonly kind: 'whole';
   readonly record: CallRecord;
@@ -75,13 +77,13 @@ interface KeptWhole extends KeptCall {
 
 type Kept = KeptRoot | KeptWhole;
 
-/** The call store with what the stores that are read need to know. */
+/** The call store, as the stores with reads need it. */
 export interface ReadableCallStore extends CallStore<Kept> {
-  /** Resolves when everything committed before can be read. */
+  /** Resolves when everything committed before is unfolded. */
   readable(): Promise<void>;
 }
 
-/** The records of calls: made bytes one by one, as calls end, and committed as segments of a log (ADR 0035). */
+/** Call store over the call log (`call-log/README.md`): records are encoded as calls end, and committed as segments. */
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
@@ -90,11 +92,11 @@ export function createCallStore(
   const { orm, flavour, inFlight } = database;
   const summaryTable = rowTable(orm, 'trace_summary', TraceSummaryEntity);
   const spendTable = rowTable(orm, 'spend_row', SpendRowEntity);
-  const pack = createCallPacker();
+  const encode = createCallEncoder();
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
   const segments = createCallLog(database, {
-    unpacking: createCallUnpacking(flavour, {
+    unfolding: createCallUnfolding(flavour, {
       spend_row: spendTable,
       trace_summary: tableWithout(summaryTable, 'trace_no'),
       span: rowTable(orm, 'span', SpanEntity),
@@ -110,36 +112,56 @@ export function createCallStore(
     return stores.traces.ingest(records.map(batchOf));
   }
 
+  const keysOf = (calls: readonly KeptRoot[]) =>
+    calls.map(({ traceId, profile: { owner } }) => [traceId, traceRefOf(owner, traceId)]);
+  const stored = (keys: readonly (readonly string[])[]) =>
+    reading()
+      .selectFrom('trace_summary')
+      .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys));
+
+  /**
+   * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be unfolded.
+   * The exception is a trace into which its client has written before the call was unfolded.
+   */
   async function summariesOf(calls: readonly KeptRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
+    const keys = keysOf(calls);
+    const known = await inFlight.run(() => stored(keys).select('trace_ref').execute());
+    const grown = new Set(known.map(({ trace_ref: ref }) => ref));
+    const begun = calls.flatMap(({ summary }) => (summary === null || grown.has(summary.traceRef) ? [] : summary));
+    if (begun.length === calls.length) return begun;
+    const fromMemory = new Set(begun.map(({ traceRef }) => traceRef));
+    return [...begun, ...(await unfoldedSummaries(keys.filter(([, ref = '']) => !fromMemory.has(ref))))];
+  }
+
+  async function unfoldedSummaries(keys: readonly (readonly string[])[]): Promise<readonly TraceSummary[]> {
     await segments.readable();
-    const keys = calls.map(({ traceId, profile: { owner } }) => [traceId, traceRefOf(owner, traceId)]);
     const rows = await inFlight.run(() =>
-      reading()
-        .selectFrom('trace_summary')
-        .select(everyColumn(summaryTable))
-        .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys))
-        .orderBy('trace_summary.trace_no')
-        .$castTo<SummaryRow>()
-        .execute(),
+      stored(keys).select(everyColumn(summaryTable)).orderBy('trace_summary.trace_no').$castTo<SummaryRow>().execute(),
     );
     return rows.map(summaryOf);
   }
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
   return {
-    keep(call) {
+    keep(call, withSummary = false) {
       const { callId, traceId } = call.spend;
       refuseUnsound(call);
-      const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOf(call.spend), traceId) : null;
-      const packed = traceRef === null ? null : pack(call, traceRef);
-      if (traceRef === null || packed === null) {
+      const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
+      const encoded = traceRef === null ? null : encode(call, traceRef);
+      if (traceRef === null || encoded === null) {
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
         for (const ns of [call.span.startNs, call.span.endNs]) nsText(ns);
         return { kind: 'whole', callId, traceId, record: call };
       }
-      const { profile, row, payload } = packed;
-      return new KeptRoot({ profile, cost: call.spend.cost, row: placeRow(row), payload: placePayload(payload) });
+      const { profile, row, payload } = encoded;
+      const { owner } = profile;
+      // As it will be stored: columns do not hold every character.
+      const summary = withSummary
+        ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
+        : null;
+      const { cost } = call.spend;
+      return new KeptRoot({ profile, cost, row: placeRow(row), payload: placePayload(payload) }, summary);
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
@@ -154,7 +176,7 @@ export function createCallStore(
   };
 }
 
-/** Throws InvalidInput for what no store holds: found here, it holds up no call that waits with it. */
+/** Throws InvalidInput for a value that no store holds, before it can fail the commit of other calls. */
 export function refuseUnsound({ spend, span }: CallRecord): void {
   const { usage, startedAt, endedAt, firstByteAt } = spend;
   const sound =
@@ -175,7 +197,7 @@ export function refuseUnsound({ spend, span }: CallRecord): void {
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 
 const batchOf = ({ spend, span }: CallRecord): SpanBatch => ({
-  owner: ownerOf(spend),
+  owner: ownerOfCall(spend),
   spans: [span],
   begins: span.parentSpanId === null,
 });

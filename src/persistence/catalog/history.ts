@@ -1,5 +1,11 @@
-import { sql, type ExpressionBuilder, type Kysely, type Selectable } from 'kysely';
-import type { CatalogHistory, ChangeFilters, EntryHistory, RecordStep } from '../../domain/catalog/history.ts';
+import { type ExpressionBuilder, type Kysely, type Selectable } from 'kysely';
+import type {
+  CatalogHistory,
+  ChangeFilters,
+  ChangePosition,
+  EntryHistory,
+  RecordStep,
+} from '../../domain/catalog/history.ts';
 import { Conflict } from '../../domain/errors.ts';
 import type { Database } from '../database/database.ts';
 import { CatalogChangeEntity } from './entities/catalog-change.ts';
@@ -33,10 +39,10 @@ import {
 } from './rows.ts';
 import { storable } from '../../domain/storable.ts';
 
-/** What was imported has no state that others follow on. */
+/** Imported spans have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
-/** Changes read of one entry at once. */
+/** Most changes read of one entry. */
 const MOST_OF_ENTRY = 500;
 
 function passing(filters: ChangeFilters) {
@@ -44,7 +50,7 @@ function passing(filters: ChangeFilters) {
     const { entryId, provider, field, kind, op, from, to } = filters;
     return where.and([
       ...(entryId === null ? [] : [where('entry_id', '=', storable(entryId))]),
-      ...(provider === null ? [] : [where(sql`lower(provider)`, '=', storable(provider).toLowerCase())]),
+      ...(provider === null ? [] : [where(where.fn('lower', ['provider']), '=', storable(provider).toLowerCase())]),
       ...(field === null ? [] : [where('field', '=', storable(field))]),
       ...(kind === null ? [] : [where('kind', '=', kind)]),
       ...(op === null ? [] : [where('op', '=', op)]),
@@ -54,7 +60,12 @@ function passing(filters: ChangeFilters) {
   };
 }
 
-/** The catalog's past as rows. */
+const olderThan =
+  ({ atMs, number, key }: ChangePosition) =>
+  ({ eb, refTuple, tuple }: ExpressionBuilder<Tables, 'catalog_change'>) =>
+    eb(refTuple('at_ms', 'number', 'key'), '<', tuple(atMs, number, key));
+
+/** The catalog's history as rows. */
 export function createCatalogHistory({ orm, flavour, inFlight }: Database): CatalogHistory {
   const changeTable = rowTable(orm, 'catalog_change', CatalogChangeEntity);
   const recordedTable = rowTable(orm, 'catalog_recorded', CatalogRecordedEntity);
@@ -77,8 +88,8 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
         if (present === 'keep') return same.doNothing();
         if (present === 'lengthen')
           return same
-            .doUpdateSet({ to_ms: sql`excluded.to_ms` })
-            .whereRef(sql`excluded.to_ms`, '>', 'catalog_span.to_ms');
+            .doUpdateSet(({ ref }) => ({ to_ms: ref('excluded.to_ms') }))
+            .whereRef('excluded.to_ms', '>', 'catalog_span.to_ms');
         const { snapshot_id, taken_ms, seen_ms, confirmed_ms } = row;
         return same.doUpdateSet({ snapshot_id, taken_ms, seen_ms, confirmed_ms });
       })
@@ -87,7 +98,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
     return inserted.length > 0;
   }
 
-  /** Resolves to how many were not there yet. */
+  /** Resolves to the number of new ones. */
   async function insertChanges(db: Kysely<Tables>, rows: Iterable<ChangeRow>): Promise<number> {
     let added = 0;
     for (const encoded of statements(encodedOf(changeTable, rows))) {
@@ -110,7 +121,9 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
         .insertInto('catalog_recorded')
         .columns(columnNames(recordedTable))
         .expression(rowsFrom(flavour, recordedTable, encoded))
-        .onConflict((conflict) => conflict.column('entry_id').doUpdateSet({ fields: sql`excluded.fields` }))
+        .onConflict((conflict) =>
+          conflict.column('entry_id').doUpdateSet(({ ref }) => ({ fields: ref('excluded.fields') })),
+        )
         .execute();
     const gone = entries.flatMap(({ entryId, fields }) => (fields === null ? [entryId] : []));
     if (gone.length > 0)
@@ -118,7 +131,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
   }
 
   async function record(db: Kysely<Tables>, { from, head, changes, entries }: RecordStep) {
-    // The first step's row is the lock of all that follow: it is inserted before it is looked at.
+    // The first step's row is the lock of all later steps: it is inserted before it is read.
     const isFirst = from === null && (await insertSpan(db, recordRowOf(head), 'keep'));
     if (!isFirst) {
       const row = await recordIn(db)
@@ -133,14 +146,23 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
     return head;
   }
 
-  /** The newest changes of prices, comings and goings: one more than wanted shows that there are others. */
+  /** The newest price changes, additions and removals: one more than the limit shows that there are older ones. */
   const newestOf = (entryIds: readonly string[]) => {
     const db = reading();
     const ranked = db
       .selectFrom('catalog_change')
       .select(everyColumn(changeTable))
-      .select(
-        sql<number>`row_number() over (partition by entry_id order by at_ms desc, number desc, key desc)`.as('place'),
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) =>
+            over
+              .partitionBy('catalog_change.entry_id')
+              .orderBy('catalog_change.at_ms', 'desc')
+              .orderBy('catalog_change.number', 'desc')
+              .orderBy('catalog_change.key', 'desc'),
+          )
+          .as('place'),
       )
       .where('entry_id', 'in', textsIn(flavour, entryIds))
       .where((where) => where.or([where('kind', '=', 'price'), where('field', 'is', null)]));
@@ -205,13 +227,8 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
       }),
     list: (filters, after, limit) =>
       inFlight.run(async () => {
-        const rows = await reading()
-          .selectFrom('catalog_change')
-          .select(everyColumn(changeTable))
-          .where(passing(filters))
-          .$if(after !== null, (query) =>
-            query.where(sql<boolean>`(at_ms, number, key) < (${after?.atMs}, ${after?.number}, ${after?.key})`),
-          )
+        const passed = reading().selectFrom('catalog_change').select(everyColumn(changeTable)).where(passing(filters));
+        const rows = await (after === null ? passed : passed.where(olderThan(after)))
           .orderBy('catalog_change.at_ms', 'desc')
           .orderBy('catalog_change.number', 'desc')
           .orderBy('catalog_change.key', 'desc')
@@ -224,7 +241,7 @@ export function createCatalogHistory({ orm, flavour, inFlight }: Database): Cata
       inFlight.run(async () => {
         if (wanted.length === 0) return [];
         const entryIds = wanted.map(storable);
-        // What is recorded first: a change that comes in between then tells of itself.
+        // Recorded fields are read first, so that a concurrent change is in the changes that are read later.
         const recorded = await reading()
           .selectFrom('catalog_recorded')
           .selectAll()

@@ -1,62 +1,51 @@
-import type { Selectable } from 'kysely';
+import { LockMode } from '@mikro-orm/core';
 import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
-import type { Database } from '../database/database.ts';
-import { CatalogReleaseEntity } from './entities/catalog-release.ts';
-import { everyColumn, rowTable } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
 import { storable } from '../../domain/storable.ts';
+import type { Database } from '../database/database.ts';
+import { entityTransaction } from '../database/transaction.ts';
+import { CatalogReleaseEntity } from './entities/catalog-release.ts';
 
-type StoredRelease = Selectable<Tables['catalog_release']>;
+const releaseOf = ({ entryId, field, value, releasedAt, releasedBy }: CatalogReleaseEntity): Release => ({
+  entryId,
+  field,
+  value: JSON.parse(value),
+  releasedAt: new Date(releasedAt),
+  releasedBy,
+});
 
-/** Releases of held prices as rows: few, and read all at once. */
+/** The value of a release is compared as JSON text, because a member's order and a number's form belong to it. */
+const storedOf = ({ entryId, field, value, releasedAt, releasedBy }: Release) => ({
+  entryId: storable(entryId),
+  field: storable(field),
+  value: JSON.stringify(value),
+  releasedAt: releasedAt.getTime(),
+  releasedBy,
+});
+
+const isSame = (left: ReturnType<typeof storedOf>, right: CatalogReleaseEntity): boolean =>
+  left.entryId === right.entryId && left.field === right.field && left.value === right.value;
+
+/** Releases of quarantined prices as managed entities: few, and read all at once. */
 export function createReleaseStore({ orm, inFlight }: Database): ReleaseStore {
-  const table = rowTable(orm, 'catalog_release', CatalogReleaseEntity);
   return {
     all: () =>
       inFlight.run(async () => {
-        const db = orm.em.fork().getKysely<Tables>({ type: 'read' });
-        const rows = await db
-          .selectFrom('catalog_release')
-          .select(everyColumn(table))
-          .orderBy('catalog_release.entry_id')
-          .orderBy('catalog_release.field')
-          .$castTo<StoredRelease>()
-          .execute();
-        return rows.map((row): Release => ({
-          entryId: row.entry_id,
-          field: row.field,
-          value: JSON.parse(row.value),
-          releasedAt: new Date(row.released_at),
-          releasedBy: row.released_by,
-        }));
+        const order = { orderBy: { entryId: 'asc', field: 'asc' } } as const;
+        return (await orm.em.fork().find(CatalogReleaseEntity, {}, order)).map(releaseOf);
       }),
-    put: ({ entryId, field, value, releasedAt, releasedBy }) =>
+    put: (release) =>
       inFlight.write(async () => {
-        const said = {
-          value: JSON.stringify(value),
-          released_at: releasedAt.getTime(),
-          released_by: releasedBy,
-        };
-        await orm.em
-          .fork()
-          .getKysely<Tables>()
-          .insertInto('catalog_release')
-          .values({ entry_id: storable(entryId), field: storable(field), ...said })
-          .onConflict((conflict) => conflict.columns(['entry_id', 'field']).doUpdateSet(said))
-          .execute();
+        // One statement: two processes may release the same field at once.
+        await orm.em.fork().upsert(CatalogReleaseEntity, storedOf(release));
       }),
     remove: (releases) =>
-      inFlight.write(async () => {
-        await transaction(orm, async (db) => {
-          for (const { entryId, field, value } of releases)
-            await db
-              .deleteFrom('catalog_release')
-              .where('entry_id', '=', storable(entryId))
-              .where('field', '=', storable(field))
-              .where('value', '=', JSON.stringify(value))
-              .execute();
-        });
-      }),
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          const removed = releases.map(storedOf);
+          const among = { entryId: { $in: removed.map(({ entryId }) => entryId) } };
+          const stored = await em.find(CatalogReleaseEntity, among, { lockMode: LockMode.PESSIMISTIC_WRITE });
+          for (const entity of stored) if (removed.some((one) => isSame(one, entity))) em.remove(entity);
+        }),
+      ),
   };
 }

@@ -9,14 +9,14 @@ export type ChangeRow = Selectable<Tables['catalog_change']>;
 type RecordedRow = Selectable<Tables['catalog_recorded']>;
 export type SpanRow = Selectable<Tables['catalog_span']>;
 
-/** The one span that is recorded, not imported. */
+/** Name of the span that is recorded, not imported. */
 export const RECORDED = 'recorded';
 
 export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
   const { at, entryId, op, field, old, new: since } = change;
-  const says = JSON.stringify([at.getTime(), entryId, op, field, old, since]);
+  const identity = JSON.stringify([at.getTime(), entryId, op, field, old, since]);
   return {
-    key: createHash('sha256').update(says).digest('hex'),
+    key: createHash('sha256').update(identity).digest('hex'),
     at_ms: at.getTime(),
     not_before_ms: change.notBefore?.getTime() ?? null,
     number,
@@ -74,7 +74,7 @@ export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow
   };
 }
 
-/** The row of the record once it stands at this head; an existing one keeps its beginning. */
+/** The row of the record with this head; an existing one keeps its start. */
 export function recordRowOf({ snapshotId, takenAt, seenAt, confirmedAt }: RecordHead): SpanRow {
   return {
     name: RECORDED,

@@ -1,92 +1,88 @@
-import { sql, type Kysely } from 'kysely';
-import { type PaymentEvent, standingOf } from '../../domain/checkout/payment-event.ts';
+import { LockMode } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { sql } from 'kysely';
+import { type PaymentEvent, stateByEvents } from '../../domain/checkout/payment-event.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { textsIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
+import { CheckoutEntity } from './entities/checkout.ts';
+import { PaymentEventEntity } from './entities/payment-event.ts';
+import { PaymentObjectEntity } from './entities/payment-object.ts';
 
-type Transaction = Kysely<Tables>;
+/** Row lock of a checkout that a transaction changes. SQLite has none: its transactions exclude each other. */
+export const FOR_UPDATE = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 
 /**
- * Events come one at a time: two that are the first to name each other's objects would otherwise both find nothing.
- * SQLite's transactions exclude each other by themselves.
+ * Serializes the transactions that add payment events. Otherwise two concurrent events that share an object could each miss
+ * the other. SQLite transactions are serialized already.
  */
-export async function oneAtATime(db: Transaction, flavour: SqlFlavour): Promise<void> {
-  if (flavour === 'postgresql') await sql`lock table payment_event in exclusive mode`.execute(db);
+export async function lockPaymentEvents(em: SqlEntityManager, flavour: SqlFlavour): Promise<void> {
+  if (flavour === 'postgresql') await sql`lock table payment_event in exclusive mode`.execute(em.getKysely());
 }
 
-/** Keeps an event; false when it was kept before. */
-export async function keepEvent(db: Transaction, event: PaymentEvent): Promise<boolean> {
-  const kept = await db
-    .insertInto('payment_event')
-    .values({ id: event.id, fact: event.fact, at: event.at.getTime(), subject: event.subject, checkout_id: null })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('id')
-    .execute();
-  if (kept.length === 0) return false;
-  await db
-    .insertInto('payment_object')
-    .values([...new Set(event.objects)].map((object) => ({ object, event_id: event.id })))
-    .execute();
-  return true;
+/** Adds an event with its objects; null when its id is stored already. */
+async function addEvent(em: SqlEntityManager, event: PaymentEvent): Promise<PaymentEventEntity | null> {
+  const { id, fact, at, subject } = event;
+  if ((await em.findOne(PaymentEventEntity, { id })) !== null) return null;
+  for (const object of new Set(event.objects)) em.create(PaymentObjectEntity, { object, eventId: id });
+  return em.create(PaymentEventEntity, { id, fact, at: at.getTime(), subject, checkoutId: null });
 }
 
-/** The checkout an event belongs to: by our mark on it, else by an object it shares with what is known. */
-export async function findOwner(db: Transaction, flavour: SqlFlavour, event: PaymentEvent): Promise<string | null> {
-  const marked = await db
-    .selectFrom('checkout')
-    .select(['id', 'session_id'])
-    .where('id', '=', event.checkoutId ?? '')
-    .executeTakeFirst();
-  // One checkout has one session: another session, whatever is marked on it, does not pay for it.
-  if (marked && [null, marked.session_id ?? event.sessionId].includes(event.sessionId)) return marked.id;
-  const shared = await db
-    .selectFrom('payment_event')
-    .innerJoin('payment_object', 'payment_object.event_id', 'payment_event.id')
-    .select('payment_event.checkout_id')
-    .where('payment_object.object', 'in', textsIn(flavour, event.objects))
-    .where('payment_event.checkout_id', 'is not', null)
-    .orderBy('payment_event.checkout_id')
-    .executeTakeFirst();
-  return shared?.checkout_id ?? null;
+/** The stored events that name any of these objects. */
+async function eventsNaming(em: SqlEntityManager, objects: readonly string[]): Promise<readonly PaymentEventEntity[]> {
+  const naming = await em.find(PaymentObjectEntity, { object: { $in: [...objects] } });
+  return em.find(PaymentEventEntity, { id: { $in: naming.map(({ eventId }) => eventId) } });
 }
 
-/** Gives a checkout every event that hangs together with one of its own, however far the thread goes. */
-export async function gather(db: Transaction, checkoutId: string, first: string): Promise<void> {
-  await sql`
-    with recursive thread(id) as (
-      select ${sql.val(first)}
-      union
-      select other.event_id
-      from thread
-      join payment_object as mine on mine.event_id = thread.id
-      join payment_object as other on other.object = mine.object
-      join payment_event as event on event.id = other.event_id
-      where event.checkout_id is null
-    )
-    update payment_event set checkout_id = ${sql.val(checkoutId)}
-    where checkout_id is null and id in (select id from thread)
-  `.execute(db);
+/** The checkout that an event belongs to: by the checkout id in the event, else by an object that a known event shares. */
+async function findOwner(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
+  const marked =
+    event.checkoutId === null ? null : await em.findOne(CheckoutEntity, { id: event.checkoutId }, FOR_UPDATE);
+  // A checkout has one session. An event of another session does not pay for it, whatever id it carries.
+  if (marked !== null && [null, marked.sessionId ?? event.sessionId].includes(event.sessionId)) return marked;
+  const owners = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
+  const [id] = owners.toSorted();
+  return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
 }
 
-/** Notes the session of a checkout that has none: the process may have ended between opening it and noting it. */
-export async function noteSession(db: Transaction, checkoutId: string, sessionId: string): Promise<void> {
-  const row = db.updateTable('checkout').set({ session_id: sessionId });
-  await row.where('id', '=', checkoutId).where('session_id', 'is', null).execute();
+/** An event and all events without a checkout that are connected with it through shared objects, over any number of steps. */
+async function connectedEvents(
+  em: SqlEntityManager,
+  first: PaymentEventEntity,
+  objects: readonly string[],
+): Promise<readonly PaymentEventEntity[]> {
+  const events = new Set([first]);
+  let next = objects;
+  while (next.length > 0) {
+    const found = (await eventsNaming(em, next)).filter((event) => event.checkoutId == null && !events.has(event));
+    for (const event of found) events.add(event);
+    const named = await em.find(PaymentObjectEntity, { eventId: { $in: found.map(({ id }) => id) } });
+    next = named.map(({ object }) => object);
+  }
+  return [...events];
 }
 
-/** Writes down where a checkout stands after everything that was told about it. */
-export async function settle(db: Transaction, checkoutId: string): Promise<void> {
-  const told = await db
-    .selectFrom('payment_event')
-    .select(['fact', 'subject', sql<string>`cast("at" as text)`.as('at')])
-    .where('checkout_id', '=', checkoutId)
-    .execute();
-  const { state, paidAt } = standingOf(
-    told.map(({ fact, subject, at }) => ({ fact, subject, at: new Date(Number(at)) })),
+/** Gives a checkout the events connected with a new one, and updates its state from all its events. */
+async function applyEvent(
+  em: SqlEntityManager,
+  checkout: CheckoutEntity,
+  event: PaymentEvent,
+  stored: PaymentEventEntity,
+): Promise<void> {
+  // The session is still missing when the process ended between opening it and storing its id.
+  if (event.sessionId !== null) checkout.sessionId ??= event.sessionId;
+  const earlier = await em.find(PaymentEventEntity, { checkoutId: checkout.id });
+  const connected = await connectedEvents(em, stored, event.objects);
+  for (const one of connected) one.checkoutId = checkout.id;
+  const { state, paidAt } = stateByEvents(
+    [...earlier, ...connected].map(({ fact, subject, at }) => ({ fact, subject, at: new Date(at) })),
   );
-  await db
-    .updateTable('checkout')
-    .set({ state, paid_at: paidAt?.getTime() ?? null })
-    .where('id', '=', checkoutId)
-    .execute();
+  checkout.state = state;
+  checkout.paidAt = paidAt?.getTime() ?? null;
+}
+
+/** Stores an event and applies it to its checkout, in the caller's transaction. Null while its checkout is unknown. */
+export async function storeEvent(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
+  const checkout = await findOwner(em, event);
+  const stored = await addEvent(em, event);
+  if (checkout !== null && stored !== null) await applyEvent(em, checkout, event, stored);
+  return checkout;
 }

@@ -1,98 +1,98 @@
-import { sql, type Kysely } from 'kysely';
-import type { Checkout, CheckoutStore } from '../../domain/checkout/checkout.ts';
+import type { FilterQuery } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { Checkout, CheckoutPosition, CheckoutStore } from '../../domain/checkout/checkout.ts';
 import type { Database } from '../database/database.ts';
-import { CheckoutEntity } from './entities/checkout.ts';
-import { everyColumn, rowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { transaction } from '../database/transaction.ts';
-import { checkoutOf, checkoutRowOf, type CheckoutRow } from './rows.ts';
-import { findOwner, gather, keepEvent, noteSession, oneAtATime, settle } from './payment-events.ts';
+import { entityTransaction } from '../database/transaction.ts';
+import { CheckoutEntity } from './entities/checkout.ts';
+import { checkoutOf, storedCheckoutOf } from './entity-values.ts';
+import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 
-/** Purchases as rows beside the events they follow from. */
+/** Reads of the writing connection: a buyer returns within milliseconds of the payment event. */
+const CURRENT = { connectionType: 'write' } as const;
+
+/** Checkouts that follow a place, newest first. The first condition bounds the range that the index reads. */
+const after = ({ createdAt, id }: CheckoutPosition): FilterQuery<CheckoutEntity> => ({
+  createdAt: { $lte: createdAt.getTime() },
+  $or: [{ createdAt: { $lt: createdAt.getTime() } }, { id: { $lt: id } }],
+});
+
+/** Removes unpaid checkouts of before, and events without a checkout. */
+async function removeBefore(em: SqlEntityManager, before: number): Promise<void> {
+  const db = em.getKysely<Tables>();
+  await db.deleteFrom('checkout').where('created_at', '<', before).where('paid_at', 'is', null).execute();
+  await db
+    .deleteFrom('payment_event')
+    .where('at', '<', before)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('checkout').select('id').whereRef('checkout.id', '=', 'payment_event.checkout_id'))),
+    )
+    .execute();
+  await db
+    .deleteFrom('payment_object')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(selectFrom('payment_event').select('id').whereRef('payment_event.id', '=', 'payment_object.event_id')),
+      ),
+    )
+    .execute();
+}
+
+/** Checkouts and payment events as managed entities. */
 export function createCheckoutStore({ orm, flavour, inFlight }: Database): CheckoutStore {
-  const columns = everyColumn(rowTable(orm, 'checkout', CheckoutEntity));
-  // Not the read replica: a buyer comes back within a moment of the message that says it is paid.
-  const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const inTransaction = <Result>(work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> =>
-    inFlight.write(() => transaction(orm, work));
-
-  async function findBy(db: Kysely<Tables>, column: 'id' | 'key_hash', value: string): Promise<Checkout | null> {
-    const query = db.selectFrom('checkout').select(columns).where(column, '=', value).$castTo<CheckoutRow>();
-    const row = await query.executeTakeFirst();
-    return row ? checkoutOf(row) : null;
-  }
+  const write = <Result>(work: (em: SqlEntityManager) => Result | Promise<Result>): Promise<Result> =>
+    inFlight.write(() => entityTransaction(orm, work));
+  const findBy = (where: FilterQuery<CheckoutEntity>): Promise<Checkout | null> =>
+    inFlight.run(async () => {
+      const entity = await orm.em.fork().findOne(CheckoutEntity, where, CURRENT);
+      return entity === null ? null : checkoutOf(entity);
+    });
 
   return {
     add: (checkout) =>
-      inFlight.write(async () => {
-        await database().insertInto('checkout').values(checkoutRowOf(checkout)).execute();
+      write((em) => {
+        em.create(CheckoutEntity, storedCheckoutOf(checkout));
       }),
-    find: (id) => inFlight.run(() => findBy(database(), 'id', id)),
-    findByKey: (hash) => inFlight.run(() => findBy(database(), 'key_hash', hash)),
-    setSession: (id, sessionId) => inFlight.write(() => noteSession(database(), id, sessionId)),
+    find: (id) => findBy({ id }),
+    findByKey: (hash) => findBy({ keyHash: hash }),
+    setSession: (id, sessionId) =>
+      write(async (em) => {
+        const entity = await em.findOne(CheckoutEntity, { id, sessionId: null }, FOR_UPDATE);
+        if (entity !== null) entity.sessionId = sessionId;
+      }),
     take: (event) =>
-      inTransaction(async (db) => {
-        await oneAtATime(db, flavour);
-        const fresh = await keepEvent(db, event);
-        const owner = await findOwner(db, flavour, event);
-        if (owner === null) return null;
-        if (fresh) {
-          if (event.sessionId !== null) await noteSession(db, owner, event.sessionId);
-          await gather(db, owner, event.id);
-          await settle(db, owner);
-        }
-        return findBy(db, 'id', owner);
+      write(async (em) => {
+        await lockPaymentEvents(em, flavour);
+        const entity = await storeEvent(em, event);
+        return entity === null ? null : checkoutOf(entity);
       }),
     issueKey: (id, key, instead) =>
-      inFlight.write(async () => {
-        const issued = await database()
-          .updateTable('checkout')
-          .set({ key_hash: key.hash, key_name: key.name, key_issued_at: key.issuedAt.getTime() })
-          .where('id', '=', id)
-          .where('state', '=', 'paid')
-          .where('revoked_at', 'is', null)
-          .where('key_hash', instead === null ? 'is' : '=', instead)
-          .returning('id')
-          .execute();
-        return issued.length > 0;
+      write(async (em) => {
+        const replaceable = { id, state: 'paid', revokedAt: null, keyHash: instead } as const;
+        const entity = await em.findOne(CheckoutEntity, replaceable, FOR_UPDATE);
+        if (entity === null) return false;
+        entity.keyHash = key.hash;
+        entity.keyName = key.name;
+        entity.keyIssuedAt = key.issuedAt.getTime();
+        return true;
       }),
     revoke: (id, at) =>
-      inTransaction(async (db) => {
-        const row = db.updateTable('checkout').set({ revoked_at: at.getTime() });
-        await row.where('id', '=', id).where('revoked_at', 'is', null).execute();
-        return findBy(db, 'id', id);
+      write(async (em) => {
+        const entity = await em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
+        if (entity === null) return null;
+        entity.revokedAt ??= at.getTime();
+        return checkoutOf(entity);
       }),
-    list: (after, limit) =>
+    list: (place, limit) =>
       inFlight.run(async () => {
-        const rows = await database()
-          .selectFrom('checkout')
-          .select(columns)
-          .$if(after !== null, (query) =>
-            query.where(
-              sql<boolean>`(checkout.created_at, checkout.id) < (${after?.createdAt.getTime()}, ${after?.id})`,
-            ),
-          )
-          .orderBy('checkout.created_at', 'desc')
-          .orderBy('checkout.id', 'desc')
-          .limit(limit)
-          .$castTo<CheckoutRow>()
-          .execute();
-        return rows.map(checkoutOf);
+        const where = place === null ? {} : after(place);
+        const order = { orderBy: { createdAt: 'desc', id: 'desc' }, limit } as const;
+        return (await orm.em.fork().find(CheckoutEntity, where, { ...CURRENT, ...order })).map(checkoutOf);
       }),
     prune: (before) =>
-      inTransaction(async (db) => {
-        await oneAtATime(db, flavour);
-        const old = before.getTime();
-        await db.deleteFrom('checkout').where('created_at', '<', old).where('paid_at', 'is', null).execute();
-        // Events of no checkout: of one that went now, or of somebody else's trade.
-        await sql`
-          delete from payment_event where "at" < ${old}
-          and not exists (select 1 from checkout where checkout.id = payment_event.checkout_id)
-        `.execute(db);
-        await sql`
-          delete from payment_object
-          where not exists (select 1 from payment_event where payment_event.id = payment_object.event_id)
-        `.execute(db);
+      write(async (em) => {
+        await lockPaymentEvents(em, flavour);
+        await removeBefore(em, before.getTime());
       }),
   };
 }

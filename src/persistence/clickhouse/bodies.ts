@@ -7,7 +7,7 @@ interface BodyRow {
   readonly base64: string;
 }
 
-/** A kept body; null when there is none. */
+/** A stored body; null when it is missing. */
 export async function findBody(server: ClickHouse, bodyId: string): Promise<ExportBody | null> {
   const [row] = await server.rows<BodyRow>(
     `select format, compression, base64Encode(bytes) as base64 from export_body final where body_id = {id:String}`,

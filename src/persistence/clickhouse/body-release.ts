@@ -4,7 +4,7 @@ import { listOf, type Thoroughness } from './statements.ts';
 import { inLots } from './trace-lookup.ts';
 import { BODY_COLUMNS } from './trace-tables.ts';
 
-/** What is known of a body without opening it. */
+/** A body without its bytes. */
 interface BodyRow {
   readonly body_id: string;
   /** The traces in it. */
@@ -20,8 +20,8 @@ interface WholeRow extends BodyRow {
 }
 
 /**
- * Takes out of bodies what no span points into any more: the whole body, or the traces that are gone. Nobody is kept
- * from doing the same at the same moment, so each looks again after it wrote: whoever writes last sees everything.
+ * Removes from bodies the traces that no span refers to any more, or deletes the body. Without locks, several processes may do
+ * so at once: each checks again after its write, so that the last one sees all removals.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */
@@ -62,7 +62,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await bodies.without(body, gone);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    // The time tells two versions apart that were made of the same one.
+    // The time distinguishes two versions made from the same one.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, kept, format, compression, base64]),

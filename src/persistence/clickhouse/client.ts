@@ -4,53 +4,53 @@ import { TooLarge, Unavailable } from '../../domain/errors.ts';
 import { DEFAULT_INSERT_LIMITS, type InsertLimits } from '../../domain/traces/insert-limits.ts';
 import { reachingClickHouse } from './faults.ts';
 
-/** Values of a statement's `{name:Type}` places. 64-bit numbers are text: JavaScript's own would be doubles. */
+/** Parameters of a statement, `{name:Type}`. 64-bit numbers are text: JavaScript numbers are doubles. */
 export type Params = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A ClickHouse server, as far as the trace store needs one. Throws Unavailable when it cannot be used now. */
+/** The operations of a ClickHouse server that the trace store needs. All throw Unavailable while it cannot be used. */
 export interface ClickHouse {
-  /** The rows that a query gives; 64-bit numbers come as text. */
+  /** The rows of a query; 64-bit numbers are text. */
   rows<Row>(query: string, params?: Params): Promise<readonly Row[]>;
-  /** Runs a statement that gives nothing; resolves when it is done. */
+  /** Runs a statement without a result; resolves when it is done. */
   run(statement: string, params?: Params): Promise<void>;
   /**
-   * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. They go in
-   * several statements when one would be too large: what is then stored of them when one fails is not taken back. A row
-   * that alone is too large goes alone; see `demandRoom`.
+   * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. Above the size
+   * limit it uses several statements, and a failure of one does not undo the others. A row above the limit is sent alone;
+   * see `demandRoom`.
    */
   insert(table: string, columns: readonly string[], rows: readonly string[]): Promise<void>;
-  /** Throws TooLarge when one of the rows is more than an insert may be. */
+  /** Throws TooLarge for a row above the size limit of an insert. */
   demandRoom(rows: readonly string[]): void;
   close(): Promise<void>;
 }
 
-/** Where a server is; `url` may hold user and password. */
+/** Address of a server; `url` may contain user and password. */
 export interface ClickHouseLocation {
   /** `http:` or `https:`, or `clickhouse:` for the former. */
   readonly url: string;
   readonly database: string;
-  /** Where traces are read, over the same tables; null or absent: there, too. */
+  /** Address for reads of the same tables; null or absent: `url`. */
   readonly readerUrl?: string | null;
-  /** Absent: the contract's. */
+  /** Absent: the defaults of the contract. */
   readonly inserts?: InsertLimits;
 }
 
 const SETTINGS: ClickHouseSettings = {
-  // A double has no room for nanoseconds.
+  // Nanoseconds exceed a double.
   output_format_json_quote_64bit_integers: 1,
-  // Whatever the server's profile says of asynchronous inserts, an answer means that the rows are stored.
+  // With asynchronous inserts too, an answer means that the rows are stored.
   wait_for_async_insert: 1,
-  // An answer that has begun cannot become an error any more.
+  // Errors must arrive as a status, before the answer begins.
   wait_end_of_query: 1,
 };
 const TIMEOUT_MS = 30_000;
 const CONNECTIONS = 10;
-/** Rows are sent in pieces of so many bytes of text. */
+/** Size of a piece of a request body, in bytes. */
 const PIECE_BYTES = 1 << 18;
 
 const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
-/** Connects nowhere yet. The client is loaded here, so that who has no ClickHouse does not pay for it. */
+/** Does not connect yet. The client library is loaded here, for installations with ClickHouse only. */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {
   const inserts = location.inserts ?? DEFAULT_INSERT_LIMITS;
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
@@ -58,13 +58,13 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     url: httpUrl(location.url),
     database,
     application: 'lensgate',
-    // Of silence on a connection; an insert has a clock of its own, which it must not be shorter than.
+    // Idle timeout of a connection; not shorter than the timeout of inserts.
     request_timeout: Math.max(TIMEOUT_MS, inserts.timeoutMs),
     max_open_connections: CONNECTIONS,
-    // Long lists of ids do not fit an address.
+    // Long lists of ids do not fit into a URL.
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
-    // It would log statements, and they carry values.
+    // The library would log statements with values.
     log: { level: ClickHouseLogLevel.OFF },
   });
   let closed = false;
@@ -107,7 +107,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
   };
 }
 
-/** The rows as the body of an insert, a line for each, in pieces: one text of all may be longer than any may be. */
+/** The rows as the body of an insert, one per line, in pieces: one string may exceed the limit of V8. */
 function* pieces(rows: readonly string[]): Generator<string> {
   let piece = '';
   for (const row of rows) {
@@ -119,14 +119,14 @@ function* pieces(rows: readonly string[]): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** A character of a text is one to three bytes in UTF-8, and a row ends with one more. */
+/** A UTF-16 unit is one to three bytes of UTF-8; a row ends with a line break. */
 const atMostBytes = (row: string): number => 3 * row.length + 1;
 const bytesOf = (row: string): number => Buffer.byteLength(row) + 1;
 const isWithin = (row: string, bytes: number): boolean => atMostBytes(row) <= bytes || bytesOf(row) <= bytes;
 
-/** The rows in lots of at most so many bytes each, or of one row. */
+/** Batches of rows of at most so many bytes, or of one row. */
 function* lotsOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
-  // Almost always, and to know it nobody counts bytes.
+  // The usual case, without counting bytes.
   if (rows.reduce((total, row) => total + atMostBytes(row), 0) <= mostBytes) {
     yield rows;
     return;

@@ -1,8 +1,8 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
 /**
- * What a server answers that cannot be used now, by its own numbers: timeouts, too much at once, memory, disk, network,
- * read-only tables, too many parts to merge, Keeper. It comes to rights, or an operator has to see to it.
+ * Error codes of a server that cannot be used now: timeouts, too many queries, memory, disk, network, read-only tables, too
+ * many parts, Keeper.
  */
 const AWAY = new Set([
   '159',
@@ -21,26 +21,26 @@ const AWAY = new Set([
   '243',
 ]);
 const ALSO_AWAY = new Set(['252', '279', '285', '286', '290', '319', '394', '425', '999']);
-/** It knows the caller not, or gives it no right. */
+/** Error codes of authentication and access. */
 const REFUSING = new Set(['192', '193', '194', '497', '516']);
 
-/** What the official client throws for an answer of the server. */
+/** Error of the official client for an error answer of the server. */
 interface ServerError extends Error {
-  /** A number as text. */
+  /** Error code as text. */
   readonly code: string;
-  /** Its name, e.g. `MEMORY_LIMIT_EXCEEDED`. */
+  /** Error name, e.g. `MEMORY_LIMIT_EXCEEDED`. */
   readonly type: string | undefined;
 }
 
 const isServerError = (error: unknown): error is ServerError =>
   error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code));
 
-/** The server's own text quotes what was sent to it: values of spans, which no log may have. */
+/** Without the server's text, which quotes values of spans: they must not be logged. */
 const withoutValues = ({ type, code }: ServerError): Error => new Error(`ClickHouse: ${type ?? 'error'} (${code})`);
 
 /**
- * Runs work against a server. One that is away becomes Unavailable, whether nothing answers, what answers is no
- * ClickHouse, or it says so itself; a refused statement becomes an error that names the refusal.
+ * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not of a ClickHouse, and for the
+ * error codes above. A refused statement becomes an error with the code of the refusal.
  */
 export async function reachingClickHouse<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

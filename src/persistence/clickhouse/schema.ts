@@ -2,12 +2,12 @@ import type { Column } from '../database/rows.ts';
 import type { ClickHouse } from './client.ts';
 import type { ClickHouseTables } from './trace-tables.ts';
 
-/** Text that says the same in many rows. */
+/** Columns with few distinct texts. */
 const REPEATED = new Set(['kind', 'type', 'status', 'agent', 'service', 'model', 'team_id', 'key_hash', 'format']);
 
 /**
- * Whole numbers that must be known are nullable here, and demanded by a constraint: without it the server would take
- * a null for a zero, and store what no other engine takes.
+ * Required numbers are nullable columns with a `not null` constraint: without it the server stores null as 0, which no other
+ * engine does.
  */
 const isDemanded = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
 
@@ -21,10 +21,10 @@ function typeOf(column: Column): string {
 const columnOf = (column: Column): string => `${column.name} ${typeOf(column)} codec(ZSTD(1))`;
 const constraintOf = ({ name }: Column): string => `constraint ${name}_known check isNotNull(${name})`;
 
-/** Rows arrive in days that are dropped whole when nothing of them is left; an insert is one part, so it is atomic. */
+/** Partitions by day of arrival, dropped when they are empty. An insert is one part, so that it is atomic. */
 const ARRIVED = 'arrived UInt64 codec(ZSTD(1))';
 const BY_DAY = 'partition by intDiv(arrived, 86400000000)';
-/** Whether a trace is in a part at all: almost none is in almost all of them. */
+/** Skips parts without the trace, which are nearly all. */
 const FIND_TRACE = 'index find_trace trace_id type bloom_filter(0.01) granularity 1';
 const SMALL_GRANULES = 'settings index_granularity = 1024';
 
@@ -32,7 +32,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const own = (columns: readonly Column[]): string =>
     [...columns.map(columnOf), ...columns.filter(isDemanded).map(constraintOf)].join(', ');
   return [
-    // Of spans with one id the first to arrive is kept, wherever the others came.
+    // The first to arrive of the spans with one id is kept, in any partition.
     `create table if not exists span (
       trace_id String codec(ZSTD(1)), trace_ref String codec(ZSTD(1)), team_id LowCardinality(String),
       key_hash LowCardinality(String), body_id String codec(ZSTD(1)), ${ARRIVED},
@@ -41,7 +41,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
     `create table if not exists trace_summary (
       ${ARRIVED}, version UInt64, ${own(summary.columns)}, ${FIND_TRACE}
     ) engine = ReplacingMergeTree(version) ${BY_DAY} order by (trace_id, trace_ref) ${SMALL_GRANULES}`,
-    // The same by time. A trace that began earlier than was known is struck out where it stood.
+    // The same, sorted by start. When an earlier span moves the start of a trace, its old row is deleted.
     `create table if not exists trace_by_start (
       ${ARRIVED}, version UInt64, deleted UInt8, newest_first Int64 materialized -start_ms, ${own(summary.columns)}
     ) engine = ReplacingMergeTree(version, deleted) ${BY_DAY} order by (newest_first, trace_ref) ${SMALL_GRANULES}`,
@@ -53,10 +53,9 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   ];
 }
 
-/** The tables as they are named here. */
 export const CLICKHOUSE_TABLES = ['span', 'trace_summary', 'trace_by_start', 'export_body'] as const;
 
-/** Columns that an entity gained since the tables were made. What is stored has nothing in them, or nought. */
+/** Adds columns that an entity has gained. Stored rows have null or 0 in them. */
 async function addColumns(server: ClickHouse, table: string, columns: readonly Column[]): Promise<void> {
   const there = await server.rows<{ name: string }>(
     'select name from system.columns where database = currentDatabase() and table = {table:String}',
@@ -74,16 +73,13 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   }
 }
 
-/**
- * Makes the database where it is missing, its tables, and the columns that this release has more. Every step may be
- * repeated, by several processes at once.
- */
+/** Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at once. */
 export async function bringUpToDate(
   server: ClickHouse,
   { outside, database }: { readonly outside: ClickHouse; readonly database: string },
   tables: ClickHouseTables,
 ): Promise<void> {
-  // Who may not make databases can be given one.
+  // A user without the right to create databases can use an existing one.
   const [there] = await outside.rows('select 1 from system.databases where name = {database:String}', { database });
   if (there === undefined) await outside.run('create database if not exists {database:Identifier}', { database });
   for (const definition of definitions(tables)) await server.run(definition);

@@ -8,7 +8,7 @@ import type { ClickHouse } from './client.ts';
 import { inLots, selected } from './trace-lookup.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** The spans of these traces without payload, by ref; by start, then span id. */
+/** The spans of these traces without payload, by trace ref; sorted by start, then span id. */
 export async function spansByRef(
   server: ClickHouse,
   tables: ClickHouseTables,
@@ -30,7 +30,7 @@ export async function spansByRef(
   return spans;
 }
 
-/** At most `limit` spans of a trace that stand behind a position, or from its start, without payload. */
+/** At most `limit` spans of a trace after a position, or from its start, without payload. */
 export async function spanPage(
   server: ClickHouse,
   tables: ClickHouseTables,

@@ -26,14 +26,14 @@ const NS_PER_MS = 1_000_000n;
 /** A trace that a commit touches. */
 interface Touched {
   readonly identity: TraceIdentity;
-  /** As it was summed up before; null when it is new, or was left unfinished. */
+  /** Its stored summary; null for a new trace, and for one that a killed process left without summary. */
   readonly before: TraceSummary | null;
-  /** Its spans as they were stored before. */
+  /** Ids of its stored spans. */
   readonly stored: number;
   readonly fresh: readonly IngestPart[];
 }
 
-/** A trace after a commit, and where it no longer stands in the list by time, Unix milliseconds. */
+/** A trace after a commit, with the starts in Unix ms under which it is no longer listed. */
 interface Grown {
   readonly summary: TraceSummary;
   readonly leaves: readonly number[];
@@ -43,13 +43,13 @@ const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number
 const sizeOf = (parts: readonly IngestPart[]): number =>
   parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
 
-/** Counts up, and is the time when it can be. */
+/** Version: the time, or one more than the last version. */
 function microseconds(): () => number {
   let last = 0;
   return () => (last = Math.max(last + 1, Date.now() * 1_000));
 }
 
-/** Sorted by when they came, and unlike any other process's. */
+/** Id that sorts by arrival and is unique across processes. */
 const bodyIdAt = (arrived: number): string =>
   `${arrived.toString(16).padStart(16, '0')}${randomBytes(8).toString('hex')}`;
 
@@ -63,10 +63,10 @@ function bodyRow(
 }
 
 /**
- * Commits jobs together. There are no transactions here, so the order tells what is true: bodies, then the spans in one
- * insert, which is all or nothing, or in several where one would be too large, then the summaries that make a trace seen. What is counted afterwards is what is
- * stored: a trace that another process grew at the same moment, or that a killed one left without its summary, is
- * summed up anew from its spans. The summary of more spans wins, whoever writes last.
+ * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit),
+ * then the summaries that make traces visible. The spans are counted afterwards: when another process wrote to a trace at the
+ * same moment, or a killed one left it without summary, its summary is computed from all of its spans. The summary with more
+ * spans wins.
  */
 export function createClickHouseIngest(
   server: ClickHouse,
@@ -78,7 +78,7 @@ export function createClickHouseIngest(
   const summaryColumns = [...SUMMARY_PREFIX, ...columnNames(tables.summary)];
   const listedColumns = [...LISTED_PREFIX, ...columnNames(tables.summary)];
 
-  /** The spans of these traces that are stored, by trace ref. */
+  /** Stored spans of these traces, by trace ref. */
   async function storedSpans(traceIds: Iterable<string>): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const rows = await inLots(traceIds, (ids) =>
       server.rows<{ trace_ref: string; span_ids: readonly string[] }>(
@@ -101,7 +101,7 @@ export function createClickHouseIngest(
     return new Map(rows.map(({ trace_ref: ref, spans }) => [ref, Number(spans)]));
   }
 
-  /** What is to be done for each trace of the jobs, by ref, and what is new of each job. */
+  /** The traces of the jobs by ref, and the new spans of each job. */
   async function lookUp(jobs: readonly IngestJob[]) {
     const identities = new Map(jobs.flatMap(({ parts }) => parts.map(({ identity }) => [identity.traceRef, identity])));
     const stored = await storedSpans([...identities.values()].map(({ traceId }) => storable(traceId)));
@@ -125,7 +125,7 @@ export function createClickHouseIngest(
     };
   }
 
-  /** A body without traces it brings nothing new of: who removes one of those would not find it here. */
+  /** The body without traces of which it has nothing new: a removal of such a trace would not find this body. */
   async function onlyNew(
     sent: readonly IngestPart[],
     body: ExportBody,
@@ -138,7 +138,7 @@ export function createClickHouseIngest(
     return bodies.without(body, known);
   }
 
-  /** Stores what is new of each job: all bodies in one insert, then all spans in one. */
+  /** Stores the new spans of each job: all bodies in one insert, then all spans in one. */
   async function storeSpans(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],
@@ -167,11 +167,11 @@ export function createClickHouseIngest(
   const spansOf = async (identity: TraceIdentity): Promise<readonly SpanHead[]> =>
     (await spansByRef(server, tables, [identity])).get(identity.traceRef) ?? [];
 
-  /** A trace summed up from all of its spans that are stored. */
+  /** The summary of a trace from all of its stored spans. */
   async function sumUp({ identity, before }: Touched): Promise<Grown> {
     const heads = await spansOf(identity);
     const summary = addTally(null, identity, tallyOf(heads));
-    // Another process may have listed it, or be about to, where any of its spans begins.
+    // Another process may list it under the start of any of its spans.
     const starts = new Set(heads.map(startMsOf));
     starts.delete(startMsOf(summary));
     return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, leaves: [...starts] };
@@ -182,7 +182,7 @@ export function createClickHouseIngest(
     if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);
     const summary = fresh.reduce<TraceSummary | null>((sum, { tally }) => addTally(sum, identity, tally), before);
     if (summary === null) return sumUp(trace);
-    // Spans that came apart may tell of one call.
+    // Spans of several pieces may describe one call.
     const pieces = fresh.length + (before === null ? 0 : 1);
     const counted = pieces > 1 && mayTellAgain(summary);
     const moved = before !== null && startMsOf(before) !== startMsOf(summary);
@@ -204,7 +204,7 @@ export function createClickHouseIngest(
         listed.push(rowWith([arrived, summary.spanCount, 1], gone));
       }
     }
-    // The list first: a summary that is there counts as finished.
+    // The list first: a stored summary means that the commit is complete.
     await server.insert('trace_by_start', listedColumns, listed);
     await server.insert('trace_summary', summaryColumns, summaries);
   }

@@ -4,10 +4,10 @@ import { type NewSummaryRow, summaryOf } from '../traces/summary-rows.ts';
 import type { ClickHouse, Params } from './client.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** Traces of one lookup: a list of ids that every server and whatever stands before it takes. */
+/** Traces of one lookup: the list of ids must fit the request limits of servers and proxies. */
 const LOOKUP_TRACES = 500;
 
-/** Runs a lookup for however many traces, some at a time. */
+/** Runs a lookup for any number of traces, in batches. */
 export async function inLots<Row>(
   traceIds: Iterable<string>,
   lookUp: (some: readonly string[]) => Promise<readonly Row[]>,
@@ -18,10 +18,10 @@ export async function inLots<Row>(
   return found.flat();
 }
 
-/** Columns as a query selects them. */
+/** Columns for a `select`. */
 export const selected = (columns: readonly string[]): string => columns.join(', ');
 
-/** Reads summaries as the columns of their table say. */
+/** Reads summaries by the columns of their table. */
 export function summaryReader({ summary }: Pick<ClickHouseTables, 'summary'>) {
   const numbers = numbersOf<NewSummaryRow>(summary);
   return {
@@ -30,7 +30,7 @@ export function summaryReader({ summary }: Pick<ClickHouseTables, 'summary'>) {
   };
 }
 
-/** The summaries of these traces as they were written last, by ref. */
+/** The latest summaries of these traces, by ref. */
 export async function knownSummaries(
   server: ClickHouse,
   tables: ClickHouseTables,

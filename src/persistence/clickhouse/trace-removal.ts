@@ -10,16 +10,16 @@ import { listOf, type Thoroughness } from './statements.ts';
 import { inLots } from './trace-lookup.ts';
 
 const DAY_MS = 86_400_000;
-/** What is left of a payload whose texts were taken out. */
+/** Payload of a redacted span. */
 const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
 
-/** One owner's trace, as rows name it. */
+/** A trace of one owner, by its columns. */
 interface KeyRow {
   readonly trace_id: string;
   readonly trace_ref: string;
 }
 
-/** Rows of some traces, as a condition for each statement that names them. */
+/** Conditions for the rows of some traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
   for (let at = 0; at < traces.length; at += 500) {
     const some = traces.slice(at, at + 500);
@@ -29,9 +29,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 }
 
 /**
- * Takes traces, or their texts, out for good, in an order that a killed process can take up again: the list by time goes
- * last. What is old goes cheaply: masked at once, from the disk with the next merge. What somebody wants gone is
- * gone from the disk, too.
+ * Deletes or redacts traces. The list by time is last, so that an interrupted removal can be repeated. Retention hides rows at
+ * once and frees the disk with the next merge; an explicit removal frees the disk at once.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);
@@ -43,7 +42,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       { before: beforeMs, most },
     );
 
-  /** Those of these traces that are there. */
+  /** The stored ones of these traces. */
   async function these(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
     const refs = new Set(traces.map(({ traceRef }) => traceRef));
     const found = await inLots(
@@ -66,7 +65,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       );
   }
 
-  /** The bodies that spans of these traces point into. */
+  /** The bodies with payloads of these traces. */
   async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
     const rows = await inLots(
@@ -90,7 +89,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     return traces.length;
   }
 
-  /** What is masked lies on the disk until it is merged away, or until its day, of which nothing is left, is dropped. */
+  /** Drops days without rows. Hidden rows of other days stay on the disk until a merge. */
   async function dropEmptyDays(beforeMs: number): Promise<void> {
     const before = Math.floor(beforeMs / DAY_MS);
     for (const table of CLICKHOUSE_TABLES) {
@@ -99,7 +98,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
          where database = currentDatabase() and table = {table:String} and active and toInt64(partition) < {before:Int64}`,
         { table, before },
       );
-      // Bodies come with their spans: one that a killed process left behind has none.
+      // A body without spans on its day is left over from a killed process.
       const holder = table === 'export_body' ? 'span' : table;
       for (const { day } of days) {
         const [left] = await server.rows<{ rows: string }>(

@@ -11,13 +11,13 @@ import type {
 } from '../../domain/traces/trace-search.ts';
 import type { ClickHouse, Params } from './client.ts';
 
-/** A condition on summaries, with the values of its places. */
+/** A condition on summaries, with its parameters. */
 interface Condition {
   readonly text: string;
   readonly params: Params;
 }
 
-/** What an order sorts by. */
+/** Sort expression of each order. */
 export const RANKS: Readonly<Record<TraceOrder, string>> = {
   start: 'start_ms',
   duration: '(end_ns - start_ns)',
@@ -33,7 +33,7 @@ export function allOf(...conditions: readonly Condition[]): Condition {
   };
 }
 
-/** What a reader may see. */
+/** A visibility as a condition. */
 export function visibleTo(visibility: Visibility): Condition {
   switch (visibility.kind) {
     case 'all':
@@ -45,7 +45,7 @@ export function visibleTo(visibility: Visibility): Condition {
   }
 }
 
-/** Traces that began in a stretch of time, Unix milliseconds, the end exclusive. */
+/** Traces that began in an interval, Unix ms, end exclusive. */
 export const beganIn = (startMs: number, endMs: number): Condition => ({
   text: 'newest_first <= -{from:Int64} and newest_first > -{until:Int64}',
   params: { from: startMs, until: endMs },
@@ -53,7 +53,7 @@ export const beganIn = (startMs: number, endMs: number): Condition => ({
 
 const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
 const LIST_COLUMNS = ['agent_names', 'models'];
-/** The texts in a column that holds a JSON list of them: the text of a list has brackets and escapes that nobody wrote. */
+/** The texts of a column with a JSON list. */
 const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(String)')`;
 
 /** The filters as one condition. */
@@ -64,10 +64,10 @@ export function passing(filters: TraceFilters): Condition {
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
   const numberOf = (value: bigint | number | null): string | null => (value === null ? null : String(value));
   const lists = (column: string, name: string): string => `has(${textsIn(column)}, {${name}:String})`;
-  const isIn = (told: string): string => `positionCaseInsensitiveUTF8(${told}, {mentioned:String}) > 0`;
+  const isIn = (value: string): string => `positionCaseInsensitiveUTF8(${value}, {mentioned:String}) > 0`;
   const mentioned = [
     ...TEXT_COLUMNS.map(isIn),
-    ...LIST_COLUMNS.map((column) => `arrayExists(told -> ${isIn('told')}, ${textsIn(column)})`),
+    ...LIST_COLUMNS.map((column) => `arrayExists(value -> ${isIn('value')}, ${textsIn(column)})`),
   ];
   return allOf(
     { text: '1', params: {} },
@@ -98,10 +98,7 @@ interface BucketRow {
   readonly p99: string;
 }
 
-/**
- * The stretches that have traces. A quantile is the duration at its rank among those of the stretch, so it is one that
- * occurred.
- */
+/** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
 export async function bucketsOf(
   server: ClickHouse,
   { startMs, endMs, bucketMs }: TraceSeries,

@@ -4,10 +4,7 @@ import { TraceSummaryEntity } from '../traces/entities/trace-summary.ts';
 import { type Column, type RowTable, rowTable, tableWithout } from '../database/rows.ts';
 import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 
-/**
- * What is kept of spans and traces here: the columns of the entities, so that a member that spans gain is gained here
- * too. Traces and bodies have no numbers: nothing counts up across servers.
- */
+/** The columns of spans and summaries, taken from the entities. Traces and bodies have no row numbers here. */
 export interface ClickHouseTables {
   readonly span: RowTable<'span'>;
   readonly summary: RowTable<'trace_summary'>;
@@ -24,18 +21,18 @@ export function clickHouseTables(orm: Orm): ClickHouseTables {
   };
 }
 
-/** Columns in front of a span's own. `arrived` are Unix microseconds. */
+/** Columns before those of a span. `arrived` is in Unix microseconds. */
 export const SPAN_PREFIX = ['trace_id', 'trace_ref', 'team_id', 'key_hash', 'arrived', 'body_id'] as const;
-/** Columns in front of a summary's own. The greatest version is the summary. */
+/** Columns before those of a summary. The greatest version is valid. */
 export const SUMMARY_PREFIX = ['arrived', 'version'] as const;
 export const LISTED_PREFIX = [...SUMMARY_PREFIX, 'deleted'] as const;
 export const BODY_COLUMNS = ['body_id', 'arrived', 'version', 'trace_ids', 'format', 'compression', 'base64'] as const;
 
-/** The JSON list of some values, in front of the values of a list that is text already. */
+/** Prepends values to a JSON list that is text already. */
 export const rowWith = (values: readonly unknown[], row: string): string =>
   `${JSON.stringify(values).slice(0, -1)},${row.slice(1)}`;
 
-/** Turns 64-bit numbers, which come as text, into numbers where the entity has numbers. */
+/** Converts 64-bit numbers, which are text, to numbers where the entity has numbers. */
 export function numbersOf<Row extends object>({ columns }: { readonly columns: readonly Column[] }) {
   const names = columns.filter(({ runtimeType }) => runtimeType === 'number').map(({ name }) => name);
   return (row: Row): Row => {

@@ -23,12 +23,13 @@ import { knownSummaries, selected, summaryReader } from './trace-lookup.ts';
 import { createClickHouseRemoval } from './trace-removal.ts';
 import { agentsOf, allOf, beganIn, bucketsOf, passing, RANKS, visibleTo } from './trace-search.ts';
 import { clickHouseTables, numbersOf } from './trace-tables.ts';
+import { createViews } from './views.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
-/** Each insert is a part on the server's disk that it has to merge: few and large ones. */
+/** Rows of a group commit. Each insert is a part that the server has to merge: few and large ones. */
 const GROUP_ROWS = 20_000;
 
-/** A span with whose it is and the body it belongs to. */
+/** A span with its owner and body. */
 type FoundSpan = SpanRow & {
   readonly trace_id: string;
   readonly team_id: string;
@@ -36,9 +37,9 @@ type FoundSpan = SpanRow & {
   readonly body_id: string;
 };
 
-/** The trace store in ClickHouse, to be closed after it is idle. */
+/** The trace store in ClickHouse. Close it after it is idle. */
 export interface ClickHouseTraceStore extends ClosableTraceStore {
-  /** As `ingest`, of spans that were made ready before. */
+  /** As `ingest`, for spans that are encoded already. */
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
   close(): Promise<void>;
 }
@@ -49,8 +50,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
 }
 
 /**
- * Traces in ClickHouse. Its schema is brought up to date now, or where the server is away, before it is used for the
- * first time: models are served meanwhile. Throws Unavailable when the server does not let us in.
+ * Traces in ClickHouse. The schema is updated now, or before the first use when the server is away: models are served
+ * meanwhile. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
@@ -59,7 +60,7 @@ export async function openClickHouseTraces(
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   const outside = await openClickHouse(location, 'default');
-  // What callers read. What is read to be written back is read where it is written.
+  // Reads of callers. Reads before a write go to the writing server.
   const reader = location.readerUrl ? await openClickHouse({ ...location, url: location.readerUrl }) : server;
   const tables = clickHouseTables(orm);
   const inFlight = createInFlight();
@@ -67,11 +68,15 @@ export async function openClickHouseTraces(
   const spanNumbers = numbersOf<FoundSpan>(tables.span);
   let ready: Promise<void> | null = null;
   function upToDate(): Promise<void> {
-    ready ??= bringUpToDate(server, { outside, database: location.database }, tables).catch((error: unknown) => {
+    ready ??= migrate().catch((error: unknown) => {
       ready = null;
       throw error;
     });
     return ready;
+  }
+  async function migrate(): Promise<void> {
+    await bringUpToDate(server, { outside, database: location.database }, tables);
+    await createViews(server, log);
   }
   const using = <Result>(work: () => Promise<Result>): Promise<Result> =>
     inFlight.run(async () => {
@@ -90,7 +95,7 @@ export async function openClickHouseTraces(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
-  /** Null when its body went meanwhile, and the span with it. */
+  /** Null when the span and its body were removed meanwhile. */
   async function payloadOf(span: FoundSpan): Promise<SpanPayload | null> {
     const { payload, body_at: at, body_id: bodyId } = span;
     if (payload !== null) return payloadOfText(payload);
@@ -201,7 +206,7 @@ export async function openClickHouseTraces(
   };
 }
 
-/** Work that reads and writes back, one after the other: a summary must not bring back what is being taken out of it. */
+/** Runs read-modify-write work one after another: a summary must not restore a text that is being redacted. */
 function createTurns(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

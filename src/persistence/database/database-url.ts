@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Unsupported } from '../../domain/errors.ts';
 
-/** Where the data is: a SQLite file or a PostgreSQL server. */
+/** Location of the data: a SQLite file or a PostgreSQL server. */
 export type DatabaseLocation =
   | { readonly kind: 'sqlite'; readonly file: string }
   | { readonly kind: 'postgresql'; readonly url: string };
@@ -12,9 +12,9 @@ function sqliteFile(path: string): DatabaseLocation {
 }
 
 /**
- * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` name a
- * SQLite file; `postgres:` and `postgresql:` a server. Throws Unsupported, never repeating the URL, which
- * may hold a password.
+ * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` are SQLite files;
+ * `postgres:` and `postgresql:` servers. Throws Unsupported. The message does not contain the URL, which may have a
+ * password.
  */
 export function locateDatabase(databaseUrl: string | null, dataDir: string): DatabaseLocation {
   if (databaseUrl === null) return sqliteFile(join(dataDir, 'lensgate.db'));

@@ -4,7 +4,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Stores } from '../stores.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** The two ways of SQL we speak; which library speaks SQLite makes no difference to a statement. */
+/** SQL dialect. It does not depend on the SQLite library. */
 export type SqlFlavour = 'sqlite' | 'postgresql';
 
 export type Orm = MikroORM<AbstractSqlDriver, SqlEntityManager>;
@@ -14,7 +14,7 @@ export interface Database {
   readonly orm: Orm;
   readonly engine: Stores['engine'];
   readonly flavour: SqlFlavour;
-  /** Every call of a store goes through here. */
+  /** Wraps every call of a store. */
   readonly inFlight: InFlight;
   readonly writes: WriteHealth;
 }

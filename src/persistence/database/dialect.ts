@@ -105,7 +105,7 @@ function driverOver({ open, file, role, lockTimeoutMs, failed }: SqliteDatabase)
       }
     },
     commitTransaction: (on) => leaseOf(on).end('commit'),
-    // SQLite may have rolled back by itself, as on a full disk. The failure to do so again would hide the reason.
+    // SQLite may have rolled back by itself, as on a full disk. A second rollback fails, which would hide the reason.
     rollbackTransaction: (on) =>
       leaseOf(on)
         .end('rollback')
@@ -124,7 +124,7 @@ function driverOver({ open, file, role, lockTimeoutMs, failed }: SqliteDatabase)
   };
 }
 
-/** Kysely's SQLite dialect over any library that can be put behind `SqliteHandle`. */
+/** Kysely's SQLite dialect over any implementation of `SqliteHandle`. */
 export function sqliteDialect(database: SqliteDatabase): Dialect {
   return {
     createDriver: () => driverOver(database),

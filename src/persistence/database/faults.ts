@@ -1,7 +1,7 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
 /** Connection-level failures as Node and the `sqlite3` package name them. */
-const AWAY = new Set([
+const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
@@ -19,20 +19,24 @@ const AWAY = new Set([
  * SQLSTATE classes: connection, read-only transaction (a standby), transaction rollback (deadlock), resources, lock not
  * available, shutdown, I/O.
  */
-const AWAY_SQLSTATE = /^(?:08|25006|40|53|55P03|57P|58)/;
-/** Failures that come without a code of their own. */
-const AWAY_MESSAGE =
+const CONNECTION_SQLSTATE = /^(?:08|25006|40|53|55P03|57P|58)/;
+/** Failures without a code. */
+const CONNECTION_MESSAGE =
   /database is locked|database or disk is full|Connection terminated|is not queryable|timeout exceeded when trying to connect/;
 
-/** Whether the database could not be reached or used now, as opposed to having refused what was sent. */
-function isAway(error: unknown): boolean {
+/** Whether the database could not be reached or used, as opposed to having refused the statement. */
+function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (AWAY_MESSAGE.test(error.message)) return true;
+  if (CONNECTION_MESSAGE.test(error.message)) return true;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return AWAY.has(code) || (code.length === 5 && AWAY_SQLSTATE.test(code)) || isAway(error.cause);
+  return (
+    CONNECTION_CODES.has(code) ||
+    (code.length === 5 && CONNECTION_SQLSTATE.test(code)) ||
+    isConnectionFailure(error.cause)
+  );
 }
 
-/** Whether a statement of PostgreSQL gave up waiting for a lock. */
+/** Whether a PostgreSQL statement ran into the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === '55P03') || isLockTimeout(error.cause);
@@ -45,12 +49,12 @@ export function isDuplicate(error: unknown): boolean {
   return ('code' in error && error.code === '23505') || isDuplicate(error.cause);
 }
 
-/** Runs work against the database; a database that is away becomes Unavailable, all else stays as it is. */
+/** Runs work against the database. A connection failure becomes Unavailable; other errors are not changed. */
 export async function reaching<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof DomainError || !isAway(error)) throw error;
+    if (error instanceof DomainError || !isConnectionFailure(error)) throw error;
     throw new Unavailable('The database cannot be used at the moment.', undefined, { cause: error });
   }
 }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { Unavailable } from '../../domain/errors.ts';
 
-/** How much a job weighs against the bounds. */
+/** Size of a job, for the limits of the queue. */
 export interface Weight {
   readonly rows: number;
   readonly bytes: number;
@@ -10,13 +10,13 @@ export interface Weight {
 
 export interface GroupCommit<Job extends Weight, Result> {
   /**
-   * Queues a job; settles with the commit that carried it. Throws Unavailable when the queue is full. A job
-   * larger than the whole queue is taken when nothing else waits: the doors bound what one caller sends.
+   * Queues a job; settles with its commit. Throws Unavailable when the queue is full. A job larger than the limit is
+   * accepted when the queue is empty: transports limit the size of a request.
    */
   submit(job: Job): Promise<Result>;
-  /** Hands on what a job is still being made of, to be submitted at once; until then commits may wait for it a moment. */
+  /** Awaits the input of a job that is submitted right after; until then commits may wait for it for a moment. */
   expected<Part>(making: Part | Promise<Part>): Promise<Part>;
-  /** Resolves when nothing is queued or being committed any more. */
+  /** Resolves when nothing is queued or being committed. */
   idle(): Promise<void>;
 }
 
@@ -26,14 +26,14 @@ interface Entry<Job, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Longest that a commit waits for jobs that are being made, where none can be made while it runs. */
+/** Longest wait of a commit for jobs in preparation, on one core, in ms. */
 const GATHER_MS = 10;
 
 /**
- * Jobs that wait at the same moment share one commit: the first starts a commit with the end of its turn of the event
- * loop, those that come while it runs form the next. On one core nothing is made meanwhile: there it waits a moment for what
- * is being made.
- * When a shared commit fails every job is tried again alone, so one that cannot be stored fails only itself.
+ * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event
+ * loop; jobs during a commit form the next. On one core no job can be prepared during a commit, so the commit waits a
+ * moment for jobs in preparation. When a shared commit fails, every job is retried alone, so that one bad job fails
+ * only itself.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
@@ -41,13 +41,13 @@ export function createGroupCommit<Job extends Weight, Result>({
   groupRows,
   cores = availableParallelism(),
 }: {
-  /** Stores the jobs, all or nothing; one result per job, in their order. */
+  /** Stores all jobs or none; returns one result per job, in their order. */
   readonly commit: (jobs: readonly Job[]) => Promise<readonly Result[]>;
-  /** Most that may be queued or in a running commit. */
+  /** Most jobs that are queued or being committed. */
   readonly limit: Weight;
   /** A commit takes further jobs until it has this many rows. */
   readonly groupRows: number;
-  /** How many threads of this process run at once. */
+  /** Number of cores. */
   readonly cores?: number;
 }): GroupCommit<Job, Result> {
   let queue: Entry<Job, Result>[] = [];
@@ -56,7 +56,7 @@ export function createGroupCommit<Job extends Weight, Result>({
   let beingMade = 0;
   let look = (): void => {};
 
-  /** While a commit is awaited, all that is held is in the queue. */
+  /** Between commits, `held` counts the queue only. */
   const mayGather = (): boolean => cores === 1 && beingMade > 0 && held.rows < groupRows;
 
   async function gather(): Promise<void> {
@@ -89,7 +89,7 @@ export function createGroupCommit<Job extends Weight, Result>({
       for (const [position, { resolve }] of group.entries()) resolve(results[position] as Result);
     } catch (error) {
       if (error instanceof Unavailable || group.length === 1) {
-        // A store that is away is away for all: trying each alone would only make everyone wait longer.
+        // A store that cannot be reached fails all jobs: retries would only delay them.
         for (const { reject } of group) reject(error);
         return;
       }
@@ -99,8 +99,8 @@ export function createGroupCommit<Job extends Weight, Result>({
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // To hand a commit to a thread may give that thread our core: what is ready in this turn is done before, answers and
-      // further jobs among it, and the jobs go along.
+      // Passing a commit to a thread may give that thread our core. So answers and further jobs of this turn come
+      // first, and these jobs join the commit.
       await endOfTurn();
       await gather();
       const group = nextGroup();

@@ -4,11 +4,11 @@ import type { WriteHealth } from './write-health.ts';
 
 /** Tracks the work in flight, so that the database is closed only after it. */
 export interface InFlight {
-  /** Runs work that only reads. Throws Unavailable when the database is away, or ours is closing. */
+  /** Runs work that only reads. Throws Unavailable when the database cannot be reached, or is closing. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** The same for work that writes. Its outcome counts for the readiness of the process. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Takes no more work; resolves when what had begun is done. */
+  /** Refuses new work; resolves when all running work has ended. */
   drain(): Promise<void>;
 }
 

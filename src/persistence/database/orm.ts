@@ -11,14 +11,16 @@ import { migrate, migrationsOf } from '../migrate.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
 import { createCallStore } from '../calls/store.ts';
-import { createCallSpanStore, createCallSpendStore } from '../calls/parted-calls.ts';
+import { createCallSpanStore, createCallSpendStore } from '../calls/separate-stores.ts';
 import { createCatalogHistory } from '../catalog/history.ts';
 import { createCheckoutStore } from '../checkout/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createKeyStore } from '../keys/store.ts';
+import { createTenancyStores } from '../tenancy-stores.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
-import { readableSpend, readableTraces } from '../traces/readable.ts';
+import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
 import { createResponseStore } from '../responses/store.ts';
+import { createSpendReports } from '../spend/reports.ts';
 import { createSpendStore } from '../spend/store.ts';
 import { createTraceStore } from '../traces/store.ts';
 import { createUpstreamObjectStore } from '../upstream-objects/store.ts';
@@ -32,7 +34,7 @@ const POSTGRES_CONNECT_MS = 5_000;
 const LOCK_TIMEOUT_MS = 5_000;
 const POSTGRES_POOL = { min: 0, max: 10 };
 
-/** What it takes to open a database, without anything of what is in it. */
+/** Options of a connection. */
 type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
 type SqliteChoice = { readonly engine: 'sqlite3' | 'node:sqlite'; readonly open: OpenSqlite };
 
@@ -54,12 +56,14 @@ async function chooseSqlite({ sqliteDriver, log }: DatabaseOptions): Promise<Sql
 function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDriver, SqlEntityManager>): Orm {
   return new MikroORM<AbstractSqlDriver, SqlEntityManager>({
     entities: ENTITIES,
-    // Every use goes through a fork or a transaction of its own; a shared identity map would be a bug.
+    // Every use has its own fork or transaction; a shared identity map would be a bug.
     allowGlobalContext: false,
-    // Statements are never logged: they carry values. What remains are warnings about connections.
+    // Statements are never logged, because they contain values. Only warnings about connections are.
     debug: false,
     colors: false,
     logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
+    // For people with an SQL client (docs/sql-views.md): made by migrations, no part of the entities.
+    schemaGenerator: { skipViews: ['spans', 'traces', 'spend'] },
     ...options,
   });
 }
@@ -71,8 +75,8 @@ function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): 
 }
 
 /**
- * SQLite: one connection writes; a second, read-only one serves reads, so that under WAL no list waits for
- * an ingest. To MikroORM the second is a read replica.
+ * One connection writes; a second, read-only one serves reads, so that with WAL reads do not wait for writes. To
+ * MikroORM the second is a read replica.
  */
 async function openSqlite(file: string, options: DatabaseOptions): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
@@ -120,7 +124,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database;
 }
 
-/** Does what may fail with a database that is open; it is not left open then. */
+/** Runs work with an open database, which is closed when the work fails. */
 async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -130,36 +134,39 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
   }
 }
 
-/** The traces, and the calls whose spans go among them: in the database, or in ClickHouse. */
+/** Stores of traces and calls: in the database, or in ClickHouse. */
 async function openCallsAndTraces(database: Database, options: StoresOptions) {
   const { bodies, ingestLimit: limit, traces: location, log } = options;
   const kept = createTraceStore(database, bodies, limit);
   const spendRows = createSpendStore(database);
   const calls = createCallStore(database, { spend: spendRows, traces: kept }, log);
   const spend = readableSpend(spendRows, calls.readable);
+  const spendReports = readableReports(createSpendReports(database), calls.readable);
   if (!location)
     return {
       calls,
       callSpans: null,
       spend,
+      spendReports,
       traces: readableTraces(kept, calls.readable),
       closeTraces: () => kept.idle(),
     };
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
   const traces = await openClickHouseTraces(location, database.orm, { bodies, log, limit });
   return {
-    // What is in the log of calls from before is unfolded into the database.
+    // Calls that are still in the log are unfolded into the database.
     calls: createCallSpendStore({ spend: spendRows, log: calls }),
     callSpans: createCallSpanStore(traces),
     spend,
+    spendReports,
     traces,
     closeTraces: traces.close,
   };
 }
 
 /**
- * Opens the database, brings its schema up to date, and gives the stores over it. Throws Unavailable when
- * the database cannot be reached, Unsupported for a URL of another kind.
+ * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
+ * be reached, Unsupported for a URL of another kind.
  */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const database = await openDatabase(options);
@@ -170,6 +177,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   });
   return {
     ...callsAndTraces,
+    ...createTenancyStores(database),
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),

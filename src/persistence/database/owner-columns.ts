@@ -8,17 +8,31 @@ interface OwnerColumns {
   readonly key_hash: string;
 }
 
+/** The same as entity properties. */
+interface OwnerProperties {
+  readonly teamId: string;
+  readonly keyHash: string;
+}
+
 /**
  * Encodes an owner. No team is stored as empty text, because partial indexes and ClickHouse columns need a value that is
- * not null. Only these two functions know the encoding: conditions on a team must also exclude the empty text.
+ * not null. Only this file knows the encoding: conditions on a team must also exclude the empty text.
  */
-export const ownerColumns = ({ teamId, keyHash }: Owner): OwnerColumns => ({
-  team_id: storable(teamId ?? ''),
-  key_hash: storable(keyHash),
+export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => ({
+  teamId: storable(teamId ?? ''),
+  keyHash: storable(keyHash),
 });
 
 /** Decodes an owner. A blank team, which old rows may hold, is no team: the row belongs to its key alone. */
-export const ownerOfColumns = ({ team_id: teamId, key_hash: keyHash }: OwnerColumns): Owner => ({
+export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
   teamId: idOrNull(teamId),
   keyHash,
 });
+
+export function ownerColumns(owner: Owner): OwnerColumns {
+  const { teamId, keyHash } = ownerProperties(owner);
+  return { team_id: teamId, key_hash: keyHash };
+}
+
+export const ownerOfColumns = ({ team_id: teamId, key_hash: keyHash }: OwnerColumns): Owner =>
+  ownerOfProperties({ teamId, keyHash });

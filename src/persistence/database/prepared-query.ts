@@ -1,7 +1,7 @@
 import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** Where a value goes into a query that is given with each run of it. */
+/** Placeholder of a value that each run provides. */
 class Place {
   readonly name: string;
 
@@ -10,14 +10,14 @@ class Place {
   }
 }
 
-/** Stands in a query for the value of this name. */
+/** Placeholder of the value with this name. */
 export type Given<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
 /**
- * A query whose text is made once, when it first runs: to build and compile it anew takes longer than SQLite needs for
- * a page. Every value that differs from run to run must come by `given`.
+ * A query that is compiled once, at its first run: compiling takes longer than SQLite needs for a page. Every value
+ * that differs between runs must be a `given`.
  */
-export function madeOnce<Values extends object, Row>(
+export function preparedQuery<Values extends object, Row>(
   build: (db: Kysely<Tables>, given: Given<Values>) => Compilable<Row>,
 ): (db: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
   let made: CompiledQuery<Row> | null = null;

@@ -3,22 +3,21 @@ import type { SqlFlavour } from './database.ts';
 import { type Column, everyColumn, isWide, type RowTable } from './rows.ts';
 import type { Tables } from './tables.ts';
 
-/** How rows of a table are selected, and what a row is made of again that was. */
+/** Selects and decodes rows of a table. */
 export interface RowReader<Row> {
-  /** What to select of the table, beside whatever else. Order by `table.column`. */
+  /** Expressions to select. Order by `table.column`. */
   readonly selection: readonly AliasedRawBuilder<unknown, string>[];
-  /** The names that these are selected by. */
+  /** Names of the selected expressions. */
   readonly names: readonly string[];
-  /** The row in what one row of such a query gave. */
+  /** Decodes one row of the query's result. */
   rowOf(found: object): Row;
 }
 
 const PACKED = 'packed';
 
 /**
- * Reads rows of many columns. SQLite's addon makes an object of every row, member by member, at three quarters of what
- * a page of a list costs: there each row is one text, the JSON list of its values, which also keeps 64 bits of numbers.
- * Not for columns of bytes.
+ * Reads rows of many columns. SQLite's addon creates each row object member by member, which is three quarters of the
+ * cost of a page. So there each row is one JSON list of its values, which also keeps 64-bit numbers. Not for blobs.
  */
 export function rowReader<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -29,7 +28,7 @@ export function rowReader<Name extends keyof Tables>(
   const names = columns.map((column) => column.name);
   if (flavour === 'postgresql') return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
   const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
-  // Copied and then filled: V8 makes a dictionary of an object that gains so many members one by one.
+  // Copied and then filled: V8 converts an object with so many added members to a slow dictionary.
   const blank = Object.fromEntries(names.map((column) => [column, null]));
   return {
     selection: [sql<string>`json_array(${sql.join(values)})`.as(PACKED)],

@@ -3,16 +3,16 @@ import { CompiledQuery, type Kysely, sql, type RawBuilder } from 'kysely';
 import type { Orm, SqlFlavour } from './database.ts';
 import type { Tables } from './tables.ts';
 
-/** A column as its entity declares it. */
+/** A column, from its entity's metadata. */
 export interface Column<Name extends string = string> {
   readonly name: Name;
   readonly sqlType: string;
-  /** What the property is in TypeScript. */
+  /** Type of the property in TypeScript. */
   readonly runtimeType: string;
   readonly nullable: boolean;
 }
 
-/** A table as rows are written to and read from it; its columns come from the entity's metadata. */
+/** A table for row access; its columns come from the entity's metadata. */
 export interface RowTable<Name extends keyof Tables> {
   readonly name: Name;
   readonly columns: readonly Column<keyof Tables[Name] & string>[];
@@ -33,7 +33,7 @@ export function rowTable<Name extends keyof Tables>(
   return { name, columns };
 }
 
-/** The same table without some of its columns: those the database fills, or those a reader does not want. */
+/** The same table without some columns: generated ones, or those that a reader does not need. */
 export function tableWithout<Name extends keyof Tables>(
   { name, columns }: RowTable<Name>,
   ...unwanted: readonly (keyof Tables[Name] & string)[]
@@ -45,7 +45,7 @@ export function columnNames<Name extends keyof Tables>({ columns }: RowTable<Nam
   return columns.map(({ name }) => name);
 }
 
-/** A row as `rowsFrom` takes it: the JSON list of its values, in the order of the columns. */
+/** A row for `rowsFrom`: the JSON list of its values, in the order of the columns. */
 export type EncodedRow = string & { readonly encoded: true };
 
 export function encodeRow<Name extends keyof Tables>(
@@ -56,9 +56,9 @@ export function encodeRow<Name extends keyof Tables>(
 }
 
 /**
- * Encoded rows as a query to insert from: however many they are, they travel as a single JSON parameter.
- * That is one short statement to prepare and no limit on parameters; binding them one by one costs the main
- * thread several times as much. 64-bit numbers are text in the JSON and become numbers in their column.
+ * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: one short statement and no
+ * limit on parameters. Binding values one by one costs the main thread several times as much. 64-bit numbers are text
+ * in the JSON and become numbers in their column.
  */
 export function rowsFrom<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -74,14 +74,14 @@ export function rowsFrom<Name extends keyof Tables>(
     return sql`select ${sql.join(picked)} from jsonb_array_elements(${json}::jsonb)`;
   }
   const picked = columns.map(({ name }, position) => sql`value ->> ${sql.lit(position)} as ${sql.ref(name)}`);
-  // `jsonb_each` gives each row in binary: with `json_each` every column would parse the text of its row again.
+  // `jsonb_each` returns each row in binary: with `json_each` every column would parse the text of its row again.
   // `where true` keeps SQLite from reading the `on conflict` that may follow as a join condition.
   return sql`select ${sql.join(picked)} from jsonb_each(${json}) where true`;
 }
 
 /**
- * A failure ends the transaction at once, for whoever does not go on after one: without that SQLite copies every page that a
- * statement changes, for the case that only the statement is taken back.
+ * A failure rolls the transaction back at once. Without `or rollback` SQLite copies every page that a statement
+ * changes, to be able to undo the statement alone. Only for transactions that do not continue after a failure.
  */
 export const insertOrRollback = (flavour: SqlFlavour): string =>
   flavour === 'postgresql' ? 'insert' : 'insert or rollback';
@@ -93,8 +93,8 @@ export type Insertion = <Returned = unknown>(
 ) => Promise<readonly Returned[]>;
 
 /**
- * An insert into a table, with what follows it (`on conflict ...`, `returning ...`). Its text is made once: to
- * make it anew for every commit costs more than to run it on a few rows.
+ * An insert into a table, with further clauses (`on conflict ...`, `returning ...`). Its text is compiled once, because
+ * compiling costs more than running it on a few rows.
  */
 export function insertionInto<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -114,17 +114,17 @@ export function insertionInto<Name extends keyof Tables>(
   };
 }
 
-/** Most rows and bytes of text one statement carries: keeps each step on the main thread to milliseconds. */
+/** Most rows and characters of one statement, which limits each step on the main thread to milliseconds. */
 const STATEMENT_ROWS = 1_000;
 const STATEMENT_BYTES = 1 << 21;
 
 const lengthOf = (encodedRow: string): number => encodedRow.length;
 
-/** Cuts rows into what one statement may carry. */
+/** Splits rows by the limits of one statement. */
 export const statements = <Row extends string>(encodedRows: Iterable<Row>): Generator<readonly Row[]> =>
   statementsOf(encodedRows, lengthOf, STATEMENT_ROWS);
 
-/** The same of whatever makes a row. */
+/** The same for rows of any type. */
 export function* statementsOf<Row>(
   all: Iterable<Row>,
   bytesOf: (row: Row) => number,
@@ -146,14 +146,17 @@ export function* statementsOf<Row>(
 }
 
 /** Texts as the right-hand side of `in`, as one parameter. */
-export function textsIn(flavour: SqlFlavour, texts: readonly string[]): RawBuilder<string> {
-  const json = JSON.stringify(texts);
+export const textsIn = (flavour: SqlFlavour, texts: readonly string[]): RawBuilder<string> =>
+  textsInJson(flavour, sql`${JSON.stringify(texts)}`);
+
+/** The same for a JSON list of texts. */
+export function textsInJson(flavour: SqlFlavour, json: RawBuilder<string>): RawBuilder<string> {
   return flavour === 'postgresql'
     ? sql<string>`(select json_array_elements_text(${json}::json))`
     : sql<string>`(select value from json_each(${json}))`;
 }
 
-/** Row numbers, as the database gave them, as the right-hand side of `in`, as one parameter. */
+/** Row numbers in text as the right-hand side of `in`, as one parameter. */
 export function numbersIn(flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> {
   const texts = textsIn(flavour, numbers);
   return flavour === 'postgresql' ? sql<string>`(select cast(value as bigint) from ${texts} as t(value))` : texts;
@@ -168,7 +171,7 @@ export function tuplesIn(
   return tuplesInJson(flavour, width, sql`${JSON.stringify(tuples)}`);
 }
 
-/** The same for lists that are encoded, or will be. */
+/** The same for a JSON list of lists. */
 export function tuplesInJson(flavour: SqlFlavour, width: number, json: RawBuilder<string>): RawBuilder<unknown> {
   const parts = sql.join(Array.from({ length: width }, (_, position) => sql`value ->> ${sql.lit(position)}`));
   return flavour === 'postgresql'
@@ -176,15 +179,15 @@ export function tuplesInJson(flavour: SqlFlavour, width: number, json: RawBuilde
     : sql`(select ${parts} from json_each(${json}))`;
 }
 
-/** Whether a column has 64 bits. Row numbers are called otherwise: `integer` in SQLite, `bigserial` in PostgreSQL. */
+/** Whether a column has 64 bits. Row numbers have other types: `integer` in SQLite, `bigserial` in PostgreSQL. */
 export function isWide({ sqlType, runtimeType }: Column): boolean {
   return sqlType.startsWith('big') || (sqlType === 'integer' && runtimeType === 'string');
 }
 
 /**
- * Every column of a table, to select, each as its property's type says. 64-bit columns need help: the SQLite
- * addon reads them into doubles and PostgreSQL's driver into text, so each is asked for as what it is to be.
- * Order by `table.column`: a bare column means the selected expression, which no index serves.
+ * All columns of a table to select, with the types of their properties. 64-bit columns need a cast: the SQLite addon
+ * reads them as doubles and PostgreSQL's driver as text. Order by `table.column`: a bare column is the cast expression,
+ * which no index serves.
  */
 export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
   return columns.map((declared) => {

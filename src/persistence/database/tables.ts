@@ -1,6 +1,6 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
-import { CallNoteEntity, type CallNoteSchema } from '../calls/entities/call-note.ts';
-import { CallSegmentEntity, type CallSegmentSchema } from '../calls/entities/call-segment.ts';
+import { CallNoteEntity, type CallNoteSchema } from '../traces/entities/call-note.ts';
+import { CallSegmentEntity, type CallSegmentSchema } from '../call-log/entities/call-segment.ts';
 import { CatalogChangeEntity, type CatalogChangeSchema } from '../catalog/entities/catalog-change.ts';
 import { CatalogRecordedEntity, type CatalogRecordedSchema } from '../catalog/entities/catalog-recorded.ts';
 import { CatalogSpanEntity, type CatalogSpanSchema } from '../catalog/entities/catalog-span.ts';
@@ -13,14 +13,24 @@ import { PaymentEventEntity, type PaymentEventSchema } from '../checkout/entitie
 import { PaymentObjectEntity, type PaymentObjectSchema } from '../checkout/entities/payment-object.ts';
 import { ResponseEntity, type ResponseSchema } from '../responses/entities/response.ts';
 import { RetiredSecretEntity } from '../keys/entities/retired-secret.ts';
-import { SheetTraceEntity, type SheetTraceSchema } from '../traces/entities/sheet-trace.ts';
+import { BlockTraceEntity, type BlockTraceSchema } from '../span-blocks/entities/block-trace.ts';
 import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
+import { BudgetEntity } from '../budgets/entities/budget.ts';
+import { CustomerEntity } from '../customers/entities/customer.ts';
+import { InvitationEntity } from '../users/entities/invitation.ts';
+import { OrganizationEntity } from '../organizations/entities/organization.ts';
+import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
+import { ProjectEntity } from '../projects/entities/project.ts';
+import { TagEntity } from '../tags/entities/tag.ts';
+import { TeamEntity } from '../teams/entities/team.ts';
+import { TeamMemberEntity } from '../teams/entities/member.ts';
+import { UserEntity } from '../users/entities/user.ts';
 import { VirtualKeyEntity } from '../keys/entities/virtual-key.ts';
 
-/** Everything the ORM manages or makes tables for. */
+/** All entities with a table. */
 export const ENTITIES = [
   CallNoteEntity,
   CallSegmentEntity,
@@ -31,7 +41,7 @@ export const ENTITIES = [
   RetiredSecretEntity,
   TraceSummaryEntity,
   SpanEntity,
-  SheetTraceEntity,
+  BlockTraceEntity,
   ExportBodyEntity,
   SpendRowEntity,
   KeySpendEntity,
@@ -42,9 +52,19 @@ export const ENTITIES = [
   PaymentObjectEntity,
   UpstreamObjectEntity,
   ResponseEntity,
+  BudgetEntity,
+  UserEntity,
+  InvitationEntity,
+  TeamEntity,
+  TeamMemberEntity,
+  OrganizationEntity,
+  OrganizationMemberEntity,
+  ProjectEntity,
+  CustomerEntity,
+  TagEntity,
 ];
 
-/** The tables that are read and written as rows, typed from the same declarations the migrations come from. */
+/** Tables of the query builder, typed from the declarations that the migrations come from. */
 export type Tables = InferKyselyDB<
   | typeof CallNoteSchema
   | typeof CallSegmentSchema
@@ -54,7 +74,7 @@ export type Tables = InferKyselyDB<
   | typeof CatalogReleaseSchema
   | typeof TraceSummarySchema
   | typeof SpanSchema
-  | typeof SheetTraceSchema
+  | typeof BlockTraceSchema
   | typeof ExportBodySchema
   | typeof SpendRowSchema
   | typeof KeySpendSchema

@@ -13,13 +13,17 @@ export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Prom
 
 /**
  * The same for entities: `work` reads and changes them inside the transaction, then its changes are flushed. A `flush` by
- * itself opens the ORM's own transaction.
+ * itself opens the ORM's own transaction. `em.getKysely()` is the query builder of the same transaction.
  */
-export function entityTransaction(orm: Orm, work: (em: SqlEntityManager) => void | Promise<void>): Promise<void> {
+export function entityTransaction<Result>(
+  orm: Orm,
+  work: (em: SqlEntityManager) => Result | Promise<Result>,
+): Promise<Result> {
   return transaction(orm, async (db) => {
     const em = orm.em.fork();
     em.setTransactionContext(db);
-    await work(em);
+    const result = await work(em);
     await em.flush();
+    return result;
   });
 }

@@ -24,12 +24,11 @@ export function probeWrites({ orm, flavour }: Pick<Database, 'orm' | 'flavour'>)
       await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);
       await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in row exclusive mode`.execute(db);
     }
-    const { rows } = await sql<{ body_no: string }>`
-      insert into export_body (format, compression, held_by, bytes)
-      values ('probe', 'zstd', 0, ${sql.raw(PROBE_BODY[flavour])})
-      returning cast(body_no as text) as body_no
-    `.execute(db);
-    for (const { body_no: number } of rows)
-      await sql`delete from export_body where body_no = ${sql.lit(Number(number))}`.execute(db);
+    const { body_no: inserted } = await db
+      .insertInto('export_body')
+      .values({ format: sql`'probe'`, compression: 'zstd', held_by: 0, bytes: sql.raw(PROBE_BODY[flavour]) })
+      .returning(sql<string>`cast(body_no as text)`.as('body_no'))
+      .executeTakeFirstOrThrow();
+    await db.deleteFrom('export_body').where('body_no', '=', inserted).execute();
   });
 }

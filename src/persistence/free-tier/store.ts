@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely';
+import { type AliasedRawBuilder, type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { FreeTierCalls, FreeTierStore, Reserved } from '../../domain/free-tier/free-tier.ts';
 import type { Database } from '../database/database.ts';
 import { FreeTierUseEntity } from './entities/free-tier-use.ts';
@@ -7,7 +7,7 @@ import { columnNames, encodeRow, rowsFrom, rowTable } from '../database/rows.ts'
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 
-/** Reservations that may wait for their commit, and how many one commit takes. */
+/** Most reservations that wait for their commit, and most of one commit. */
 const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 const GROUP_ROWS = 1_000;
 
@@ -16,9 +16,11 @@ interface Asked extends Weight {
   readonly limit: number;
 }
 
+type FreeTierRow = Selectable<Tables['free_tier_use']>;
+
 const nameOf = ({ day, ipHash }: { readonly day: string; readonly ipHash: string }): string => `${day}/${ipHash}`;
 
-/** One row per client and day, in the order of their keys: two processes then lock rows in one order. */
+/** One row per client and day, in the order of their keys, so that two processes lock rows in one order. */
 function added(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
   const sums = new Map<string, FreeTierCalls>();
   for (const asked of calls) {
@@ -28,13 +30,13 @@ function added(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
   return [...sums.values()].toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
 }
 
-/** Counts of free calls as rows that only single statements change. */
+/** Counters of free calls as rows that single statements change. */
 export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeTierStore {
   const table = rowTable(orm, 'free_tier_use', FreeTierUseEntity);
   const writing = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
 
-  /** Rows to insert from; what is to be added stands in both numbers. */
-  function rowsOf(calls: readonly FreeTierCalls[], most: number) {
+  /** Rows to insert; `used` and `granted` both have the requested number. */
+  function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
     const encoded = added(calls).map((asked) => {
       const number = Math.min(asked.calls, most);
       return encodeRow(table, { day: asked.day, ip_hash: asked.ipHash, used: number, granted: number });
@@ -57,7 +59,7 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
     return new Map(rows.map(({ day, ip_hash: ipHash, used, granted }) => [nameOf({ day, ipHash }), { used, granted }]));
   }
 
-  /** Several that ask for one client share what it got, first come, first served. */
+  /** Reservations of one client share its grant, first come, first served. */
   async function commit(jobs: readonly Asked[]): Promise<readonly Reserved[]> {
     const results = new Map<Asked, Reserved>();
     for (const limit of new Set(jobs.map((job) => job.limit))) {
@@ -83,22 +85,19 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
 
   return {
     reserve: (asked, limit) => reservations.submit({ asked, limit, rows: 1, bytes: 0 }),
-    giveBack: (unused) =>
+    release: (unused) =>
       inFlight.write(async () => {
         if (unused.length === 0) return;
-        const returned = rowsOf(unused, Number.MAX_SAFE_INTEGER);
-        const same = sql`free_tier_use.day = returned.day and free_tier_use.ip_hash = returned.ip_hash`;
+        const returned = sql<FreeTierRow>`(${rowsOf(unused, Number.MAX_SAFE_INTEGER)})`.as('returned');
         await transaction(orm, async (db) => {
-          // An update locks rows in no certain order; in this one nobody waits for each other.
-          if (flavour === 'postgresql')
-            await sql`
-              select 1 from free_tier_use, (${returned}) as returned where ${same}
-              order by free_tier_use.day, free_tier_use.ip_hash for update of free_tier_use
-            `.execute(db);
-          await sql`
-            update free_tier_use set used = free_tier_use.used - returned.used
-            from (${returned}) as returned where ${same}
-          `.execute(db);
+          if (flavour === 'postgresql') await lockInOrder(db, returned);
+          await db
+            .updateTable('free_tier_use')
+            .from(returned)
+            .set(({ eb, ref }) => ({ used: eb('free_tier_use.used', '-', ref('returned.used')) }))
+            .whereRef('free_tier_use.day', '=', 'returned.day')
+            .whereRef('free_tier_use.ip_hash', '=', 'returned.ip_hash')
+            .execute();
         });
       }),
     usedOn: (day, ipHash) =>
@@ -115,12 +114,38 @@ export function createFreeTierStore({ orm, flavour, inFlight }: Database): FreeT
       }),
     forgetBefore: (day, most) =>
       inFlight.write(async () => {
-        const gone = await sql<{ day: string }>`
-          delete from free_tier_use where (day, ip_hash) in (
-            select day, ip_hash from free_tier_use where day < ${day} order by day, ip_hash limit ${most}
-          ) returning day
-        `.execute(writing());
-        return gone.rows.length;
+        const removed = await writing()
+          .deleteFrom('free_tier_use')
+          .where(({ eb, refTuple, selectFrom }) =>
+            eb(
+              refTuple('day', 'ip_hash'),
+              'in',
+              selectFrom('free_tier_use as old')
+                .select(['old.day', 'old.ip_hash'])
+                .where('old.day', '<', day)
+                .orderBy('old.day')
+                .orderBy('old.ip_hash')
+                .limit(most)
+                .$asTuple('day', 'ip_hash'),
+            ),
+          )
+          .returning('day')
+          .execute();
+        return removed.length;
       }),
   };
+}
+
+/** Locks the rows in the order of their keys. An update locks in any order, and two of them could wait for each other. */
+async function lockInOrder(db: Kysely<Tables>, returned: AliasedRawBuilder<FreeTierRow, 'returned'>): Promise<void> {
+  await db
+    .selectFrom('free_tier_use')
+    .innerJoin(returned, (join) =>
+      join.onRef('free_tier_use.day', '=', 'returned.day').onRef('free_tier_use.ip_hash', '=', 'returned.ip_hash'),
+    )
+    .select('free_tier_use.day')
+    .orderBy('free_tier_use.day')
+    .orderBy('free_tier_use.ip_hash')
+    .forUpdate('free_tier_use')
+    .execute();
 }

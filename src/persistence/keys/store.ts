@@ -2,13 +2,16 @@ import { type FilterQuery, OptimisticLockError, raw, UniqueConstraintViolationEx
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import type { ChangedKey, KeyFilter, KeyPage, KeySort, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
+import { nextReset } from '../../domain/keys/budget-windows.ts';
+import { ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
+import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { RetiredSecretEntity } from './entities/retired-secret.ts';
 import { VirtualKeyEntity } from './entities/virtual-key.ts';
 import { entityTransaction } from '../database/transaction.ts';
 
-/** Attempts of a change that others overtake. */
+/** Attempts of a change that conflicts with concurrent changes. */
 const ATTEMPTS = 5;
 
 type EntityManager = ReturnType<Database['orm']['em']['fork']>;
@@ -27,6 +30,10 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
     userId: idOrNull(entity.userId),
     models: entity.models,
     maxBudget: entity.maxBudget ?? null,
+    budgetDuration: entity.budgetDuration ?? null,
+    budgetResetAt: entity.budgetResetAt ?? null,
+    spentBefore: entity.spentBefore ?? ZERO_USD,
+    settings: entity.settings ?? {},
     metadata: entity.metadata,
     blocked: entity.blocked,
     expiresAt: entity.expiresAt ?? null,
@@ -41,8 +48,10 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
   };
 }
 
-const storedOf = ({ previousSecret, ...key }: VirtualKey) => ({
+const storedOf = ({ previousSecret, owners: _owners, ...key }: VirtualKey) => ({
   ...key,
+  nextResetAt: key.deletedAt === null ? nextReset(key) : null,
+  settings: Object.keys(key.settings).length === 0 ? null : key.settings,
   previousSecretHash: previousSecret?.hash ?? null,
   previousSecretUntil: previousSecret?.until ?? null,
 });
@@ -71,7 +80,15 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   }
 }
 
-function whereOf({ hash, alias, teamId, userId, blocked, status, visibleTo }: KeyFilter, now: Date): KeyWhere {
+/** An alias that contains a text, in any case of letters. */
+const aliasWhere = (part: string): KeyWhere => ({
+  [raw("replace(lower(alias), ?, '') <> lower(alias)", [storable(part.toLowerCase())])]: [],
+});
+
+function whereOf(
+  { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo }: KeyFilter,
+  now: Date,
+): KeyWhere {
   const own: KeyWhere[] =
     visibleTo === null
       ? []
@@ -82,10 +99,12 @@ function whereOf({ hash, alias, teamId, userId, blocked, status, visibleTo }: Ke
     $and: [
       statusWhere(status, now),
       ...own,
-      ...(hash === null ? [] : [{ hash }]),
-      ...(alias === null ? [] : [{ alias }]),
-      ...(teamId === null ? [] : [{ teamId }]),
-      ...(userId === null ? [] : [{ userId }]),
+      ...(hash === null ? [] : [{ hash: storable(hash) }]),
+      ...(alias === null ? [] : [{ alias: storable(alias) }]),
+      ...(hasAlias === true ? [{ alias: { $ne: null } }] : []),
+      ...(typeof aliasPart === 'string' ? [aliasWhere(aliasPart)] : []),
+      ...(teamId === null ? [] : [{ teamId: storable(teamId) }]),
+      ...(userId === null ? [] : [{ userId: storable(userId) }]),
       ...(blocked === null ? [] : [{ blocked }]),
     ],
   };
@@ -107,7 +126,9 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
 
-  /** What of a key another row has already; null when a concurrent change of the same row was in the way. */
+  /**
+   * The unique value that another row has already; null when a concurrent change of the same row caused the failure.
+   */
   async function conflictOf(key: VirtualKey, isNew: boolean, cause: unknown): Promise<Conflict | null> {
     const em = orm.em.fork();
     const among = isNew ? {} : { hash: { $ne: key.hash } };
@@ -131,7 +152,7 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
     ]);
   };
 
-  /** One attempt. A change in between makes the flush fail, by the revision of the row. */
+  /** One attempt. The flush fails after a concurrent change, by the revision of the row. */
   async function changeOnce(
     hash: string,
     change: (key: VirtualKey) => VirtualKey,
@@ -139,7 +160,7 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
     let changed: ChangedKey | null = null;
     try {
       await entityTransaction(orm, async (em) => {
-        const entity = await em.findOne(VirtualKeyEntity, { hash, deletedAt: null });
+        const entity = await em.findOne(VirtualKeyEntity, { hash: storable(hash), deletedAt: null });
         if (entity === null) return;
         const before = keyOf(entity);
         const after = change(before);
@@ -177,13 +198,27 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
     findBySecrets: (secretHashes) => inFlight.run(() => openedBy(secretHashes)),
     findMany: (hashes) =>
       inFlight.run(async () => {
-        const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: [...hashes] } });
+        const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } });
         return entities.map(keyOf);
       }),
     findAliases: (aliases) =>
       inFlight.run(async () => {
-        const named = { alias: { $in: [...aliases] }, deletedAt: null };
+        const named = { alias: { $in: aliases.map(storable) }, deletedAt: null };
         return (await orm.em.fork().find(VirtualKeyEntity, named)).map(keyOf);
+      }),
+    dueForReset: (now, limit) =>
+      inFlight.run(async () => {
+        const due = { nextResetAt: { $lte: now }, deletedAt: null };
+        const entities = await orm.em.fork().find(VirtualKeyEntity, due, { orderBy: { nextResetAt: 'asc' }, limit });
+        return entities.map(({ hash }) => hash);
+      }),
+    findOwned: (owner, ids) =>
+      inFlight.run(async () => {
+        const among = { $in: ids.map(storable) };
+        const owned = owner === 'userId' ? { userId: among } : { teamId: among };
+        const where = { ...owned, deletedAt: null };
+        const orderBy = { createdAt: 'asc', hash: 'asc' } as const;
+        return (await orm.em.fork().find(VirtualKeyEntity, where, { orderBy })).map(keyOf);
       }),
     list: (page) => inFlight.run(() => listed(orm.em.fork(), page)),
     count: (filter, now) => inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, now))),

@@ -1,24 +1,19 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { SealedResponse, SealedResponseStore } from '../../domain/responses/kept-response.ts';
 import type { Database } from '../database/database.ts';
 import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
-import { textsIn } from '../database/rows.ts';
+import { preparedQuery } from '../database/prepared-query.ts';
+import { everyColumn, rowTable, tableWithout, textsInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
+import { ResponseEntity } from './entities/response.ts';
 
-interface StoredResponse {
-  readonly id: string;
-  readonly previous_id: string | null;
-  readonly team_id: string;
-  readonly key_hash: string;
-  readonly created_at: number;
-  readonly sealed: Uint8Array;
-}
+type StoredResponse = Omit<Selectable<Tables['response']>, 'bytes'>;
 
-/** Rows of one statement: few, because each holds a conversation's turn. */
+/** Rows of one statement: few, because each contains a turn of a conversation. */
 const STATEMENT_ROWS = 50;
 
-const storedOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) => ({
+const rowOf = ({ id, previousId, owner, createdAt, sealed }: SealedResponse) => ({
   id,
   previous_id: previousId,
   ...ownerColumns(owner),
@@ -35,19 +30,65 @@ const responseOf = (row: StoredResponse): SealedResponse => ({
   sealed: row.sealed,
 });
 
-/** Responses that are kept, as rows. */
+/**
+ * Stored responses as rows. A response never changes, and each call of the Responses API reads and adds some: as managed
+ * entities they cost twice the CPU.
+ */
 export function createResponseStore({ orm, flavour, inFlight }: Database): SealedResponseStore {
-  // Not the read replica: what was made a moment ago is asked for next.
+  // Not the read replica: clients continue a response right after they get it.
   const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const columns = sql`response.id, response.previous_id, response.team_id, response.key_hash,
-    cast(response.created_at as double precision) as created_at, response.sealed`;
+  const columns = everyColumn(tableWithout(rowTable(orm, 'response', ResponseEntity), 'bytes'));
+
+  /** Sizes are summed on the way, so that the content of an oversized conversation is not read. */
+  const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, StoredResponse>((db, given) =>
+    db
+      .withRecursive('turn(id, previous_id, place, so_far)', (recursive) =>
+        recursive
+          .selectFrom('response')
+          .select(['id', 'previous_id', sql<number>`1`.as('place'), sql<number>`cast(bytes as bigint)`.as('so_far')])
+          .where('id', '=', given('id'))
+          .unionAll(
+            recursive
+              .selectFrom('response as earlier')
+              .innerJoin('turn', 'earlier.id', 'turn.previous_id')
+              .select(({ eb, ref }) => [
+                'earlier.id',
+                'earlier.previous_id',
+                eb('turn.place', '+', sql.lit(1)).as('place'),
+                eb('turn.so_far', '+', ref('earlier.bytes')).as('so_far'),
+              ])
+              .where('turn.place', '<', given('mostTurns'))
+              .where('turn.so_far', '<=', given('mostBytes')),
+          ),
+      )
+      .selectFrom('turn')
+      .innerJoin('response', 'response.id', 'turn.id')
+      .select(columns)
+      .orderBy('turn.place')
+      .$castTo<StoredResponse>(),
+  );
+
+  const bytesOf = preparedQuery<{ ids: string }, { readonly bytes: number | string | null }>((db, given) =>
+    db
+      .selectFrom('response')
+      .select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
+      .where('id', 'in', textsInJson(flavour, given('ids'))),
+  );
+
+  const responsesOf = preparedQuery<{ ids: string }, StoredResponse>((db, given) =>
+    db
+      .selectFrom('response')
+      .select(columns)
+      .where('response.id', 'in', textsInJson(flavour, given('ids')))
+      .$castTo<StoredResponse>(),
+  );
 
   return {
     add: (responses) =>
       inFlight.write(() =>
         transaction(orm, async (db) => {
           for (let from = 0; from < responses.length; from += STATEMENT_ROWS) {
-            const rows = responses.slice(from, from + STATEMENT_ROWS).map(storedOf);
+            const rows = responses.slice(from, from + STATEMENT_ROWS).map(rowOf);
             await db
               .insertInto('response')
               .values(rows)
@@ -59,38 +100,33 @@ export function createResponseStore({ orm, flavour, inFlight }: Database): Seale
     find: (ids, mostBytes) =>
       inFlight.run(async () => {
         const db = database();
-        const wanted = textsIn(flavour, ids);
-        const sized = await sql<{ bytes: number | null }>`
-          select cast(sum(bytes) as double precision) as bytes from response where id in ${wanted}`.execute(db);
-        if ((sized.rows[0]?.bytes ?? 0) > mostBytes) return null;
-        const found = await sql<StoredResponse>`select ${columns} from response where id in ${wanted}`.execute(db);
-        return found.rows.map(responseOf);
+        const wanted = { ids: JSON.stringify(ids) };
+        const [sum] = await bytesOf(db, wanted);
+        if (Number(sum?.bytes ?? 0) > mostBytes) return null;
+        return (await responsesOf(db, wanted)).map(responseOf);
       }),
     chain: (id, mostTurns, mostBytes) =>
-      inFlight.run(async () => {
-        // Sizes are summed on the way back, so that a conversation beyond all measure is not read.
-        const found = await sql<StoredResponse>`
-          with recursive turn (id, previous_id, place, so_far) as (
-            select id, previous_id, 1, cast(bytes as bigint) from response where id = ${id}
-            union all
-            select earlier.id, earlier.previous_id, turn.place + 1, turn.so_far + earlier.bytes
-            from response as earlier join turn on earlier.id = turn.previous_id
-            where turn.place < ${mostTurns} and turn.so_far <= ${mostBytes}
-          )
-          select ${columns} from turn join response on response.id = turn.id order by turn.place`.execute(database());
-        return found.rows.map(responseOf);
-      }),
+      inFlight.run(async () => (await chainFrom(database(), { id, mostTurns, mostBytes })).map(responseOf)),
     remove: (id) =>
       inFlight.write(async () => {
         await database().deleteFrom('response').where('id', '=', id).execute();
       }),
     forget: (beforeMs, most) =>
       inFlight.write(async () => {
-        const oldest = sql`select id from response where created_at < ${beforeMs} order by created_at, id limit ${most}`;
-        const gone = await sql<{ id: string }>`delete from response where id in (${oldest}) returning id`.execute(
-          database(),
-        );
-        return gone.rows.length;
+        const removed = await database()
+          .deleteFrom('response')
+          .where('id', 'in', (query) =>
+            query
+              .selectFrom('response')
+              .select('id')
+              .where('created_at', '<', beforeMs)
+              .orderBy('created_at')
+              .orderBy('id')
+              .limit(most),
+          )
+          .returning('id')
+          .execute();
+        return removed.length;
       }),
   };
 }

@@ -37,8 +37,14 @@ export function storedRowOf(row: SpendRow): StoredRow {
     first_byte_at: row.firstByteAt?.getTime() ?? null,
     error_code: storableOrNull(error?.code ?? null),
     error_message: storableOrNull(error?.message ?? null),
+    end_user: storableOrNull(row.endUser),
+    session_id: storableOrNull(row.sessionId),
+    tags: row.tags.length === 0 ? null : tagsText(row.tags),
   };
 }
+
+/** The stored text of tags. */
+export const tagsText = (tags: readonly string[]): string => JSON.stringify(tags.map(storable));
 
 function usageOf(row: StoredRow): Usage | null {
   if (row.input_tokens === null) return null;
@@ -60,6 +66,9 @@ export function spendRowOf(row: StoredRow): SpendRow {
     keyHash: row.key_hash,
     teamId: idOrNull(row.team_id),
     userId: row.user_id,
+    endUser: row.end_user,
+    sessionId: row.session_id,
+    tags: row.tags === null ? [] : (JSON.parse(row.tags) as readonly string[]),
     modelGroup: row.model_group,
     model: row.model,
     deploymentId: row.deployment_id,
@@ -76,7 +85,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
   };
 }
 
-/** What the rows cost, per key, in the order of the keys: two processes then lock totals in one order. */
+/** Costs per key, in the order of the keys, so that all processes lock totals in one order. */
 export function costsByKey(
   rows: readonly Pick<SpendRow, 'keyHash' | 'cost'>[],
 ): readonly { readonly key_hash: string; readonly total: string }[] {

@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
 import { KeySpendEntity } from './entities/key-spend.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
+import { createOwnerTotals } from './owner-totals.ts';
 import {
   type EncodedRow,
   encodeRow,
@@ -30,7 +31,7 @@ function compareKeys(left: SpendRow, right: SpendRow): number {
   return left.id < right.id ? -1 : 1;
 }
 
-/** Each row once, the first of its key, in the order of the keys: two processes then wait for each other in one order. */
+/** Distinct rows in the order of their keys, so that all processes lock in one order. */
 function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
   const sorted = rows.toSorted(compareKeys);
   return sorted.filter((row, position) => {
@@ -39,17 +40,17 @@ function inOrder(rows: readonly SpendRow[]): readonly SpendRow[] {
   });
 }
 
-/** What the trace ids begin with that the gateway makes at this time. */
+/** First twelve hex digits of the trace ids that the gateway makes at this time. */
 const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
 
-interface Stretch {
+interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** The times that are sought, those that touch as one: none is read through twice. */
-function stretches(sought: readonly SoughtCall[]): readonly Stretch[] {
-  const merged: Stretch[] = [];
+/** The intervals to search; overlapping ones are merged. */
+function mergedIntervals(sought: readonly SoughtCall[]): readonly Interval[] {
+  const merged: Interval[] = [];
   for (const { fromMs: from, toMs: to } of sought.toSorted((left, right) => left.fromMs - right.fromMs)) {
     const last = merged.at(-1);
     if (last === undefined || from > last.to) merged.push({ from, to });
@@ -58,7 +59,7 @@ function stretches(sought: readonly SoughtCall[]): readonly Stretch[] {
   return merged;
 }
 
-/** Adds what rows cost to what their keys have spent. */
+/** Adds the costs of rows to the totals of their keys. */
 export function createTotals(
   flavour: Database['flavour'],
   totals: RowTable<'key_spend'>,
@@ -78,8 +79,9 @@ export function createTotals(
   };
 }
 
-/** Spend store over rows. `entities/key-spend.ts` has the totals by key. */
-export function createSpendStore({ orm, flavour, inFlight }: Database): SpendStore {
+/** Spend store in SQL. */
+export function createSpendStore(database: Database): SpendStore {
+  const { orm, flavour, inFlight } = database;
   const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
   const totals = rowTable(orm, 'key_spend', KeySpendEntity);
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
@@ -95,8 +97,8 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 
   /**
-   * What keys have spent, including calls that are not unfolded yet, so that admission does not wait for the unfolding. Calls
-   * that are unfolded one by one count twice until their segment is removed.
+   * The spend of keys, with the call log, so that admission does not wait for unfolding. Calls that are unfolded one by one
+   * count twice until their segment is deleted.
    */
   const totalsOf = (keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
     inFlight.run(async () => {
@@ -115,13 +117,13 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
       return new Map(rows.map(({ key_hash: keyHash, total }) => [keyHash, BigInt(total) as Usd]));
     });
 
-  /** As almost always, no row is stored yet. Fails for all when one is. */
+  /** The usual case: every row is new. Fails for all when one is stored already. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     await insert(db, encoded(rows));
     await addToTotals(db, rows);
   }
 
-  /** Asks for every row whether it was new, which costs as much as storing it. */
+  /** Checks each row for being new, which costs as much as storing it. */
   async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
     const news = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
@@ -170,7 +172,7 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
             flavour,
             sought.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
           );
-        const windows = JSON.stringify(stretches(sought).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]));
+        const windows = JSON.stringify(mergedIntervals(sought).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]));
         const [each, low, high] =
           flavour === 'postgresql'
             ? [sql`jsonb_array_elements(${windows}::jsonb) w(value)`, sql`w.value ->> 0`, sql`w.value ->> 1`]
@@ -190,7 +192,7 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
           2,
           traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]),
         );
-        // The ids once more on their own: they begin the key of the table.
+        // The trace ids alone as well: they are the first column of the primary key.
         await transaction(orm, (db) =>
           db
             .updateTable('spend_row')
@@ -212,5 +214,6 @@ export function createSpendStore({ orm, flavour, inFlight }: Database): SpendSto
       return (await totalsOf([keyHash])).get(keyHash) ?? ZERO_USD;
     },
     totalsOf,
+    totalsOfOwners: createOwnerTotals(database),
   };
 }

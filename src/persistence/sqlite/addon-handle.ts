@@ -1,6 +1,6 @@
 import type { Database, RunResult, Statement } from 'sqlite3';
 import type { OpenSqlite, SqliteHandle, SqliteParameter, SqliteRow } from './handle.ts';
-import { createKeptStatements, isWorthKeeping } from './kept-statements.ts';
+import { createStatementCache, isCacheable } from './statement-cache.ts';
 
 /** Beyond 32 bits the addon binds a number as a double and a bigint not at all; as text it keeps every digit. */
 function bindable(parameter: SqliteParameter): string | number | Uint8Array | null {
@@ -27,7 +27,7 @@ const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> 
  * next rollback takes them away. A failed statement is therefore finalized before its failure is reported (ADR 0053).
  */
 function handleOver(database: Database): SqliteHandle {
-  const kept = createKeptStatements<Statement>((statement) => statement.finalize());
+  const kept = createStatementCache<Statement>((statement) => statement.finalize());
   const prepare = (sql: string): Promise<Statement> =>
     new Promise((resolve, reject) => {
       const statement = database.prepare(sql, (error: Error | null) => (error ? reject(error) : resolve(statement)));
@@ -63,7 +63,7 @@ function handleOver(database: Database): SqliteHandle {
 
   function perform<Result>(start: Start<Result>, sql: string, parameters: readonly SqliteParameter[]): Promise<Result> {
     const bound = parameters.map(bindable);
-    return isWorthKeeping(sql, parameters) ? repeat(start, sql, bound) : once(start, sql, bound);
+    return isCacheable(sql, parameters) ? repeat(start, sql, bound) : once(start, sql, bound);
   }
 
   return {
@@ -78,9 +78,8 @@ function handleOver(database: Database): SqliteHandle {
 }
 
 /**
- * Connections over the `sqlite3` package, whose statements run on libuv's thread pool. It is an optional
- * dependency: rejects when it is not installed. It returns INTEGER columns as doubles, so whatever may
- * pass 2^53 must be read as text.
+ * Connections over the `sqlite3` package, whose statements run on libuv's thread pool. It is an optional dependency:
+ * rejects when it is not installed. It returns INTEGER columns as doubles, so values above 2^53 must be read as text.
  */
 export async function loadAddon(): Promise<OpenSqlite> {
   const { default: sqlite3 } = await import('sqlite3');

@@ -1,34 +1,34 @@
 import type { SqliteHandle } from './handle.ts';
 
-/** Pages of the log from which on they are brought into the file. */
+/** Pages of the log at which a checkpoint starts. */
 const STEP_PAGES = 4_000;
-/** What is left of a log for the writer to bring: few pages hold nobody up. */
+/** Most pages that are left to the writer, which blocks it only briefly. */
 const REST_PAGES = 256;
-/** How often the log is brought over in a row, each time what was committed during the time before. */
+/** Most checkpoint passes in a row; each one takes the pages committed during the one before. */
 const MOST_PASSES = 4;
 
-/** How soon after a commit the log is looked at, in ms: to look is a way to another thread. */
+/** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
 const LOOK_MS = 100;
 
 /** Keeps the write-ahead log short. */
 export interface Checkpoints {
-  /** Await it before each use of the writer's connection, outside of any transaction. */
+  /** Await it before each use of the writer's connection, outside a transaction. */
   beforeUse(writer: SqliteHandle): Promise<void>;
   /** Call it after each use. */
   used(): void;
   close(): Promise<void>;
 }
 
-/** Pages of the log that the file does not have yet. */
+/** Pages of the log that are not in the file yet. */
 async function pagesLeft(handle: SqliteHandle): Promise<number> {
   const [log] = await handle.all('pragma wal_checkpoint(noop)', []);
   return Number(log?.['log'] ?? 0) - Number(log?.['checkpointed'] ?? 0);
 }
 
 /**
- * Brings the log into the file beside the commits, on a connection of its own: a writer who does it alone lets everybody
- * wait for it, a tenth of a second each time. What is committed meanwhile is little, and brought over by the writer between two
- * commits: only a log of which everything is in the file begins anew.
+ * Checkpoints the log concurrently with commits, on a connection of its own: on the writer's connection, each
+ * checkpoint blocks all writes for a tenth of a second. The writer checkpoints the few pages committed in between,
+ * because only a completely checkpointed log restarts at its beginning.
  */
 export function createCheckpoints({
   openSide,

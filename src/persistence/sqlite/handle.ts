@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A value SQLite takes as a parameter. */
+/** Type of a statement parameter. */
 export type SqliteParameter = string | number | bigint | Uint8Array | null;
 export type SqliteRow = Record<string, unknown>;
 
-/** One open SQLite connection that never blocks the event loop, whatever library is underneath. */
+/** One open SQLite connection that never blocks the event loop. */
 export interface SqliteHandle {
-  /** Runs a statement that gives rows. */
+  /** Runs a statement that returns rows. */
   all(sql: string, parameters: readonly SqliteParameter[]): Promise<readonly SqliteRow[]>;
-  /** Runs a statement that gives none; tells how many rows it changed and the last row id it made. */
+  /** Runs a statement without rows; resolves to the number of changed rows and the last inserted row id. */
   run(sql: string, parameters: readonly SqliteParameter[]): Promise<SqliteChange>;
   close(): Promise<void>;
 }
@@ -25,21 +25,21 @@ export type OpenSqlite = (file: string, access: SqliteAccess) => Promise<SqliteH
 export type SqliteRole = 'writer' | 'reader' | 'checkpointer';
 
 /**
- * A commit writes whole pages, many for one row of an index each: half of 16 KiB costs ingest an eighth less of SQLite's
- * time, and bodies less slack; 4 KiB gains nothing more. Counts only while the file is empty.
+ * A commit writes whole pages, many of them for one index row each. 8 KiB costs ingest an eighth less of SQLite's time
+ * than 16 KiB, and wastes less space for bodies; 4 KiB is not faster. Applies to a new file only.
  */
 const PAGE_BYTES = 8_192;
 
-/** Size of the log, in pages, at which a writer brings it into the file itself: where `checkpoints.ts` could not, or not fast enough. */
+/** Pages of the log at which the writer itself checkpoints, when `checkpoints.ts` failed or is too slow. */
 const CHECKPOINT_PAGES = 16_000;
 
 /**
- * Pages the writer keeps in memory, in KiB: rows have random keys, so each commit touches pages all over. With
- * SQLite's own 2 MiB a commit of some hundred rows pushes pages out and reads them again.
+ * Page cache of the writer, in KiB. Rows have random keys, so each commit touches many pages. With SQLite's default of
+ * 2 MiB a commit of some hundred rows evicts pages and reads them again.
  */
 const WRITER_CACHE_KIB = 32 * 1024;
 
-/** Take effect in a new file only. They take the write lock, so an existing file is left alone. */
+/** Apply to a new file only. They take the write lock, so they are not run on an existing file. */
 const NEW_FILE_PRAGMAS = [
   `pragma page_size = ${PAGE_BYTES}`,
   // An older file reuses its free pages but does not shrink.
@@ -47,8 +47,8 @@ const NEW_FILE_PRAGMAS = [
 ];
 
 /**
- * WAL with synchronous NORMAL survives a killed process; a power failure can only lose the last commits, each as a
- * whole.
+ * WAL with synchronous NORMAL survives a killed process; a power failure can lose only the last commits, each
+ * completely.
  */
 const WRITER_PRAGMAS = [
   'pragma journal_mode = wal',
@@ -59,10 +59,10 @@ const WRITER_PRAGMAS = [
 ];
 
 /**
- * A file that several processes open for the first time at once refuses the step into WAL without waiting: that
- * step wants the file alone, and the timeout covers only locks that end by themselves.
+ * Retries while the file is busy. The switch to WAL needs the file exclusively and fails at once, without the lock
+ * timeout, when several processes open a new file concurrently.
  */
-async function patiently(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {
+async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
     try {
@@ -76,14 +76,14 @@ async function patiently(timeoutMs: number, attempt: () => Promise<unknown>): Pr
   }
 }
 
-/** Opens a connection and makes it ready for use; closes it again when that fails. */
+/** Opens a connection and sets its pragmas; closes it again when that fails. */
 export async function openReady(
   open: OpenSqlite,
   file: string,
   { role, lockTimeoutMs }: { readonly role: SqliteRole; readonly lockTimeoutMs: number },
 ): Promise<SqliteHandle> {
   const handle = await open(file, role === 'reader' ? 'readonly' : 'readwrite');
-  const run = (pragma: string): Promise<unknown> => patiently(lockTimeoutMs, () => handle.all(pragma, []));
+  const run = (pragma: string): Promise<unknown> => retryWhileBusy(lockTimeoutMs, () => handle.all(pragma, []));
   try {
     await run(`pragma busy_timeout = ${lockTimeoutMs}`);
     await run('pragma foreign_keys = on');

@@ -9,7 +9,7 @@ import {
   type WorkerStart,
 } from './worker-protocol.ts';
 
-/** The names the `sqlite3` package gives to the results that we tell apart. */
+/** Names of result codes in the `sqlite3` package. */
 const CODES: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   6: 'SQLITE_LOCKED',
@@ -22,9 +22,9 @@ const CODES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 
-/** A failure under the code and the message the `sqlite3` package would give it. */
+/** An error with the code and the message of the `sqlite3` package. */
 function errorFrom({ message, sqliteCode }: WorkerFailure): Error {
-  // The upper bytes of a result tell its kind more exactly.
+  // The upper bytes are the extended result code.
   const code = sqliteCode === null ? undefined : CODES[sqliteCode & 0xff];
   return code === undefined ? new Error(message) : Object.assign(new Error(`${code}: ${message}`), { code });
 }
@@ -35,8 +35,8 @@ interface Waiting {
 }
 
 /**
- * A connection of `node:sqlite` on a worker thread: the same promises as the addon gives, without an addon.
- * Used where `sqlite3` could not be built.
+ * A connection of `node:sqlite` on a worker thread, with the same behaviour as the addon. Used where `sqlite3` could
+ * not be built.
  */
 export async function openWorkerHandle(file: string, access: SqliteAccess): Promise<SqliteHandle> {
   const start: WorkerStart = { file, access };

@@ -1,6 +1,6 @@
 import type { SqliteAccess, SqliteChange, SqliteParameter, SqliteRow } from './handle.ts';
 
-/** What a worker is started with. */
+/** Worker data at its start. */
 export interface WorkerStart {
   readonly file: string;
   readonly access: SqliteAccess;

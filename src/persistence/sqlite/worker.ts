@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createKeptStatements, isWorthKeeping } from './kept-statements.ts';
+import { createStatementCache, isCacheable } from './statement-cache.ts';
 import { OPENING, type WorkerAnswer, type WorkerRequest, type WorkerStart } from './worker-protocol.ts';
 
 // One connection of `node:sqlite`, which is synchronous, on a thread of its own.
@@ -18,11 +18,11 @@ function open(): DatabaseSync | null {
   }
 }
 
-/** The collector gives up what is kept no longer. */
-const kept = createKeptStatements<StatementSync>(() => {});
+/** Garbage collection finalizes evicted statements. */
+const kept = createStatementCache<StatementSync>(() => {});
 
 function statementOf(database: DatabaseSync, { sql, parameters }: WorkerRequest): StatementSync {
-  if (!isWorthKeeping(sql, parameters)) return database.prepare(sql);
+  if (!isCacheable(sql, parameters)) return database.prepare(sql);
   const known = kept.find(sql);
   if (known !== undefined) return known;
   const statement = database.prepare(sql);

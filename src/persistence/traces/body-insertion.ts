@@ -4,7 +4,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import { insertOrRollback, statementsOf } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** A body, how many of the spans that are stored with it point into it, and its sheet. */
+/** A body, the number of spans with their payload in it, and its span block. */
 export interface HeldBody {
   readonly body: ExportBody;
   readonly heldBy: number;
@@ -14,13 +14,13 @@ export interface HeldBody {
 /** Stores bodies; resolves to their numbers, in their order. */
 export type BodyWriter = (db: Kysely<Tables>, held: readonly HeldBody[]) => Promise<readonly string[]>;
 
-/** Few enough that the same statements come again and again, and can be kept. */
+/** Most bodies of one statement: few, so that each statement text stays prepared. */
 const STATEMENT_BODIES = 16;
 const VALUES = ['format', 'compression', 'held_by', 'bytes', 'heads'] as const;
 
 const bytesOf = ({ body, heads }: HeldBody): number => body.bytes.length + (heads?.length ?? 0);
 
-/** Writes the bodies of a commit together. The text for so many bodies is made once. */
+/** Writes the bodies of a commit together. The statement text for each number of bodies is built once. */
 export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
   const texts = new Map<number, string>();
 
@@ -48,7 +48,7 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
       ]);
       const { rows } = await db.executeQuery<{ body_no: string }>(CompiledQuery.raw(text, values));
       if (rows.length !== some.length) throw new Error('The database did not give each body a number.');
-      // Counted up in the order of the rows; in which order they are told no engine promises.
+      // Numbers rise in the order of the rows; no engine guarantees the order of `returning`.
       numbers.push(...rows.map((row) => row.body_no).toSorted((left, right) => Number(left) - Number(right)));
     }
     return numbers;

@@ -6,7 +6,7 @@ import { type TraceIdentity, tallyOf, type TraceTally } from '../../domain/trace
 import type { Weight } from '../database/group-commit.ts';
 import { traceRefOf } from './trace-ref.ts';
 
-/** What one call brought of one trace. */
+/** The spans of one trace in one job. */
 export interface IngestPart {
   readonly identity: TraceIdentity;
   readonly tally: TraceTally;
@@ -14,16 +14,16 @@ export interface IngestPart {
   readonly rows: SpanRows;
 }
 
-/** One call's spans, ready to be written. */
+/** The spans of one export or one call of `ingest`, encoded. */
 export interface IngestJob extends Weight {
   readonly parts: readonly IngestPart[];
-  /** Where the payloads are; null when they are in the rows. */
+  /** The body with the payloads; null when the rows have them. */
   readonly body: ExportBody | null;
-  /** Every span begins a trace of its own. */
+  /** Whether every span begins a new trace. */
   readonly begins: boolean;
 }
 
-/** One call of these parts; `begins`: every span begins a trace of its own. */
+/** A job of these parts; `begins`: every span begins a new trace. */
 export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, begins: boolean): IngestJob {
   const rows = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
   const bytes = parts.reduce((total, part) => total + part.rows.length, body?.bytes.length ?? 0);
@@ -53,7 +53,7 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
   );
 }
 
-/** The spans of each trace; of those that share an id the first. */
+/** The spans of each trace; the first of those with one id. */
 function byTrace(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {
   const traces = new Map<string, Map<string, Span>>();
   for (const span of spans) {
@@ -71,15 +71,12 @@ export function jobOfExport(owner: Owner, { body, traces }: PackedExport): Inges
   return jobOf(parts, body, false);
 }
 
-/**
- * Of each job what is new, when `stored` spans are there already, by trace ref: a span that comes several times counts
- * where it comes first.
- */
+/** The new spans of each job; `stored` has span ids by trace ref. A span in several jobs counts in the first. */
 export function newParts(
   jobs: readonly IngestJob[],
   stored: ReadonlyMap<string, ReadonlySet<string>>,
 ): readonly (readonly IngestPart[])[] {
-  // As a list while a trace came once: most do, and every id that goes into a set costs.
+  // A list until a trace comes a second time, which is rare: a set costs CPU per id.
   const seen = new Map<string, readonly string[] | Set<string>>();
   for (const [traceRef, spanIds] of stored) seen.set(traceRef, new Set(spanIds));
   return jobs.map(({ parts }) =>

@@ -20,23 +20,23 @@ import { transaction } from '../database/transaction.ts';
 import { mayTellAgain } from '../../domain/traces/recount.ts';
 import { spansOfRows } from '../../domain/traces/span-rows.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
-import { createCallNotes, IS_NOTED } from '../calls/notes.ts';
+import { createCallNotes, IS_NOTED } from './call-notes.ts';
 import { type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { type PiecedTrace, recountCalls } from './recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
-import { createSheetWriter, type Sheet, sheetOf } from './span-blocks.ts';
+import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
-import { createWholeExports } from './whole-exports.ts';
+import { createWholeExports } from '../span-blocks/single-statement.ts';
 
-/** The tables of the trace store, as rows are written to and read from them. */
+/** The tables of the trace store. */
 export interface TraceTables {
   readonly summary: RowTable<'trace_summary'>;
   readonly span: RowTable<'span'>;
   readonly body: RowTable<'export_body'>;
-  readonly sheetTrace: RowTable<'sheet_trace'>;
+  readonly blockTrace: RowTable<'sheet_trace'>;
 }
 
-/** A trace that was there before, its number, and whether its calls are noted. */
+/** A stored trace, its number, and whether its calls are noted. */
 interface KnownTrace {
   readonly traceNo: string;
   readonly summary: TraceSummary;
@@ -45,7 +45,7 @@ interface KnownTrace {
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
 type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
-/** `noted` where the engine tells it at once. */
+/** `noted` on SQLite only. */
 type LockedRow = SummaryRow & { readonly noted?: number };
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
@@ -53,7 +53,7 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
-/** Of what is stored, the traces that were there before or come in several pieces now. */
+/** The traces of a commit that were stored before, or that come in several pieces now. */
 function piecedTraces(
   fresh: readonly IngestPart[],
   stored: {
@@ -73,9 +73,7 @@ function piecedTraces(
   });
 }
 
-/**
- * Commits jobs together: the summaries grown by exactly the spans that are new, the bodies these came in, the spans.
- */
+/** Commits jobs together: summaries, which grow by the new spans only, bodies and spans. */
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
@@ -96,13 +94,13 @@ export function createTraceIngest(
     ),
   };
   const spans = createSpanWriter(flavour, tables.span);
-  const sheetWriter = createSheetWriter(flavour, tables);
+  const blockWriter = createBlockWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
   const notesOf = createCallNotes(flavour);
-  const whole = flavour === 'sqlite' ? createWholeExports(newSummary) : null;
+  const singleStatement = flavour === 'sqlite' ? createWholeExports(newSummary) : null;
   let lockText: string | null = null;
 
-  /** Runs an insert in as many statements as the rows need; gives the numbers of the traces by their refs. */
+  /** Inserts summaries, in several statements when they are many. Resolves to trace numbers by ref. */
   async function storeSummaries(
     db: Kysely<Tables>,
     into: Insertion,
@@ -115,16 +113,15 @@ export function createTraceIngest(
   }
 
   /**
-   * The traces that are there, so that nobody else can change them until the commit. SQLite's write lock is ours
-   * already. PostgreSQL locks rows, so a trace that is new needs a row first; rows are made and locked in the order
-   * of their keys, so that two processes cannot wait for each other.
+   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so that a new
+   * trace needs a row first. Rows are inserted and locked in the order of their keys: no deadlock between processes.
    */
   async function lockTraces(
     db: Kysely<Tables>,
     identities: readonly TraceIdentity[],
   ): Promise<ReadonlyMap<string, KnownTrace>> {
     if (flavour === 'postgresql') await storeSummaries(db, insert.summaryIfAbsent, identities.map(emptySummaryRow));
-    // Made once, as an insertion's is: its only parameter is the list of keys.
+    // Built once: its only parameter is the list of keys.
     lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
@@ -137,7 +134,7 @@ export function createTraceIngest(
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
     const { rows } = await db.executeQuery<LockedRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
     const there = rows.filter((row) => row.span_count > 0);
-    // A row that had to be waited for is as it was left, but what is asked beside it as it was before the wait.
+    // After a lock wait PostgreSQL rereads the locked row, but not subqueries beside it: hence a second statement.
     const noted =
       flavour === 'postgresql' && there.length > 0 ? await notesOf(db).begun(there.map((row) => row.trace_no)) : null;
     return new Map(
@@ -148,7 +145,7 @@ export function createTraceIngest(
     );
   }
 
-  /** The spans of these jobs that are stored, by trace ref. Only a trace that was there before can have some. */
+  /** Stored span ids of these jobs by trace ref. Only known traces can have some. */
   async function storedSpans(
     db: Kysely<Tables>,
     jobs: readonly IngestJob[],
@@ -165,20 +162,20 @@ export function createTraceIngest(
     return new Map([...known].map(([traceRef, { traceNo }]) => [traceRef, stored.get(traceNo) ?? new Set<string>()]));
   }
 
-  /** A body without traces it brings nothing new of: who removes one of those would not find it here. */
+  /** The body without traces of which it has nothing new: a removal of such a trace would not find this body. */
   async function onlyNew({ parts }: IngestJob, body: ExportBody, fresh: readonly IngestPart[]): Promise<ExportBody> {
     const held = new Set(fresh.map(({ identity }) => identity.traceId));
     const known = parts.flatMap(({ identity: { traceId } }) => (held.has(traceId) ? [] : [traceId]));
     if (known.length === 0) return body;
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
     return bodies.without(body, known);
   }
 
-  /** The bodies of exports that brought something new, by the places of their jobs. */
+  /** The bodies of exports with new spans, by index of the job. */
   async function bodiesToKeep(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],
-    sheets: ReadonlyMap<number, Sheet>,
+    blocks: ReadonlyMap<number, SpanBlock>,
   ): Promise<ReadonlyMap<number, HeldBody>> {
     const held = new Map<number, HeldBody>();
     for (const [place, parts] of fresh.entries()) {
@@ -186,29 +183,29 @@ export function createTraceIngest(
       const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
       if (!job?.body || heldBy === 0) continue;
       const body = await onlyNew(job, job.body, parts);
-      held.set(place, { body, heldBy, heads: sheets.get(place)?.heads ?? null });
+      held.set(place, { body, heldBy, heads: blocks.get(place)?.heads ?? null });
     }
     return held;
   }
 
-  /** The sheets, by the places of their jobs: what comes first of a trace, where a body has its payloads. */
-  function sheetsOfNew(
+  /** The blocks, by index of the job: spans with which a trace begins, if their payloads are in a body. */
+  function blocksOfNew(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],
     known: ReadonlyMap<string, KnownTrace>,
-  ): ReadonlyMap<number, Sheet> {
+  ): ReadonlyMap<number, SpanBlock> {
     const begun = new Set(known.keys());
-    const sheets = new Map<number, Sheet>();
+    const blocks = new Map<number, SpanBlock>();
     for (const [place, parts] of fresh.entries()) {
       const first = parts.filter(({ identity }) => !begun.has(identity.traceRef));
       for (const { identity } of first) begun.add(identity.traceRef);
-      const sheet = jobs[place]?.body ? sheetOf(first) : null;
-      if (sheet !== null) sheets.set(place, sheet);
+      const block = jobs[place]?.body ? blockOf(first) : null;
+      if (block !== null) blocks.set(place, block);
     }
-    return sheets;
+    return blocks;
   }
 
-  /** Stores what is new of each job. `known` are the traces that were there before. */
+  /** Stores the new spans of each job. `known` are the traces stored before. */
   async function storeParts(
     db: Kysely<Tables>,
     jobs: readonly IngestJob[],
@@ -223,28 +220,28 @@ export function createTraceIngest(
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
     const numberOf = ({ identity }: IngestPart): string => numbers.get(identity.traceRef) ?? 'null';
-    const sheets = sheetsOfNew(jobs, fresh, known);
-    const held = await bodiesToKeep(jobs, fresh, sheets);
+    const blocks = blocksOfNew(jobs, fresh, known);
+    const held = await bodiesToKeep(jobs, fresh, blocks);
     const bodyNos = await storeBodies(db, [...held.values()]);
     const bodyNoAt = new Map([...held.keys()].map((place, at) => [place, bodyNos[at] ?? null]));
-    const inSheets = [...sheets].flatMap(([place, { places }]) => {
+    const inBlocks = [...blocks].flatMap(([place, { places }]) => {
       const bodyNo = bodyNoAt.get(place) ?? 'null';
       return [...places].map(([part, at]) => ({ traceNo: numberOf(part), bodyNo, ...at }));
     });
-    await sheetWriter.insert(db, inSheets);
+    await blockWriter.insert(db, inBlocks);
     const groups = fresh.flatMap((parts, place) =>
       parts
-        .filter((part) => sheets.get(place)?.places.has(part) !== true)
+        .filter((part) => blocks.get(place)?.places.has(part) !== true)
         .map((part) => spanGroup(numberOf(part), bodyNoAt.get(place) ?? null, part.rows)),
     );
     await spans.insert(db, groups);
     const pieced = piecedTraces(fresh.flat(), { known, grown, numbers });
-    for (const summary of await recountCalls(db, { notes: notesOf(db), sheets: sheetWriter }, pieced))
+    for (const summary of await recountCalls(db, { notes: notesOf(db), blocks: blockWriter }, pieced))
       grown.set(summary.traceRef, summary);
     return grown;
   }
 
-  /** Spans nobody can have stored before. Fails for all when one of their traces is there all the same. */
+  /** Stores spans of new traces. Fails for all when one of the traces is stored already. */
   const storeFresh = (db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> =>
     storeParts(db, jobs, newParts(jobs, new Map()), new Map(), insert.summary);
 
@@ -254,16 +251,16 @@ export function createTraceIngest(
     );
     const known = await lockTraces(db, [...identities.values()].toSorted(byKey));
     const fresh = newParts(jobs, await storedSpans(db, jobs, known));
-    // PostgreSQL has made a row for each by now. SQLite's lock has kept others from making one.
+    // PostgreSQL has inserted a row for each in `lockTraces`. On SQLite the write lock excludes other inserts.
     const into = flavour === 'sqlite' && known.size === 0 ? insert.summary : insert.summaryInPlace;
     return storeParts(db, jobs, fresh, known, into);
   }
 
   async function commit(jobs: readonly IngestJob[]): Promise<Summaries> {
-    const exports = whole?.among(jobs) ?? null;
-    if (whole !== null && exports !== null) {
+    const exports = singleStatement?.among(jobs) ?? null;
+    if (singleStatement !== null && exports !== null) {
       try {
-        return await whole.store(orm.em.fork().getKysely<Tables>(), exports);
+        return await singleStatement.store(orm.em.fork().getKysely<Tables>(), exports);
       } catch (error) {
         if (!isDuplicate(error)) throw error;
       }
@@ -280,7 +277,7 @@ export function createTraceIngest(
 
   return async (jobs) => {
     const grown = await inFlight.write(() => commit(jobs));
-    whole?.remember(grown.keys());
+    singleStatement?.remember(grown.keys());
     return jobs.map(({ parts }) => {
       const refs = new Set(parts.map(({ identity }) => identity.traceRef));
       return [...refs].flatMap((ref) => grown.get(ref) ?? []);

@@ -6,12 +6,12 @@ import type { SpanHead } from '../../domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
-import { type Given, madeOnce } from '../database/prepared-query.ts';
+import { type Given, preparedQuery } from '../database/prepared-query.ts';
 import { rowReader } from '../database/row-reader.ts';
 import { tableWithout, tuplesInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
-import { type SpanSource, spanSources } from './span-blocks.ts';
+import { type SpanSource, spanSources } from '../span-blocks/blocks.ts';
 import { summaryOf, type SummaryRow } from './summary-rows.ts';
 import type { TraceTables } from './ingest.ts';
 
@@ -23,15 +23,15 @@ export type FoundSpan = SpanRow &
     readonly bytes: Uint8Array | null;
   };
 
-/** The reads of a trace store that are asked again and again in the same words. */
+/** The reads of a trace store with prepared statements. */
 export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSummaries' | 'listSpans' | 'listSpanPage'> {
-  /** The traces of these keys that there are, newest first; for who has work under way. */
+  /** The stored traces of these keys, newest first. The caller counts as work in flight. */
   summariesOf(traces: readonly TraceKey[]): Promise<readonly TraceSummary[]>;
-  /** The first of these traces' spans that has this id. */
+  /** The first span of these traces with this id. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<FoundSpan | undefined>;
 }
 
-/** What a reader may see, as a condition on summaries; each kind has its index, whose own condition it repeats. */
+/** A visibility as a condition on summaries. Each kind repeats the condition of its partial index. */
 export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
   return (where: ExpressionBuilder<Tables, 'trace_summary'>): Expression<SqlBool> => {
     switch (kind) {
@@ -45,7 +45,7 @@ export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
   };
 }
 
-/** Whom a visibility that is not of all names. */
+/** The team or key of a visibility; empty for all. */
 export function ownerOf(visibility: Visibility): string {
   return visibility.kind === 'team' ? visibility.teamId : visibility.kind === 'key' ? visibility.keyHash : '';
 }
@@ -83,7 +83,7 @@ interface SpanPageValues {
   readonly limit: number;
 }
 
-/** What spans are put in order by, beside what is read of them. */
+/** The sort columns of spans. */
 interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
   readonly by_start: unknown;
   readonly by_id: string;
@@ -115,10 +115,10 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
         .where(visibleTo(kind, given('owner')))
         .where('start_ms', '>=', given('startMs'))
         .limit(given('limit'));
-    // One bound from above: of two SQLite may descend to the higher and pass by all that lies between.
+    // A single upper bound: with two, SQLite may start at the higher one and scan all rows between.
     return {
-      first: madeOnce((db, given: Given<PageValues>) => page(db, given).where('start_ms', '<', given('endMs'))),
-      behind: madeOnce((db, given: Given<PageValues>) =>
+      first: preparedQuery((db, given: Given<PageValues>) => page(db, given).where('start_ms', '<', given('endMs'))),
+      behind: preparedQuery((db, given: Given<PageValues>) =>
         page(db, given).where(({ eb, refTuple, tuple }) =>
           eb(refTuple('start_ms', 'trace_ref'), '<', tuple(given('afterMs'), given('afterRef'))),
         ),
@@ -132,12 +132,14 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
         .where(visibleTo(kind, given('owner')))
         .where('trace_id', '=', given('traceId'));
     return {
-      any: madeOnce(ofId),
-      one: madeOnce((db, given: Given<SoughtValues>) => ofId(db, given).where('trace_ref', '=', given('traceRef'))),
+      any: preparedQuery(ofId),
+      one: preparedQuery((db, given: Given<SoughtValues>) =>
+        ofId(db, given).where('trace_ref', '=', given('traceRef')),
+      ),
     };
   });
 
-  const theseSummaries = madeOnce((db, given: Given<{ readonly keys: string }>) =>
+  const theseSummaries = preparedQuery((db, given: Given<{ readonly keys: string }>) =>
     summaries(db).where(sql`(trace_id, trace_ref)`, 'in', tuplesInJson(flavour, 2, given('keys'))),
   );
 
@@ -150,25 +152,25 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
         'span.span_id as by_id',
       ])
       .select(headRows.selection);
-  /** Both queries in one order. What is only there for that is not brought: a start fits no number of JavaScript's. */
+  /** Rows and blocks in one order. The sort columns are not selected: a start in ns exceeds JavaScript numbers. */
   const inOrder = (db: Kysely<Tables>, headsIn: (source: SpanSource) => Expression<HeadRow>) => {
-    const [rows, sheets] = [headsIn(sources.rows), headsIn(sources.sheets)];
+    const [rows, blocks] = [headsIn(sources.rows), headsIn(sources.blocks)];
     return db
-      .selectFrom(sql<HeadRow>`(select * from ${rows} as r union all select * from ${sheets} as s)`.as('head'))
+      .selectFrom(sql<HeadRow>`(select * from ${rows} as r union all select * from ${blocks} as s)`.as('head'))
       .select(['head.trace_id', 'head.trace_ref'])
       .select(headRows.names.map((name) => sql.ref(`head.${name}`).as(name)))
       .orderBy('head.by_start')
       .orderBy('head.by_id');
   };
-  const wholeTraces = madeOnce((db, given: Given<{ readonly keys: string }>) =>
+  const wholeTraces = preparedQuery((db, given: Given<{ readonly keys: string }>) =>
     inOrder(db, (source) => headsOf(db, source, given('keys'))),
   );
 
   const isBehind = (given: Given<SpanPageValues>) =>
     sql<boolean>`(span.start_ns, span.span_id) > (cast(${given('afterNs')} as bigint), ${given('afterId')})`;
   const spanPage = (behind: boolean) =>
-    madeOnce((db, given: Given<SpanPageValues>) => {
-      // The first of each, so that no more are put in order.
+    preparedQuery((db, given: Given<SpanPageValues>) => {
+      // A limit for each source, so that fewer rows are sorted.
       const first = (source: SpanSource) =>
         headsOf(db, source, given('keys'))
           .$if(behind, (query) => query.where(isBehind(given)))
@@ -179,7 +181,7 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
     });
   const spanPages = { first: spanPage(false), behind: spanPage(true) };
 
-  const oneSpan = madeOnce((db, given: Given<{ readonly keys: string; readonly spanId: string }>) => {
+  const oneSpan = preparedQuery((db, given: Given<{ readonly keys: string; readonly spanId: string }>) => {
     const spanIn = (source: SpanSource) =>
       spansOf(db, source, given('keys'))
         .leftJoin('export_body', 'export_body.body_no', 'span.body_no')
@@ -188,7 +190,7 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
         .select(spanRows.selection)
         .select(['export_body.format', 'export_body.compression', 'export_body.bytes'])
         .select('trace_summary.trace_ref');
-    return spanIn(sources.rows).unionAll(spanIn(sources.sheets)).orderBy('trace_ref').limit(1);
+    return spanIn(sources.rows).unionAll(spanIn(sources.blocks)).orderBy('trace_ref').limit(1);
   });
 
   return {

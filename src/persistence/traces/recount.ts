@@ -5,29 +5,28 @@ import type { CallCount } from '../../domain/traces/estimates.ts';
 import { withCallsCountedOnce, withCounts } from '../../domain/traces/recount.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Tables } from '../database/tables.ts';
-import type { StoredCallNotes } from '../calls/notes.ts';
-import type { SheetWriter } from './span-blocks.ts';
+import type { StoredCallNotes } from './call-notes.ts';
+import type { BlockWriter } from '../span-blocks/blocks.ts';
 
-/** A trace that spans came to in pieces, at several times or several of them now, so that calls may be counted twice. */
+/** A trace whose spans come in several pieces, so that two pieces may describe one call. */
 export interface PiecedTrace {
   readonly number: string;
-  /** As it stood before; null for one that begins now. */
+  /** The summary before this commit; null for a new trace. */
   readonly before: TraceSummary | null;
-  /** Whether its calls were noted then. */
+  /** Whether its calls were noted before. */
   readonly noted: boolean;
-  /** Its pieces added up as they came. */
+  /** The sum of its pieces, which may count a call twice. */
   readonly after: TraceSummary;
   readonly added: readonly CallCount[];
 }
 
 /**
- * Counts each call of traces once, after their spans are stored: spans that came apart may tell of one call. What comes to
- * a trace later is counted by what was noted of it, so that it costs in proportion to itself (ADR 0038). Resolves to the
- * summaries that changed.
+ * Counts each call of pieced traces once, after their spans are stored. Later pieces are counted by the notes of the trace,
+ * so that the cost is proportional to the piece (ADR 0038). Resolves to the summaries that changed.
  */
 export async function recountCalls(
   db: Kysely<Tables>,
-  { notes, sheets }: { readonly notes: StoredCallNotes; readonly sheets: Pick<SheetWriter, 'becomeRows'> },
+  { notes, blocks }: { readonly notes: StoredCallNotes; readonly blocks: Pick<BlockWriter, 'becomeRows'> },
   traces: readonly PiecedTrace[],
 ): Promise<readonly TraceSummary[]> {
   const [begun, there] = [
@@ -36,8 +35,8 @@ export async function recountCalls(
   ];
   const recounted = begun.map(({ number, after, added }) => [number, withCallsCountedOnce(after, added)] as const);
   const toNote = there.filter(({ noted }) => !noted).map(({ number }) => number);
-  // What is noted of is climbed span by span, which a sheet would have to be taken apart for each time.
-  if (toNote.length > 0) await sheets.becomeRows(db, toNote);
+  // A climb reads single spans, which is slow in a block.
+  if (toNote.length > 0) await blocks.becomeRows(db, toNote);
   const all = await notes.all(toNote);
   await notes.begin(toNote);
   const growing = there.map(({ number, before, noted, added }): GrowingTrace => {

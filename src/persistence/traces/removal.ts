@@ -6,30 +6,30 @@ import type { Database } from '../database/database.ts';
 import { numbersIn, tuplesIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
-import { createSheetWriter, type SheetPlace, withoutPlaces } from './span-blocks.ts';
+import { createBlockWriter, type BlockPlace, withoutPlaces } from '../span-blocks/blocks.ts';
 import type { TraceTables } from './ingest.ts';
 
-/** What stays free for what comes next, and the most that is given back in one step, in bytes. */
+/** Free bytes that stay in the file, and most bytes returned to the file system in one step. */
 const FREE_BYTES = 16 << 20;
 const STEP_BYTES = 4 << 20;
-/** What is left of a payload whose texts were taken out. */
+/** Payload of a redacted span. */
 const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
 
-/** A trace by its number, so that nobody else can change it. */
+/** A trace by its number, locked. */
 interface TakenTrace {
   readonly number: string;
   readonly trace_id: string;
 }
 
-/** How many spans of which traces point into a body. */
+/** The spans of some traces in one body. */
 interface Held {
   count: number;
   readonly traceIds: string[];
-  /** Where in its sheets these traces are. */
-  readonly places: SheetPlace[];
+  /** Their places in its span block. */
+  readonly places: BlockPlace[];
 }
 
-/** Takes traces, or their texts, out for good. See `TraceStore` for what that means. */
+/** Deletes or redacts traces for good; see `TraceStore`. */
 export interface TraceRemoval {
   forget(beforeMs: number, most: number): Promise<number>;
   remove(traces: readonly TraceKey[]): Promise<number>;
@@ -41,11 +41,11 @@ export function createTraceRemoval(
   tables: TraceTables,
   bodies: BodyReader | undefined,
 ): TraceRemoval {
-  const sheets = createSheetWriter(flavour, tables);
+  const blocks = createBlockWriter(flavour, tables);
   const taking = (db: Kysely<Tables>) =>
     db.selectFrom('trace_summary').select([sql<string>`cast(trace_no as text)`.as('number'), 'trace_id']);
 
-  /** The oldest traces; those that somebody is changing now are left alone. */
+  /** The oldest traces, without those that are locked by another transaction. */
   const takeOldest = (db: Kysely<Tables>, beforeMs: number, most: number): Promise<readonly TakenTrace[]> =>
     taking(db)
       .where('start_ms', '<', beforeMs)
@@ -54,7 +54,7 @@ export function createTraceRemoval(
       .$if(flavour === 'postgresql', (query) => query.forUpdate().skipLocked())
       .execute();
 
-  /** These traces, in the order in which others lock them; those that are not there are left out. */
+  /** The stored ones of these traces, locked in the order of their keys. */
   const takeThese = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly TakenTrace[]> =>
     taking(db)
       .where(
@@ -71,7 +71,7 @@ export function createTraceRemoval(
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .execute();
 
-  /** What these traces hold of which bodies. */
+  /** The bodies of these traces, with their spans in them. */
   async function heldBy(
     db: Kysely<Tables>,
     taken: readonly TakenTrace[],
@@ -87,7 +87,7 @@ export function createTraceRemoval(
       .where('body_no', 'is not', null)
       .groupBy(['span.body_no', 'span.trace_no'])
       .execute();
-    const inSheets = await db
+    const inBlocks = await db
       .selectFrom('sheet_trace')
       .select(names)
       .select(['at', 'length', 'spans'])
@@ -102,12 +102,12 @@ export function createTraceRemoval(
       return of;
     }
     for (const { body, number, count } of inRows) heldOf(body, number, Number(count));
-    for (const { body, number, ...place } of inSheets) heldOf(body, number, place.spans).places.push(place);
-    // In one order for all, so that two processes cannot wait for each other.
+    for (const { body, number, ...place } of inBlocks) heldOf(body, number, place.spans).places.push(place);
+    // One lock order, so that two processes cannot deadlock.
     return [...held].toSorted(([left], [right]) => Number(left) - Number(right));
   }
 
-  /** A body nobody points into goes; from one that others still need, these traces are taken out. */
+  /** Deletes a body without spans; removes these traces from a body with spans of other traces. */
   async function release(db: Kysely<Tables>, bodyNo: string, { count, traceIds, places }: Held): Promise<void> {
     const held = await sql<{ held_by: number }>`
       update export_body set held_by = held_by - ${count} where body_no = ${bodyNo} returning held_by
@@ -121,7 +121,7 @@ export function createTraceRemoval(
       .select(['format', 'compression', 'bytes', 'heads'])
       .where('body_no', '=', bodyNo)
       .executeTakeFirstOrThrow();
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
     const { compression, bytes } = await bodies.without(body, traceIds);
     await db
       .updateTable('export_body')
@@ -134,7 +134,7 @@ export function createTraceRemoval(
       .execute();
   }
 
-  /** SQLite's file shrinks only when told to, and only where it was made with that in mind. */
+  /** Returns free pages to the file system. Only files made with incremental vacuum shrink. */
   async function giveSpaceBack(): Promise<void> {
     if (flavour !== 'sqlite') return;
     const db = orm.em.fork().getKysely<Tables>();
@@ -151,7 +151,7 @@ export function createTraceRemoval(
     const numbers = numbersIn(flavour, traceNos);
     const held = await heldBy(db, taken);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
-    await sheets.forget(db, traceNos);
+    await blocks.forget(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, of] of held) await release(db, bodyNo, of);
@@ -176,7 +176,7 @@ export function createTraceRemoval(
         const traceNos = taken.map(({ number }) => number);
         const numbers = numbersIn(flavour, traceNos);
         const held = await heldBy(db, taken);
-        await sheets.layOut(db, traceNos);
+        await blocks.layOut(db, traceNos);
         await db
           .updateTable('span')
           .set({ body_no: null, body_at: null, payload: NOTHING, input_preview: '', error: null, source: null })

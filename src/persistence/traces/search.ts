@@ -14,7 +14,7 @@ import type { Tables } from '../database/tables.ts';
 
 type Flavour = Database['flavour'];
 
-/** What an order sorts by; the start is a column, so that its index serves. */
+/** Sort expression of each order. The start is a plain column, because it has an index. */
 export const RANKS: Readonly<Record<TraceOrder, RawBuilder<unknown>>> = {
   start: sql`trace_summary.start_ms`,
   duration: sql`(trace_summary.end_ns - trace_summary.start_ns)`,
@@ -22,10 +22,10 @@ export const RANKS: Readonly<Record<TraceOrder, RawBuilder<unknown>>> = {
   errors: sql`cast(trace_summary.error_count as bigint)`,
 };
 
-/** A 64-bit number as a parameter: JavaScript's own would be a double. */
+/** A 64-bit parameter, sent as text: a JavaScript number is a double. */
 export const bigint = (value: bigint | number): RawBuilder<unknown> => sql`cast(${String(value)} as bigint)`;
 
-/** Whether a column that holds a JSON list of texts has this one. */
+/** Condition: a column with a JSON list of texts contains this one. */
 const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBool> =>
   flavour === 'postgresql'
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
@@ -34,17 +34,17 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
 const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
 const LIST_COLUMNS = ['agent_names', 'models'];
 
-/** The texts in a column that holds a JSON list of them, as a table of one column, `value`. */
+/** The texts of a column with a JSON list, as a table with the column `value`. */
 const textsIn = (flavour: Flavour, column: RawBuilder<unknown>): RawBuilder<unknown> =>
   flavour === 'postgresql' ? sql`jsonb_array_elements_text(cast(${column} as jsonb))` : sql`json_each(${column})`;
 
-/** Whether one of the texts of a summary has this one in it. SQLite knows letter case of ASCII only. */
+/** Condition: a text of the summary contains this one. SQLite ignores case for ASCII only. */
 function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
-  const isIn = (told: RawBuilder<unknown>) =>
+  const isIn = (value: RawBuilder<unknown>) =>
     flavour === 'postgresql'
-      ? sql`strpos(lower(${told}), lower(cast(${text} as text))) > 0`
-      : sql`instr(lower(${told}), lower(${text})) > 0`;
-  // The text of a list has brackets and escapes that nobody wrote.
+      ? sql`strpos(lower(${value}), lower(cast(${text} as text))) > 0`
+      : sql`instr(lower(${value}), lower(${text})) > 0`;
+  // Element by element: the JSON text of a list has brackets and escapes.
   const isListed = (column: string) =>
     sql`exists (select 1 from ${textsIn(flavour, sql.ref(column))} as listed where ${isIn(sql`listed.value`)})`;
   return sql<SqlBool>`(${sql.join(
@@ -75,7 +75,7 @@ export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<Sql
   return held.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(held, sql` and `)})`;
 }
 
-/** Amounts are summed in halves: SQLite fails where the sum of 64-bit numbers is none. */
+/** Amounts are summed in two halves: SQLite fails when a sum overflows 64 bits. */
 const HALF = 2n ** 32n;
 
 interface BucketRow {
@@ -93,10 +93,7 @@ interface BucketRow {
   readonly p99: string;
 }
 
-/**
- * The stretches that have traces. A quantile is the duration at its rank among those of the stretch, so it is one that
- * occurred.
- */
+/** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
 export async function bucketsOf(
   db: Kysely<Tables>,
   { startMs, endMs, bucketMs }: TraceSeries,
@@ -163,7 +160,7 @@ export async function agentsOf(
   },
 ): Promise<readonly AgentActivity[]> {
   const names = textsIn(flavour, sql`trace_summary.agent_names`);
-  // Names are compared by their bytes on either engine, so that both give one order.
+  // Byte order on both engines.
   const order = flavour === 'postgresql' ? sql`collate "C"` : sql`collate binary`;
   const { rows } = await sql<AgentRow>`
     select agent.value as name, count(*) as traces, sum(case when error_count > 0 then 1 else 0 end) as failed,

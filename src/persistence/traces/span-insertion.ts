@@ -4,30 +4,27 @@ import type { SqlFlavour } from '../database/database.ts';
 import { insertOrRollback, type RowTable, statements } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { SPAN_COLUMNS } from './span-rows.ts';
-import { joinedSheets } from './span-blocks.ts';
+import { joinedBlocks } from '../span-blocks/blocks.ts';
 
-/** Spans of one trace out of one body, as a statement takes them. */
+/** Spans of one trace and body, encoded for a statement. */
 export type SpanGroup = string & { readonly spanGroup: true };
 
-/** `traceNo` and `bodyNo` as the database gave them; null without a body. */
+/** `bodyNo` is null without a body. */
 export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows): SpanGroup {
   return `[${traceNo},${bodyNo ?? 'null'},${textOfRows(rows)}]` as SpanGroup;
 }
 
-/** Writes spans and finds those that are there, with statements whose text is made once. */
+/** Inserts spans and looks up stored ones. The statements are built once. */
 export interface SpanWriter {
   insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
-  /** Which of these spans are stored, by the number of their trace; perhaps with others that are. */
+  /** Stored spans by trace number: at least those of `wanted` that are stored, perhaps others of the same traces. */
   stored(
     db: Kysely<Tables>,
     wanted: ReadonlyMap<string, readonly string[]>,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-/**
- * The rows of a trace come as one list inside of another, as they were encoded where the spans were read: nobody takes
- * them apart on the way. See `rowsFrom` for why they travel as JSON.
- */
+/** The rows of a trace are sent as the JSON that ingest made, without decoding. See `rowsFrom` for why JSON. */
 export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
   const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
   const into = ['trace_no', 'body_no', ...SPAN_COLUMNS].map((name) => `"${name}"`).join(', ');
@@ -45,13 +42,13 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
         join span on span.trace_no = cast(t.value ->> 0 as bigint) and span.span_id = i.value
         union all
         select cast(t.trace_no as text), h.value ->> 0
-        from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedSheets(flavour)}
+        from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedBlocks(flavour)}
         where t.trace_no = cast(w.value ->> 0 as bigint) and b.body_no = t.body_no and t.spans > 0`,
     };
   }
 
   function onSqlite() {
-    // Of what was parsed already, `jsonb_extract` reads a value faster than `->>` does.
+    // `jsonb_extract` is faster than `->>` on a parsed value.
     const own = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
     return {
       insertText: `${insertOrRollback(flavour)} into span (${into})
@@ -62,7 +59,7 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
         cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value
         union all
         select cast(t.trace_no as text), jsonb_extract(h.value, '$[0]')
-        from jsonb_each(?1) w cross join sheet_trace t ${joinedSheets(flavour)}
+        from jsonb_each(?1) w cross join sheet_trace t ${joinedBlocks(flavour)}
         where t.trace_no = w.value ->> 0 and b.body_no = t.body_no and t.spans > 0`,
     };
   }

@@ -8,7 +8,7 @@ export type SpanRow = Selectable<Tables['span']>;
 
 const columnOf = (member: string): string => member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The columns that `SpanRows` fills, in their order. */
+/** The columns of `SpanRows`, in their order. */
 export const SPAN_COLUMNS = SPAN_ROW_MEMBERS.map(columnOf) as readonly (keyof SpanRow)[];
 
 export function spanHeadOf(traceId: string, row: Omit<SpanRow, 'trace_no' | 'payload'>): SpanHead {
@@ -33,8 +33,9 @@ export function spanHeadOf(traceId: string, row: Omit<SpanRow, 'trace_no' | 'pay
     inputPreview: row.input_preview,
     requestId: row.request_id,
     callId: row.call_id,
-    // Of rows from before this was kept the charge tells.
+    // Rows of earlier versions have no `gateway`; a charge implies it.
     gateway: row.gateway === 1 || row.cost !== null,
+    ...(row.gateway === 0 ? { cacheUnknown: true } : {}),
     cost: row.cost === null ? null : (BigInt(row.cost) as Usd),
     estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
     source: row.source === null ? null : sourceOfText(row.source),

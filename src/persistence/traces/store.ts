@@ -8,7 +8,7 @@ import type { TraceFilters } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { ExportBodyEntity } from './entities/export-body.ts';
-import { SheetTraceEntity } from './entities/sheet-trace.ts';
+import { BlockTraceEntity } from '../span-blocks/entities/block-trace.ts';
 import { SpanEntity } from './entities/span.ts';
 import { TraceSummaryEntity } from './entities/trace-summary.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
@@ -26,16 +26,16 @@ import { createTraceIngest, type TraceTables } from './ingest.ts';
 import { createTraceReads, type FoundSpan, ownerOf, visibleTo } from './reads.ts';
 
 const INGEST_LIMIT: IngestLimit = { rows: 20_000, bytes: 256 << 20 };
-/** Long enough to share the cost of a commit, short enough that the first in it does not wait for long. */
+/** Rows of a group commit: enough to share its cost, few enough to keep the wait short. */
 const GROUP_ROWS = 4_000;
 
-/** The trace store with what its owner needs at the end. */
+/** The trace store with what a shutdown needs. */
 export interface ClosableTraceStore extends TraceStore {
-  /** Resolves when no ingest is under way. */
+  /** Resolves when no ingest is in flight. */
   idle(): Promise<void>;
 }
 
-/** Traces as rows: written in shared commits, read on the connection for reads. */
+/** Trace store in SQL: group commits on the writer, reads on the read connection. */
 export function createTraceStore(
   database: Database,
   bodies: BodyReader | undefined,
@@ -46,7 +46,7 @@ export function createTraceStore(
     summary: rowTable(orm, 'trace_summary', TraceSummaryEntity),
     span: rowTable(orm, 'span', SpanEntity),
     body: rowTable(orm, 'export_body', ExportBodyEntity),
-    sheetTrace: rowTable(orm, 'sheet_trace', SheetTraceEntity),
+    blockTrace: rowTable(orm, 'sheet_trace', BlockTraceEntity),
   };
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'));
   const reads = createTraceReads(database, tables);
@@ -66,8 +66,8 @@ export function createTraceStore(
     const { payload, body_at: at, format, compression, bytes } = span;
     if (payload !== null) return payloadOfText(payload);
     if (at === null || format === null || compression === null || bytes === null)
-      throw new Error('A span has lost the body it came in.');
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+      throw new Error('The body of a span is missing.');
+    if (bodies === undefined) throw new Error('The store was opened without a body reader.');
     return bodies.payload({ format, compression, bytes }, at, ownerOfColumns(span));
   }
 

@@ -7,15 +7,12 @@ import type { Tables } from '../database/tables.ts';
 import { amountText, nsText, storable } from '../../domain/storable.ts';
 
 export type SummaryRow = Selectable<Tables['trace_summary']>;
-/** All of a row but its number, which the database gives. */
+/** A row without its number, which the database assigns. */
 export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
 
 const NS_PER_MS = 1_000_000n;
 
-/**
- * Names as a JSON list. What texts cannot hold is escaped there, and nothing would be lost, but PostgreSQL fails on the
- * escapes as soon as it looks into any such list.
- */
+/** Names as a JSON list. They are made storable first: PostgreSQL fails on escapes such as `\u0000` when it parses the list. */
 const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
 
 export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
@@ -85,7 +82,7 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
   };
 }
 
-/** The row of a trace none of whose spans is stored yet: something to lock. Never visible after a commit. */
+/** Row of a trace without spans, to be locked. Never visible after a commit. */
 export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): NewSummaryRow {
   return summaryRowOf({
     traceId,

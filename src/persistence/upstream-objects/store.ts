@@ -1,115 +1,117 @@
-import { sql, type Expression, type Kysely, type Selectable, type SqlBool } from 'kysely';
+import { type FilterQuery, type RequiredEntityData, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Visibility } from '../../domain/caller.ts';
 import type {
+  ObjectPage,
   ShownObject,
   UpstreamObject,
   UpstreamObjectStore,
 } from '../../domain/upstream-objects/upstream-object.ts';
 import type { Database } from '../database/database.ts';
+import { ownerOfProperties, ownerProperties } from '../database/owner-columns.ts';
+import { entityTransaction } from '../database/transaction.ts';
 import { UpstreamObjectEntity } from './entities/upstream-object.ts';
-import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
-import { everyColumn, rowTable, textsIn } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
 
-type StoredObject = Selectable<Tables['upstream_object']>;
+type ObjectWhere = FilterQuery<UpstreamObjectEntity>;
 
-function storedOf(object: UpstreamObject): StoredObject {
+/** Reads of the writing connection: clients read an object right after they create it. */
+const CURRENT = { connectionType: 'write' } as const;
+
+function storedOf(object: UpstreamObject): RequiredEntityData<UpstreamObjectEntity> {
+  const { owner, createdAt, shown, ...same } = object;
   return {
-    id: object.id,
-    kind: object.kind,
-    deployment_id: object.deploymentId,
-    upstream_id: object.upstreamId,
-    ...ownerColumns(object.owner),
-    created_at: object.createdAt.getTime(),
-    purpose: object.purpose,
-    shown: object.shown === null ? null : JSON.stringify(object.shown),
-    removed_at: null,
+    ...same,
+    ...ownerProperties(owner),
+    createdAt: createdAt.getTime(),
+    shown: shown === null ? null : JSON.stringify(shown),
+    removedAt: null,
   };
 }
 
-function objectOf(row: StoredObject): UpstreamObject {
+function objectOf(entity: UpstreamObjectEntity): UpstreamObject {
+  const { id, kind, deploymentId, upstreamId, createdAt, purpose, shown } = entity;
   return {
-    id: row.id,
-    kind: row.kind,
-    deploymentId: row.deployment_id,
-    upstreamId: row.upstream_id,
-    owner: ownerOfColumns(row),
-    createdAt: new Date(row.created_at),
-    purpose: row.purpose,
-    shown: row.shown === null ? null : (JSON.parse(row.shown) as ShownObject),
+    id,
+    kind,
+    deploymentId,
+    upstreamId,
+    owner: ownerOfProperties(entity),
+    createdAt: new Date(createdAt),
+    purpose: purpose ?? null,
+    shown: shown == null ? null : (JSON.parse(shown) as ShownObject),
   };
 }
 
-/** What is kept at upstreams, as rows. */
-export function createUpstreamObjectStore({ orm, flavour, inFlight }: Database): UpstreamObjectStore {
-  const columns = everyColumn(rowTable(orm, 'upstream_object', UpstreamObjectEntity));
-  // Not the read replica: what was made a moment ago is asked for next.
-  const database = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
-  const selected = () => database().selectFrom('upstream_object').select(columns).$castTo<StoredObject>();
+/** The objects that a reader may see. */
+function visibleTo(visibility: Visibility): ObjectWhere {
+  switch (visibility.kind) {
+    case 'all':
+      return {};
+    case 'team':
+      return { $and: [{ teamId: visibility.teamId }, { teamId: { $ne: '' } }] };
+    case 'key':
+      return { teamId: '', keyHash: visibility.keyHash };
+  }
+}
+
+/** Objects that follow another one. The first condition bounds the range that the index reads. */
+function following({ createdAt, id }: UpstreamObjectEntity, oldestFirst: boolean): ObjectWhere {
+  return oldestFirst
+    ? { createdAt: { $gte: createdAt }, $or: [{ createdAt: { $gt: createdAt } }, { id: { $gt: id } }] }
+    : { createdAt: { $lte: createdAt }, $or: [{ createdAt: { $lt: createdAt } }, { id: { $lt: id } }] };
+}
+
+async function listed(
+  em: SqlEntityManager,
+  visibility: Visibility,
+  { kind, purpose, after, limit, oldestFirst }: ObjectPage,
+): Promise<readonly UpstreamObject[]> {
+  const conditions: ObjectWhere[] = [{ kind, removedAt: null }, visibleTo(visibility)];
+  if (purpose !== null) conditions.push({ purpose });
+  if (after !== null) {
+    const last = await em.findOne(UpstreamObjectEntity, { id: after }, CURRENT);
+    if (last === null) return [];
+    conditions.push(following(last, oldestFirst));
+  }
+  const direction = oldestFirst ? 'asc' : 'desc';
+  const order = { orderBy: { createdAt: direction, id: direction }, limit } as const;
+  return (await em.find(UpstreamObjectEntity, { $and: conditions }, { ...CURRENT, ...order })).map(objectOf);
+}
+
+/** Upstream objects as managed entities. */
+export function createUpstreamObjectStore({ orm, inFlight }: Database): UpstreamObjectStore {
+  const change = (id: string, changed: Partial<Pick<UpstreamObjectEntity, 'shown' | 'removedAt'>>): Promise<void> =>
+    inFlight.write(() =>
+      entityTransaction(orm, async (em) => {
+        const entity = await em.findOne(UpstreamObjectEntity, { id });
+        if (entity !== null) Object.assign(entity, changed);
+      }),
+    );
 
   return {
     add: (object) =>
       inFlight.write(async () => {
-        const row = database().insertInto('upstream_object').values(storedOf(object));
-        await row.onConflict((conflict) => conflict.doNothing()).execute();
+        try {
+          await entityTransaction(orm, (em) => {
+            em.create(UpstreamObjectEntity, storedOf(object));
+          });
+        } catch (error) {
+          // Its id, or its deployment and upstream id, are stored already: the stored object stays.
+          if (!(error instanceof UniqueConstraintViolationException)) throw error;
+        }
       }),
     find: (id) =>
       inFlight.run(async () => {
-        const row = await selected().where('id', '=', id).where('removed_at', 'is', null).executeTakeFirst();
-        return row ? objectOf(row) : null;
+        const entity = await orm.em.fork().findOne(UpstreamObjectEntity, { id, removedAt: null }, CURRENT);
+        return entity === null ? null : objectOf(entity);
       }),
     findAtUpstream: (deploymentId, upstreamIds) =>
       inFlight.run(async () => {
-        const rows = await selected()
-          .where('deployment_id', '=', deploymentId)
-          .where(sql<SqlBool>`upstream_object.upstream_id in ${textsIn(flavour, upstreamIds)}`)
-          .execute();
-        return rows.map(objectOf);
+        const where = { deploymentId, upstreamId: { $in: [...upstreamIds] } };
+        return (await orm.em.fork().find(UpstreamObjectEntity, where, CURRENT)).map(objectOf);
       }),
-    show: (id, shown) =>
-      inFlight.write(async () => {
-        const row = database()
-          .updateTable('upstream_object')
-          .set({ shown: JSON.stringify(shown) });
-        await row.where('id', '=', id).execute();
-      }),
-    remove: (id, at) =>
-      inFlight.write(async () => {
-        const row = database().updateTable('upstream_object').set({ removed_at: at.getTime() });
-        await row.where('id', '=', id).execute();
-      }),
-    list: (visibility, { kind, purpose, after, limit, oldestFirst }) =>
-      inFlight.run(async () => {
-        const seen = visible(visibility);
-        const direction = oldestFirst ? 'asc' : 'desc';
-        const rows = await selected()
-          .where('kind', '=', kind)
-          .where('removed_at', 'is', null)
-          .where(seen)
-          .$if(purpose !== null, (query) => query.where('purpose', '=', purpose))
-          .$if(after !== null, (query) =>
-            query.where(
-              sql<SqlBool>`(upstream_object.created_at, upstream_object.id) ${sql.raw(oldestFirst ? '>' : '<')}
-                (select last.created_at, last.id from upstream_object as last where last.id = ${after})`,
-            ),
-          )
-          .orderBy('upstream_object.created_at', direction)
-          .orderBy('upstream_object.id', direction)
-          .limit(limit)
-          .execute();
-        return rows.map(objectOf);
-      }),
+    show: (id, shown) => change(id, { shown: JSON.stringify(shown) }),
+    remove: (id, at) => change(id, { removedAt: at.getTime() }),
+    list: (visibility, page) => inFlight.run(() => listed(orm.em.fork(), visibility, page)),
   };
-}
-
-/** The rows a reader may see. */
-function visible(visibility: Visibility): Expression<SqlBool> {
-  switch (visibility.kind) {
-    case 'all':
-      return sql<SqlBool>`1 = 1`;
-    case 'team':
-      return sql<SqlBool>`upstream_object.team_id = ${visibility.teamId} and upstream_object.team_id <> ''`;
-    case 'key':
-      return sql<SqlBool>`upstream_object.team_id = '' and upstream_object.key_hash = ${visibility.keyHash}`;
-  }
 }

@@ -1,3 +1,5 @@
+import { instanceOf } from './json-instance.ts';
+
 /** Reply of the demo model: text, or one tool call. */
 export type DemoReply =
   | { readonly kind: 'text'; readonly text: string }
@@ -17,15 +19,17 @@ export function countTokens(text: string): number {
 }
 
 /**
- * Reply to a chat-completions body. Calls the first tool whose name is in the last message, with a value of the right
- * type for each required argument. Quotes a tool result, and echoes all other messages.
+ * Reply to a chat-completions body. `tool_choice` selects a tool, else the first tool whose name is in the last message is
+ * called. `response_format` gets a valid JSON value. Quotes a tool result, and echoes all other messages.
  */
 export function composeReply(body: Fields): DemoReply {
   const last = object(list(body['messages']).at(-1));
   const prompt = textOf(last['content']);
-  const named = last['role'] === 'tool' ? undefined : toolNamed(body['tools'], prompt);
-  if (named) return { kind: 'toolCall', ...named };
-  return { kind: 'text', text: last['role'] === 'tool' ? echoOf(prompt, 'The tool answered') : echoOf(prompt) };
+  const isResult = last['role'] === 'tool';
+  const tool = calledTool(body, prompt, isResult);
+  if (tool !== null) return { kind: 'toolCall', name: tool.name, arguments: argumentsOf(tool) };
+  const echo = isResult ? echoOf(prompt, 'The tool answered') : echoOf(prompt);
+  return { kind: 'text', text: formattedText(object(body['response_format']), echo) };
 }
 
 /** Reply that names the demo model and quotes the prompt. */
@@ -41,37 +45,45 @@ function textOf(content: unknown): string {
     .join(' ');
 }
 
-function toolNamed(tools: unknown, prompt: string): { name: string; arguments: string } | undefined {
-  for (const tool of list(tools)) {
-    const declared = object(object(tool)['function']);
-    const { name } = declared;
-    if (typeof name === 'string' && name !== '' && prompt.includes(name)) {
-      return { name, arguments: JSON.stringify(argumentsFor(object(declared['parameters']))) };
-    }
-  }
-  return undefined;
+interface Tool {
+  readonly name: string;
+  readonly parameters: unknown;
 }
 
-function argumentsFor(schema: Fields): Fields {
-  const properties = object(schema['properties']);
-  const required = list(schema['required']).filter((name) => typeof name === 'string');
-  return Object.fromEntries(required.map((name) => [name, valueFor(object(properties[name]))]));
+function toolsOf(tools: unknown): readonly Tool[] {
+  return list(tools).flatMap((tool): Tool[] => {
+    const { name, parameters } = object(object(tool)['function']);
+    return typeof name === 'string' && name !== '' ? [{ name, parameters }] : [];
+  });
 }
 
-function valueFor(schema: Fields): unknown {
-  const [choice] = list(schema['enum']);
-  if (choice !== undefined) return choice;
-  switch (schema['type']) {
-    case 'number':
-    case 'integer':
-      return 1;
-    case 'boolean':
-      return true;
-    case 'array':
-      return [];
-    case 'object':
-      return argumentsFor(schema);
-    default:
-      return 'demo';
-  }
+/** The tool to call; null for none. `tool_choice` can name one, require or forbid calls, and restrict the tools. */
+function calledTool(body: Fields, prompt: string, isResult: boolean): Tool | null {
+  const choice = body['tool_choice'];
+  const { mode, tools: allowed } = object(object(choice)['allowed_tools']);
+  const tools = allowed === undefined ? toolsOf(body['tools']) : onlyNamed(toolsOf(body['tools']), toolsOf(allowed));
+  const { name } = object(object(choice)['function']);
+  const forced = tools.find((tool) => tool.name === name);
+  if (forced !== undefined) return forced;
+  if (choice === 'none') return null;
+  const named = tools.find((tool) => prompt.includes(tool.name));
+  if (choice === 'required' || mode === 'required') return named ?? tools[0] ?? null;
+  return isResult ? null : (named ?? null);
+}
+
+const onlyNamed = (tools: readonly Tool[], allowed: readonly Tool[]): readonly Tool[] =>
+  tools.filter(({ name }) => allowed.some((one) => one.name === name));
+
+/** Arguments that are valid for the tool. Arguments are always an object, also for a schema of another type. */
+function argumentsOf({ parameters }: Tool): string {
+  const value = instanceOf({ type: 'object', ...object(parameters) });
+  return JSON.stringify(typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {});
+}
+
+/** The reply in the requested format: a value that is valid for a JSON schema, an object with the text, or the text. */
+function formattedText(format: Fields, text: string): string {
+  if (format['type'] === 'json_object') return JSON.stringify({ reply: text });
+  const { schema } = object(format['json_schema']);
+  if (format['type'] !== 'json_schema' || schema === undefined) return text;
+  return JSON.stringify(instanceOf(schema));
 }

@@ -1,5 +1,5 @@
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
-import { mistyped } from '../../domain/inference/askable.ts';
+import { mistyped } from '../../domain/inference/request-validation.ts';
 import { tokensOf } from './asked-texts.ts';
 import { vectorOf } from './embeddings.ts';
 import { wholeAnswer } from './events.ts';

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { COMPATIBLE_VENDORS, type CompatibleVendor } from '../../domain/chat/vendors.ts';
-import { type Endpoint, RERANK, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
+import { type Endpoint, RERANK, RESPONSES, RESPONSES_COMPACT } from '../../domain/inference/endpoint.ts';
 import { openAiFrame } from '../../wire/chat-completions/native.ts';
 import { upstreamRequest } from '../../wire/chat-completions/request.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
@@ -27,7 +27,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     const { dialect, medium } = endpoint;
     if (medium !== undefined) return MEDIA[medium];
     if (dialect === 'responses' || endpoint === RESPONSES_COMPACT)
-      return supportsResponses(deployment, base, differences) ? RESPONSES_FRAME : null;
+      return supportsResponses(deployment, differences) ? RESPONSES_FRAME : null;
     if (endpoint === RERANK && differences.reranks !== undefined) return differences.reranks.dialect;
     if (dialect === null) return frame;
     if (deployment.responses === 'only') return null;
@@ -45,6 +45,11 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   return {
     name,
     dialectOf,
+    mayLack: ({ path }, deployment) =>
+      path.startsWith(RESPONSES.path) &&
+      deployment.responses === undefined &&
+      deployment.apiBase !== null &&
+      deployment.apiBase !== base,
     ...(differences.keepsFiles === true ? { storageTarget: (deployment, path) => targetOf(deployment, path) } : {}),
     prepare(deployment, request) {
       const { endpoint } = request;
@@ -56,13 +61,9 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   };
 }
 
-/** Whether an upstream has `/responses`. Few compatible vendors do, and it cannot be detected. */
-const supportsResponses = (
-  { apiBase, responses }: Deployment,
-  base: string | null,
-  { hasResponses }: Differences,
-): boolean =>
-  responses === undefined ? hasResponses === true && (apiBase === null || apiBase === base) : responses !== 'never';
+/** Whether calls go to `/responses` of the upstream. The deployment's own setting decides, if it has one. */
+const supportsResponses = ({ responses }: Deployment, { hasResponses }: Differences): boolean =>
+  responses === undefined ? hasResponses === true : responses !== 'never';
 
 /** Credential headers, headers from options, and the content type if there is a body. */
 export function headersOf(

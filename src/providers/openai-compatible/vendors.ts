@@ -1,5 +1,5 @@
 import type { CompatibleVendor } from '../../domain/chat/vendors.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import type { NativeDialect } from '../../wire/dialect.ts';
 import { VOYAGE_RERANK, voyageRerankRequest } from '../../wire/voyage-rerank/native.ts';
 import type { AnswerForm } from '../../wire/chat-completions/inspector.ts';
@@ -13,7 +13,7 @@ export interface Differences extends RequestForm, AnswerForm {
   readonly chats?: false;
   /** The vendor has files and batches, in OpenAI's format. */
   readonly keepsFiles?: true;
-  /** The vendor has the Responses API at its own address. For other addresses the deployment must set it. */
+  /** The vendor has the Responses API. Servers at other addresses may lack it (`Protocol.mayLack`). */
   readonly hasResponses?: true;
   /** Rerank format. Absent for Cohere's format. */
   readonly reranks?: {

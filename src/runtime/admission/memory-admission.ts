@@ -5,7 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
 import { UseCounter } from './use-counter.ts';
 
-/** Counters in memory at once. Beyond that the least recently used one without a call under way is evicted. */
+/** Most counters in memory. Beyond that the least recently used one without a call in flight is evicted. */
 const COUNTERS_LIMIT = 100_000;
 /** A reservation that was not ended after this long expires: one hour, as the reference's parallel slots. */
 const LEASE_MS = 3_600_000;
@@ -13,12 +13,12 @@ const LEASE_MS = 3_600_000;
 const STALE_MS = 5_000;
 /** A stored total older than this is read again in the background when it is used. */
 const AHEAD_MS = 2_500;
-/** Counters tried for an eviction: those with calls under way stay. */
+/** Counters tried for an eviction: those with calls in flight stay. */
 const EVICTION_TRIES = 8;
 
 /** Reservation counts, for metrics. */
 interface ReservationCounts {
-  /** Reservations of calls under way. */
+  /** Reservations of calls in flight. */
   readonly open: number;
   /** Reservations that expired because they were not ended in time. Each is a bug or a call longer than the lease. */
   readonly expired: number;
@@ -40,10 +40,10 @@ interface MemoryAdmissionOptions {
 }
 
 /**
- * Admission that counts in this process, over totals that several processes may add to. What this process spends is exact.
- * What others spend is seen with the next read: a total in use is read every 2.5 seconds in the background, and one that is
- * older than 5 seconds before it is used. So processes over one store pass a limit together by no more than they spend
- * within 5 seconds and the time to the commit of their records.
+ * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is
+ * exact. The spend of others is known with the next read: a total in use is read every 2.5 seconds in the background,
+ * and one that is older than 5 seconds before it is used. So processes over one store exceed a limit together by at
+ * most their spend within 5 seconds and the time to the commit of their records.
  */
 export function createMemoryAdmission({
   totals,
@@ -80,7 +80,7 @@ export function createMemoryAdmission({
     }
   }
 
-  /** Starts the reads that are due. Gives those that have to be waited for; null when there are none. */
+  /** Starts the reads that are due. Returns the ones to wait for; null when there are none. */
   function dueReads(found: readonly UseCounter[], now: number): Promise<unknown> | null {
     let waits: Promise<void>[] | null = null;
     for (const counter of found) {
@@ -135,7 +135,7 @@ function refusalOf(charges: readonly Charge[], found: readonly UseCounter[]): Re
   return null;
 }
 
-/** The reservations of calls under way, oldest lease first. */
+/** The reservations of calls in flight, oldest lease first. */
 interface Leases {
   readonly open: Set<MemoryReservation>;
   expired: number;
@@ -157,9 +157,9 @@ class MemoryReservation implements Reservation {
   expiresMs: number;
   readonly #counters: readonly UseCounter[];
   readonly #leases: Leases;
-  /** What is reserved now, one amount for each counter. */
+  /** Currently reserved amounts, one for each counter. */
   #reserved: bigint[];
-  /** What `progress` has counted. */
+  /** Amounts counted by `progress`. */
   #progress: bigint[];
   #open = true;
 
@@ -176,7 +176,7 @@ class MemoryReservation implements Reservation {
   commit(actual: readonly bigint[]): void {
     if (!this.#open) return;
     this.#open = false;
-    this.#giveBack();
+    this.#releaseAmounts();
     for (const [at, counter] of this.#counters.entries()) counter.add(actual[at] ?? 0n, this.#leases.totals);
   }
 
@@ -197,14 +197,14 @@ class MemoryReservation implements Reservation {
     }
   }
 
-  /** Gives the reserved amounts back. What was used stays counted until the next read of the stored totals. */
+  /** Releases the reserved amounts. Counted use stays until the next read of the stored totals. */
   expire(): void {
     const progress = this.#progress;
-    this.#giveBack();
+    this.#releaseAmounts();
     for (const [at, counter] of this.#counters.entries()) counter.add(progress[at] ?? 0n, this.#leases.totals);
   }
 
-  #giveBack(): void {
+  #releaseAmounts(): void {
     if (!this.#leases.open.delete(this)) return;
     for (const [at, counter] of this.#counters.entries())
       counter.letGo({ reserved: this.#reserved[at] ?? 0n, progress: this.#progress[at] ?? 0n });

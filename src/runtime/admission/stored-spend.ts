@@ -1,12 +1,15 @@
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
-import { KEY_COUNTER } from '../../domain/admission/counters.ts';
+import { type Spender, SPENDERS, spendCounter, spenderOf } from '../../domain/admission/counters.ts';
 import { Unavailable } from '../../domain/errors.ts';
+import type { Usd } from '../../domain/money.ts';
 import type { SpendStore } from '../../domain/spend/spend-row.ts';
 
-/** How long the store may take to answer. Commits wait for a read, so this bounds them too. */
+/** Timeout of a read, in ms. Commits wait for a read, so this bounds them too. */
 const ANSWER_MS = 2_000;
 
-/** What is known of the records of calls on their way to the store. */
+type Totals = Pick<SpendStore, 'totalsOf' | 'totalsOfOwners'>;
+
+/** State of the queue of call records. */
 interface Records {
   position(): number;
   storedThrough(): number;
@@ -14,22 +17,32 @@ interface Records {
 }
 
 /**
- * Stored totals of what keys have spent. They are read between two commits: then a record is either in the stored total or
- * behind `through`, never both and never neither. Only when a commit takes longer than a read waits can a record be both: its
+ * Stored spend of keys and their owners, one statement for each kind. It is read between two commits, so that a record is either in the stored total or after
+ * `through`, never both and never neither. Only when a commit takes longer than a read waits, a record can be both: its
  * cost counts twice until the next read.
  */
-export function createStoredSpend(spend: Pick<SpendStore, 'totalsOf'>, records: Records): StoredTotals {
+export function createStoredSpend(spend: Totals, records: Records): StoredTotals {
   return {
     position: () => records.position(),
     storedThrough: () => records.storedThrough(),
     read: (counters, commitWaitMs) =>
       records.betweenCommits(async () => {
         const through = records.storedThrough();
-        const hashes = counters.map((name) => name.slice(KEY_COUNTER.length));
-        const spent = await inTime(spend.totalsOf(hashes));
-        return { through, totals: new Map([...spent].map(([hash, usd]) => [`${KEY_COUNTER}${hash}`, usd])) };
+        const totals = await inTime(totalsOf(spend, counters));
+        return { through, totals };
       }, commitWaitMs),
   };
+}
+
+async function totalsOf(spend: Totals, counters: readonly string[]): Promise<ReadonlyMap<string, Usd>> {
+  const wanted = Map.groupBy(counters.map(spenderOf), ({ spender }) => spender);
+  const read = async (spender: Spender): Promise<readonly (readonly [string, Usd])[]> => {
+    const ids = wanted.get(spender)?.map(({ id }) => id) ?? [];
+    if (ids.length === 0) return [];
+    const spent = await (spender === 'key' ? spend.totalsOf(ids) : spend.totalsOfOwners(spender, ids));
+    return [...spent].map(([id, usd]) => [spendCounter(spender, id), usd] as const);
+  };
+  return new Map((await Promise.all(SPENDERS.map(read))).flat());
 }
 
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {

@@ -1,24 +1,24 @@
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import type { UseCounter } from './use-counter.ts';
 
-/** Counters of one read. */
+/** Most counters of one read. */
 const READ_COUNTERS = 500;
-/** How long background reads gather, so that one statement serves many counters. */
+/** How long background reads are collected, so that one statement serves many counters. */
 const GATHER_MS = 50;
 /** After a failed read, totals in memory are used this long before another is tried. */
 const RETRY_MS = 1_000;
-/** How long a call waits for a total that is in memory and old; it goes on with the old one then. */
+/** How long a call waits for the read of an old total; then it uses the old one. */
 const CALLER_WAIT_MS = 250;
 /**
- * How long a read waits for the commit under way. A first read is not kept from its caller for long, and has no costs of
- * this process to count twice. Others wait longer than any commit should take.
+ * How long a read waits for the running commit. A first read has a waiting caller and no costs of this process that
+ * could count twice, so it waits briefly. Others wait longer than a commit should take.
  */
 const FIRST_COMMIT_WAIT_MS = 250;
 const COMMIT_WAIT_MS = 5_000;
 
 /** Reads stored totals, many in one statement. */
 export interface TotalsReader {
-  /** Schedules a read in the background, unless one is under way. */
+  /** Schedules a read in the background, unless one is running. */
   readAhead(counter: UseCounter): void;
   /**
    * Reads now. For a counter that was read before, it waits no longer than a quarter of a second, and does not reject: the
@@ -46,7 +46,7 @@ export function createTotalsReader({
   const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
 
   async function read(counters: readonly UseCounter[], commitWaitMs: number): Promise<void> {
-    // What others store after the read began may be missing in it: its age counts from here.
+    // The read may miss what others store after its start, so its age counts from here.
     const readMs = nowMs();
     try {
       const { totals: found, through } = await totals.read(

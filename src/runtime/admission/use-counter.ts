@@ -6,26 +6,27 @@ interface Unstored {
   readonly amount: bigint;
 }
 
-/** Uses that are replaced by their sum at once, at least, when they are stored. */
+/** Least number of stored uses that are replaced by their sum at once. */
 const FOLD_AT = 32;
 
 /**
- * One counter: the stored total as it was read, and what this process has counted beyond it. A use is counted with the
- * position of its record. A read replaces the stored total, and drops exactly the uses whose records it includes.
+ * One counter: the stored total as last read, and the use of this process that it does not include. A use is counted
+ * with the position of its record. A read replaces the stored total, and drops exactly the uses whose records it
+ * includes.
  */
 export class UseCounter {
   readonly name: string;
-  /** Expected amounts of calls under way. */
+  /** Expected amounts of calls in flight. */
   reserved = 0n;
-  /** Uses that calls under way have already made; their records come when they end. */
+  /** Use so far of calls in flight; their records follow at their end. */
   progress = 0n;
-  /** Reservations that are open. */
+  /** Number of open reservations. */
   holds = 0;
   /** When the stored total was read; never when negative infinity. */
   readMs = -Infinity;
   /** After a failed read: no other before this time, unless the total was never read. */
   retryMs = -Infinity;
-  /** The read under way or scheduled; null when there is none. */
+  /** The running or scheduled read; null when there is none. */
   reading: Promise<void> | null = null;
   /** The stored total, and uses that were stored after it was read. */
   #base = 0n;
@@ -60,7 +61,7 @@ export class UseCounter {
   /** Counts a use whose record is the latest. */
   add(amount: bigint, totals: StoredTotals): void {
     if (amount === 0n) return;
-    // Uses that are stored are in every later total: their sum is enough. A read under way may be older than they are.
+    // Every later total includes stored uses: their sum is enough. A running read may be older than they are.
     const late = this.#unstored[FOLD_AT - 1];
     if (late !== undefined && this.reading === null) {
       const storedThrough = totals.storedThrough();
@@ -70,20 +71,20 @@ export class UseCounter {
     this.#unstored.push({ position: totals.position(), amount });
   }
 
-  /** Takes a total in that includes every record of this process up to `through`. */
+  /** Replaces the stored total by one that includes every record of this process up to `through`. */
   take(total: bigint, through: number, readMs: number): void {
     this.#dropThrough(through);
     this.#base = total;
     this.readMs = readMs;
   }
 
-  /** Whether an eviction would lose something: a call under way, a read under way, or a use that is not stored yet. */
+  /** Whether an eviction would lose data: a call in flight, a running read, or a use that is not stored yet. */
   isBusy(storedThrough: number): boolean {
     const last = this.#unstored.at(-1);
     return this.holds > 0 || this.reading !== null || (last !== undefined && last.position > storedThrough);
   }
 
-  /** Drops the uses whose records are at most this far; gives their sum. */
+  /** Drops the uses with records up to this position; returns their sum. */
   #dropThrough(through: number): bigint {
     let count = 0;
     let sum = 0n;

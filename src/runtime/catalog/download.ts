@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** What is asked of an HTTP client; every `fetch` is one. */
+/** The part of `fetch` that a download uses. */
 export type Fetch = (
   url: string,
   init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
@@ -13,24 +13,24 @@ interface FetchedResponse {
   readonly body: (AsyncIterable<Uint8Array> & { cancel(): Promise<void> }) | null;
 }
 
-/** A state of the source: its bytes, and a mark to ask by whether it has changed since. */
+/** Content of the source, with a validator for conditional requests. */
 export interface Download {
   readonly bytes: Uint8Array;
-  /** Null when the source gives none. */
+  /** Null when the source sends none. */
   readonly mark: string | null;
   readonly source: 'file' | 'upstream';
 }
 
-/** A map is some three megabytes; more than this is something else. */
+/** Most bytes of a price map, which has some three megabytes. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** A source that asks to be left alone for longer is asked again after this all the same. */
+/** Longest `Retry-After` that is honoured, in ms. */
 const MOST_ASKED_MS = 24 * 3_600_000;
-/** Hosts of raw files ask for a name that says who calls. */
+/** Hosts of raw files require a user agent. */
 const USER_AGENT = 'lensgate-catalog/1';
 
-/** The source could not be read: why, in words fit to show. */
+/** The source could not be read. The message may be shown. */
 export class DownloadFailed extends Error {
-  /** How long the source asks to be left alone; zero when it does not. */
+  /** `Retry-After` of the source, in ms; zero without one. */
   readonly askedMs: number;
   constructor(reason: string, options: ErrorOptions & { readonly askedMs?: number } = {}) {
     super(reason, options);
@@ -42,11 +42,11 @@ export class DownloadFailed extends Error {
 export interface DownloadOptions {
   readonly fetch: Fetch;
   readonly signal: AbortSignal;
-  /** Longest it may take, to the last byte. */
+  /** Timeout of the whole download. */
   readonly timeoutMs: number;
 }
 
-/** Reads the source: an http(s) address, a `file:` address or a path. Null when it still has this mark. */
+/** Reads the source: an http(s) address, a `file:` address or a path. Null when `mark` still matches. */
 export function download(url: string, mark: string | null, options: DownloadOptions): Promise<Download | null> {
   return /^https?:/i.test(url) ? overHttp(url, mark, options) : fromFile(url, mark);
 }
@@ -85,7 +85,7 @@ async function overHttp(
   }
 }
 
-/** What `Retry-After` asks for: seconds, or a date. */
+/** Delay of a `Retry-After` header, in seconds or as a date. */
 function askedMsOf(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const asked = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - Date.now();
@@ -97,18 +97,18 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MOST_BYTES) throw new DownloadFailed(`the source sends more than ${MOST_BYTES} bytes`);
+    if (size > MOST_BYTES) throw new DownloadFailed(`the price map is larger than ${MOST_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
 }
 
-/** Messages of the HTTP client that have no code, and how they are told. */
-const TOLD: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
+/** Texts for errors of the HTTP client that have no code. */
+const REASONS: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
 
-/** The code of the deepest cause, else its name: never a text, which could carry the address and what is in it. */
+/** The code of the deepest cause, else its name: never a message, which could contain the address and its secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.cause instanceof Error) return reasonOf(error.cause);
-  return 'code' in error && typeof error.code === 'string' ? error.code : (TOLD[error.message] ?? error.name);
+  return 'code' in error && typeof error.code === 'string' ? error.code : (REASONS[error.message] ?? error.name);
 }

@@ -3,38 +3,41 @@ import type { HeldPrice } from '../../domain/catalog/quarantine.ts';
 import type { ReleaseStore } from '../../domain/catalog/releases.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Download } from './download.ts';
-import { createKeptStates } from './recent-states.ts';
+import { createRecentStates } from './recent-states.ts';
 import { LastGoodUnfit, loadLastGood, saveLastGood } from './last-good.ts';
 import { MapRejected, type ParsedMap, parsePriceMap } from './parse.ts';
 import { createKnownReleases } from './releases.ts';
 import { embeddedTakenAt, loadEmbeddedMap } from './snapshot.ts';
-import { type CatalogState, type IsReleased, judgedAnew, stateBuilder } from './state.ts';
+import { type CatalogState, type IsReleased, withReleases, stateBuilder } from './state.ts';
 import type { Log } from '../telemetry/log.ts';
 
 export interface CatalogHolderOptions {
-  /** Address of the source: what was kept of another one is not used. */
+  /** Address of the source. A kept map of another source is not used. */
   readonly url: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** File in which the last good map survives a restart; none where it is absent. */
+  /** File of the last good map, for restarts; none when absent. */
   readonly lastGoodFile?: string | undefined;
-  /** Where releases of held prices are kept; by default nowhere. */
+  /** Store of releases; not stored when absent. */
   readonly releases?: ReleaseStore | undefined;
-  /** Told after every swap to data that differs. What it throws is logged and changes nothing. */
+  /** Called after every swap to different data. Its errors are only logged. */
   readonly swapped?: ((from: CatalogSnapshot, to: CatalogSnapshot) => void) | undefined;
 }
 
-/** Holds what is served. Its changes are made one after another. */
+/** Holds the current catalog. Changes are serialized. */
 export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'at' | 'held' | 'release'> {
-  /** Swaps in what was read, with its unit mistakes kept out. Gives why not, as a text fit to show; null when it did. */
+  /**
+   * Serves a downloaded map, with unit mistakes quarantined. Returns why not, as a text that may be shown; null on
+   * success.
+   */
   take(read: Download): Promise<string | null>;
-  /** Serves what admins have released, here or through another process. */
+  /** Serves the prices that administrators released, also through another process. */
   learnReleases(): Promise<void>;
-  /** Serves the last good map of an earlier process. Gives what to ask the source by whether it has changed since. */
+  /** Serves the last good map of an earlier process. Returns its validator for conditional requests. */
   restore(): Promise<string | null>;
 }
 
-/** Runs what it is given one after another, whatever becomes of each. */
+/** Serializes asynchronous work. A failure does not affect the next. */
 function inTurn(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -55,15 +58,15 @@ function heldIn({ held }: CatalogState): readonly HeldPrice[] {
   return [...held.values()].flatMap(({ holds }) => holds);
 }
 
-/** Holds the built-in catalog until it is given another. */
+/** Serves the built-in catalog until another is taken. */
 export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolder {
   const { url, clock, log, lastGoodFile } = options;
   const releases = createKnownReleases(options.releases);
   const { isReleased } = releases;
   const alone = inTurn();
-  const kept = createKeptStates(clock);
+  const kept = createRecentStates(clock);
   let state: CatalogState | null = null;
-  /** What is in the file: it is written again only when that has changed. */
+  /** Content of the file, which is written only when it changes. */
   let saved = '';
 
   const now = (): CatalogState => (state ??= embeddedState(isReleased));
@@ -81,11 +84,11 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     try {
       options.swapped?.(from, to);
     } catch (error) {
-      log.error({ err: error, snapshot: id }, 'a follower of the catalog failed');
+      log.error({ err: error, snapshot: id }, 'a catalog subscriber failed');
     }
   }
 
-  /** A field of the price map as it is there, held or not. */
+  /** Value of a field in the price map, also when it is quarantined. */
   const valueNow = (entryId: string, field: string): unknown =>
     (now().held.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
 
@@ -96,7 +99,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       await saveLastGood(lastGoodFile, { state: now(), packed, url, mark });
       saved = facts;
     } catch (error) {
-      log.warn({ err: error }, 'the last good price map could not be kept for a restart');
+      log.warn({ err: error }, 'the price map could not be stored for the next start');
     }
   }
 
@@ -114,7 +117,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       throw error;
     }
     await releases.forgetOvertaken(valueNow).catch((error: unknown) => {
-      log.warn({ err: error }, 'releases that the price map has overtaken could not be forgotten');
+      log.warn({ err: error }, 'obsolete releases of held prices could not be deleted');
     });
     return null;
   }
@@ -124,7 +127,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     if (hold === undefined) return null;
     const { entryId, field, value } = hold;
     await releases.add({ entryId, field, value, releasedAt: clock.now(), releasedBy });
-    adopt(judgedAnew(now(), isReleased));
+    adopt(withReleases(now(), isReleased));
     return hold;
   }
 
@@ -137,7 +140,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     learnReleases: () =>
       alone(async () => {
         await releases.learn();
-        if (state !== null) adopt(judgedAnew(state, isReleased));
+        if (state !== null) adopt(withReleases(state, isReleased));
       }),
     async restore() {
       if (lastGoodFile === undefined) return null;
@@ -148,7 +151,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
         return before.mark;
       } catch (error) {
         const reason = error instanceof LastGoodUnfit ? error.message : 'it is damaged';
-        log.warn({ reason, file: lastGoodFile }, 'the price map kept from before is not used');
+        log.warn({ reason, file: lastGoodFile }, 'the stored price map is not used');
         return null;
       }
     },

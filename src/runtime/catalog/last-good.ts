@@ -7,16 +7,16 @@ import { withoutHeld } from '../../domain/catalog/quarantine.ts';
 import { createSnapshot, entryOf } from './snapshot.ts';
 import { type CatalogState, type IsReleased, stateBuilder } from './state.ts';
 
-/** What is kept of a price map beside its models. */
+/** Metadata of a kept price map. */
 interface Head {
   readonly sha256: string;
   readonly takenAt: string;
   readonly source: 'file' | 'upstream';
-  /** The source it came from, as a hash: an address may carry a password. */
+  /** Hash of the source's address, which may contain a password. */
   readonly address: string;
-  /** What to ask the source by whether it has changed since. */
+  /** Validator for conditional requests. */
   readonly mark: string | null;
-  /** What was held of it: which value was served instead, if any, and since when. */
+  /** Its quarantined prices, with the served values and their times. */
   readonly held: readonly HeadHold[];
 }
 
@@ -38,10 +38,7 @@ const addressOf = (url: string): string => hash('sha256', url, 'hex');
 /** The file is a checksum of what follows it, a line of JSON, and the gzipped models. */
 const CHECKSUM_LENGTH = 64;
 
-/**
- * Keeps a state's price map, so that a restart without a network has it. Written beside and moved into place: a
- * reader sees the old file or the new one, whole.
- */
+/** Stores a state's price map for a restart without a network. The file is replaced atomically. */
 export async function saveLastGood(
   path: string,
   { state, packed, url, mark }: LastGood & { readonly packed: Uint8Array; readonly url: string },
@@ -66,7 +63,7 @@ export async function saveLastGood(
   await rename(beside, path);
 }
 
-/** What was kept is damaged or not fit to serve. The message says why and is fit to show. */
+/** The kept map is damaged or invalid. The message may be shown. */
 export class LastGoodUnfit extends Error {
   constructor(reason: string) {
     super(reason);
@@ -75,8 +72,8 @@ export class LastGoodUnfit extends Error {
 }
 
 /**
- * The state kept in a file: null when there is none, when it is of another source, or when it is older than
- * `notBefore`. Throws LastGoodUnfit.
+ * The state in a file; null when there is none, when it is of another source, or when it is older than `notBefore`.
+ * Throws LastGoodUnfit.
  */
 export async function loadLastGood(
   path: string,
@@ -99,7 +96,7 @@ export async function loadLastGood(
   return { state: restore(models, head, isReleased), mark: head.mark };
 }
 
-/** Judges the map as it was judged when it came: against what was served of it then. */
+/** Applies the quarantine again as it was: against the values that were served then. */
 function restore(models: readonly PricedModel[], head: Head, isReleased: IsReleased): CatalogState {
   const takenAt = new Date(head.takenAt);
   const byId = new Map(models);

@@ -1,31 +1,31 @@
-// Runs in a thread of its own: reading a whole price map takes longer than requests in flight may be held up.
+// Runs in a thread of its own, because parsing a price map would block the event loop for too long.
 import { createHash } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { mapFault, modelsOf, type PricedModel } from '../../domain/catalog/price-map.ts';
 
-/** What the thread is given. */
+/** Input of the thread. */
 export interface ParseTask {
   readonly bytes: Uint8Array;
   /** Models in the catalog now. */
   readonly currentCount: number;
-  /** Whether the map is wanted compressed as well, to be kept. */
+  /** Whether to return the compressed map too. */
   readonly packed: boolean;
 }
 
-/** What the thread gives back: the models as JSON lists of `[id, row]`, each short enough to be read at once. */
+/** Output of the thread: the models as JSON lists of `[id, row]`, each short enough to be parsed at once. */
 export type ParseOutcome = ParsedLists | { readonly fault: string };
 
 interface ParsedLists {
-  /** Of the map's models as compact JSON, in hex. */
+  /** SHA-256 of the models as compact JSON, in hex. */
   readonly sha256: string;
   readonly lists: readonly string[];
-  /** That JSON, gzipped; null when it was not wanted. */
+  /** That JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
 }
 
-/** Models in one list: read in well under a millisecond. */
+/** Models in one list, which is parsed in well under a millisecond. */
 const LIST_LENGTH = 100;
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -38,10 +38,10 @@ function parseJson(bytes: Uint8Array): unknown {
 
 function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
   const map = parseJson(bytes);
-  if (map === undefined) return { fault: 'the price map is no JSON; it may have been cut short' };
+  if (map === undefined) return { fault: 'the price map is not valid JSON; it may be truncated' };
   const models = modelsOf(map);
   const fault = mapFault(models, currentCount);
-  if (models === null || fault !== null) return { fault: fault ?? 'the price map is no JSON object' };
+  if (models === null || fault !== null) return { fault: fault ?? 'the price map is not a JSON object' };
   const json = JSON.stringify(Object.fromEntries(models));
   const sha256 = createHash('sha256').update(json).digest('hex');
   const lists: string[] = [];
@@ -50,7 +50,7 @@ function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
   return { sha256, lists, packed: packed ? new Uint8Array(gzipSync(json)) : null };
 }
 
-// Where a priority is a thread's own, requests come first: a process may have no more than one core.
+// Lower priority than request handling, where priorities are per thread: a process may have only one core.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window's

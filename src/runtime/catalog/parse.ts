@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { PricedModel } from '../../domain/catalog/price-map.ts';
 import type { ParseOutcome, ParseTask } from './parse-worker.ts';
 
-/** A price map that was not taken: why, in words fit to show. */
+/** An invalid price map. The message may be shown. */
 export class MapRejected extends Error {
   constructor(reason: string) {
     super(reason);
@@ -11,17 +11,17 @@ export class MapRejected extends Error {
   }
 }
 
-/** A price map that was read and found sound. */
+/** A valid price map. */
 export interface ParsedMap {
-  /** Of its models as compact JSON in their order, in hex. */
+  /** SHA-256 of its models as compact JSON in their order, in hex. */
   readonly sha256: string;
-  /** That JSON, gzipped; null when it was not wanted. */
+  /** That JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
-  /** Gives every model to `take`, a few at a time, so that requests in flight are served in between. */
+  /** Passes every model to `take`, and yields to the event loop after each list. */
   eachModel(take: (model: PricedModel) => void): Promise<void>;
 }
 
-/** Reads a price map in a thread of its own, without holding up the event loop. Throws MapRejected. */
+/** Parses a price map in a thread of its own, without blocking the event loop. Throws MapRejected. */
 export async function parsePriceMap(
   bytes: Uint8Array,
   { currentCount, packed }: Omit<ParseTask, 'bytes'>,
@@ -40,7 +40,7 @@ export async function parsePriceMap(
   };
 }
 
-/** Megabytes the thread may use: plenty for a map of the usual size, and the end of an absurd one. */
+/** Memory limits of the thread in MB: enough for a map of the usual size. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 192 };
 
 function inThread(task: ParseTask): Promise<ParseOutcome> {
@@ -49,10 +49,10 @@ function inThread(task: ParseTask): Promise<ParseOutcome> {
       workerData: task,
       resourceLimits: MEMORY,
     });
-    // A process that is told to end must not wait for a catalog.
+    // The thread must not delay a shutdown.
     worker.unref();
     worker.once('message', resolve);
     worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('The thread that reads the price map ended without an answer.')));
+    worker.once('exit', () => reject(new Error('The worker thread of the price map exited without a result.')));
   });
 }

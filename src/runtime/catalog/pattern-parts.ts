@@ -6,35 +6,35 @@ export class PythonFault extends Error {
   }
 }
 
-/** Where reading stands. Positions count characters, as Python's do. */
+/** State of the parser. Positions count characters, as Python's do. */
 export interface PatternReader {
   readonly chars: readonly string[];
   at: number;
-  /** Groups opened so far, and the numbers of those closed. */
+  /** Number of opened groups, and the numbers of the closed ones. */
   groups: number;
   readonly closed: Set<number>;
   readonly names: Map<string, number>;
-  /** Whether anything was read that matches: flags of the whole pattern must come before. */
+  /** Whether a matching part was parsed: global flags must come before. */
   begun: boolean;
-  /** Flags that hold for the whole pattern, of those the engine has. */
+  /** Global flags that the engine supports. */
   globalFlags: string;
-  /** The first thing Python reads and a linear-time engine cannot. */
+  /** The first construct that Python supports and a linear-time engine does not. */
   unsupported: string | null;
 }
 
-/** Notes something that only a backtracking engine can do; Python's own faults are still looked for. */
+/** Records a construct that needs a backtracking engine. Parsing continues, to report Python's own errors first. */
 export function noteUnsupported(reader: PatternReader, what: string, position: number): void {
   reader.unsupported ??= `unsupported: ${what} at position ${position}`;
 }
 
-/** One character of the text as the engine reads it literally, wherever it stands. */
+/** Escapes one literal character for the engine, for any position. */
 export function literal(char: string): string {
   return /^[\p{L}\p{N}_ ]$/u.test(char) ? char : `\\x{${(char.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 const fromCode = (code: number): string => String.fromCodePoint(code);
 
-/** A part that stands for one character, for a kind of characters, or for a place between characters. */
+/** A part that matches one character, a class of characters, or a position between characters. */
 export type Part =
   | { readonly kind: 'char'; readonly char: string }
   | { readonly kind: 'class' | 'place' | 'reference'; readonly code: string };
@@ -53,14 +53,14 @@ const HEX_LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 const isOctal = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '7';
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
 
-/** Takes up to `most` further characters that pass. */
+/** Reads up to `most` further characters that pass. */
 function takeWhile(reader: PatternReader, passes: (char: string | undefined) => boolean, most: number): string {
   let taken = '';
   while (taken.length < most && passes(reader.chars[reader.at])) taken += reader.chars[reader.at++];
   return taken;
 }
 
-/** Reads an escape; `reader` stands at the backslash. `inSet` is within square brackets. */
+/** Reads an escape; `reader` is at the backslash. `inSet`: within square brackets. */
 export function readEscape(reader: PatternReader, inSet: boolean): Part {
   const start = reader.at;
   const char = reader.chars[start + 1];
@@ -112,7 +112,7 @@ function readDigits(reader: PatternReader, start: number, first: string, inSet: 
 
 const codeIn = (part: Part): string => (part.kind === 'char' ? literal(part.char) : part.code);
 
-/** Reads a set of characters; `reader` stands after its opening bracket. */
+/** Reads a set of characters; `reader` is after its opening bracket. */
 export function readSet(reader: PatternReader): string {
   const start = reader.at - 1;
   const { chars } = reader;

@@ -3,12 +3,12 @@ import { literal, noteUnsupported, type PatternReader, PythonFault, readEscape, 
 /** The largest repetition count Python reads. */
 const MOST_REPEATS = 4_294_967_295n;
 
-/** What an operator of repetition finds before it. */
+/** The part before a repetition operator. */
 type Before = 'nothing' | 'something' | 'repetition';
 
 /**
- * A pattern in the syntax of Python's `re`, written for the engine: groups that capture nothing, characters
- * spelled out. `fault` says what Python would, or what the engine cannot do.
+ * Translates a pattern in the syntax of Python's `re` for the engine, with non-capturing groups and escaped characters.
+ * `fault` is Python's error message, or names the unsupported construct.
  */
 export function translatePattern(source: string): { readonly code: string } | { readonly fault: string } {
   const reader: PatternReader = {
@@ -32,7 +32,7 @@ export function translatePattern(source: string): { readonly code: string } | { 
   }
 }
 
-/** Reads up to the end or to a closing parenthesis, which is left standing. */
+/** Reads up to the end or to a closing parenthesis, which is not consumed. */
 function readAlternatives(reader: PatternReader): string {
   let code = '';
   let before: Before = 'nothing';
@@ -70,7 +70,7 @@ function readAlternatives(reader: PatternReader): string {
   }
 }
 
-/** Reads an operator of repetition; null when a brace stands for itself. */
+/** Reads a repetition operator; null for a literal brace. */
 function readRepetition(reader: PatternReader, before: Before): string | null {
   const start = reader.at;
   const char = reader.chars[start] ?? '';
@@ -97,7 +97,7 @@ function readRepetition(reader: PatternReader, before: Before): string | null {
   return `${code}?`;
 }
 
-/** Reads a group after its opening parenthesis; null for what leaves no trace: comments and global flags. */
+/** Reads a group after its opening parenthesis; null for comments and global flags. */
 function readGroup(reader: PatternReader): string | null {
   const start = reader.at - 1;
   const opening = reader.chars[reader.at] === '?' ? readExtension(reader, start) : capture(reader, null, start);
@@ -130,7 +130,7 @@ function capture(reader: PatternReader, name: string | null, start: number): Ope
 
 const PLAIN: Opening = { number: null, flags: '' };
 
-/** Reads what `(?` opens; `reader` stands at the question mark. */
+/** Reads a `(?` group; `reader` is at the question mark. */
 function readExtension(reader: PatternReader, start: number): Opening | null {
   reader.at += 1;
   const char = take(reader);
@@ -156,7 +156,7 @@ function take(reader: PatternReader): string {
   const char = reader.chars[reader.at];
   if (char === undefined) throw new PythonFault('unexpected end of pattern', reader.chars.length);
   reader.at += 1;
-  // Python reads a backslash and what follows as one.
+  // Python reads a backslash and the next character as one.
   return char === '\\' ? char + (reader.chars[reader.at] ?? '') : char;
 }
 
@@ -172,7 +172,7 @@ function skipComment(reader: PatternReader, start: number): null {
   return null;
 }
 
-/** Reads a name up to its end mark, which is passed. */
+/** Reads a name up to its end mark, which is consumed. */
 function readUntil(reader: PatternReader, mark: string, what: string): string {
   const start = reader.at;
   const end = reader.chars.indexOf(mark, start);
@@ -198,7 +198,7 @@ function readNamed(reader: PatternReader, start: number): Opening | null {
   return null;
 }
 
-/** Reads flags: of the whole pattern, where they end with a parenthesis, or of a group. */
+/** Reads flags: global ones, which end with a parenthesis, or those of a group. */
 function readFlags(reader: PatternReader, first: string, start: number): Opening | null {
   const on = first === '-' ? '' : first + readLetters(reader);
   const turnsOff = first === '-' || reader.chars[reader.at] === '-';

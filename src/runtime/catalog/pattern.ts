@@ -1,17 +1,17 @@
 import { RE2JS } from 're2js';
 import type { Pattern, PatternCompiler } from '../../domain/catalog/catalog.ts';
-import { keepRecent } from '../../domain/catalog/recent.ts';
+import { createWeightedCache } from '../../domain/catalog/weighted-cache.ts';
 import { translatePattern } from './pattern-syntax.ts';
 
-/** Longest pattern that is read, in characters, and largest program that is run. */
+/** Longest pattern in characters, and largest compiled program. */
 const MOST_CHARACTERS = 512;
 const MOST_STEPS = 5_000;
-/** Compiled patterns kept; a caller pages through a list with the same one. */
+/** Cached compiled patterns: the pages of a list use the same one. */
 const MOST_KEPT = 64;
 
 type Compiled = ReturnType<PatternCompiler['compile']>;
 
-/** Nothing in it means anything but itself, so that a plain search will do. */
+/** A pattern without special characters, for which a plain search is enough. */
 const LITERAL = /^[\w /:@-]*$/;
 
 function literalPattern(source: string): Pattern {
@@ -30,15 +30,15 @@ function compile(source: string): Compiled {
     if (engine.programSize() > MOST_STEPS) return { fault: 'unsupported: pattern too large' };
     return { pattern: { occursIn: (text) => engine.test(text) } };
   } catch (error) {
-    // What Python would refuse was found before; what is left is beyond the engine, such as a count over 1,000.
+    // Python's own errors were found before. The engine does not support the rest, such as a count over 1,000.
     return { fault: `unsupported: ${error instanceof Error ? reasonOf(error) : 'this pattern'}` };
   }
 }
 
 const reasonOf = (error: Error): string => error.message.replace(/^error parsing regexp: /, '').replace(/: `.*$/s, '');
 
-/** Patterns run on an engine whose time grows with the text, never with what the pattern could have meant. */
+/** Pattern compiler over an engine with run time linear in the text. */
 export function createPatternCompiler(): PatternCompiler {
-  const kept = keepRecent<Compiled>(MOST_KEPT, () => 1);
+  const kept = createWeightedCache<Compiled>(MOST_KEPT, () => 1);
   return { compile: (source) => kept.get(source, () => compile(source)) };
 }

@@ -1,28 +1,28 @@
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../domain/clock.ts';
 
-/** How long a state is kept after it was replaced: enough to page through all of it. */
+/** How long a replaced state is kept: enough to page through all of it. */
 const KEPT_MS = 10 * 60_000;
-/** Most states kept, and most entries that only they hold: a bound on memory where every swap replaces much. */
+/** Most kept states, and most entries that only they contain, which bounds memory when every swap replaces much. */
 const MOST_STATES = 16;
 const MOST_ENTRIES = 8_000;
 
 interface Kept {
   readonly snapshot: CatalogSnapshot;
   readonly untilMs: number;
-  /** Entries the next state does not share. */
+  /** Entries that the next state does not share. */
   readonly entries: number;
 }
 
-/** States that were served a short while ago, for readers who page through one of them. */
-export interface KeptStates {
-  /** Keeps a state that was just replaced. */
+/** Recently replaced states, for readers that page through one of them. */
+export interface RecentStates {
+  /** Adds a replaced state. */
   keep(snapshot: CatalogSnapshot, next: CatalogSnapshot): void;
   find(id: string): CatalogSnapshot | null;
 }
 
-/** The last replaced state is kept whatever it weighs; of the others the oldest go first. */
-export function createKeptStates(clock: Clock): KeptStates {
+/** The last replaced state is kept with any size; of the others the oldest are evicted first. */
+export function createRecentStates(clock: Clock): RecentStates {
   let kept: readonly Kept[] = [];
 
   function prune(): void {

@@ -16,31 +16,31 @@ import type { CatalogHistory, RecordHead } from '../../domain/catalog/history.ts
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Recorded entries read at once, to find what changed while we were away. */
+/** Recorded entries per read, to find changes since the last run. */
 const READ_AT_ONCE = 500;
-/** States that wait while the store is away; beyond it the steps between them are recorded as one. */
+/** Most states that wait for the store; beyond it, steps are merged. */
 const MOST_WAITING = 8;
-/** How often it is noted that the state on record is still what is published. */
+/** Interval of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
-/** Time without a look at the source, in ms, beyond which a change is not dated by when it was seen. */
+/** Time without a check of the source, in ms, beyond which changes have a `notBefore`. */
 const LONG_UNSEEN_MS = 10 * 60_000;
 const RETRY_MS = 1_000;
 const MOST_RETRY_MS = 60_000;
 
 const NOTHING: EarlierState = stateOfRecord(new Map<string, WatchedFields>());
 
-/** Notes what changes in the catalog. */
+/** Records the changes of the catalog. */
 export interface CatalogRecorder {
-  /** Takes a state that is served from now on. Never waits and never throws. */
+  /** Queues a newly served state. Synchronous, never throws. */
   see(snapshot: CatalogSnapshot): void;
-  /** Ends a recording under way, and starts no other: the next start finds what is missing. */
+  /** Ends a running recording and starts no other; the next process records what is missing. */
   stop(): Promise<void>;
 }
 
 /**
- * Compares every state of the catalog with the one recorded before it, keeps the difference and tells who
- * listens. What could not be recorded is tried again; after a restart the state on record is compared with the
- * one served, so a difference is found even when the process died before it was written.
+ * Compares every state of the catalog with the last recorded one, stores the difference and publishes it. A failed
+ * recording is retried. After a restart the recorded state is compared with the served one, so that no difference is
+ * lost when a process is killed.
  */
 export function createCatalogRecorder({
   history,
@@ -55,7 +55,7 @@ export function createCatalogRecorder({
   readonly bus: Pick<Bus, 'publish'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** When what is served was last known to be what is published; null when it is not known to be. */
+  /** Last time at which the served state was confirmed to be the published one; null when unknown. */
   readonly freshAt: () => Date | null;
   readonly confirmMs?: number;
   readonly retryMs?: number;
@@ -67,9 +67,9 @@ export function createCatalogRecorder({
   let waiting: readonly Seen[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
-  /** What this process was through with last; when it is on record it need not be read back. */
+  /** The last state recorded by this process, which need not be read back when it is the head. */
   let last: Seen | null = null;
-  /** The head, as long as nobody else can have moved it as far as we know. */
+  /** The head, while no other process is known to have changed it. */
   let known: RecordHead | null = null;
 
   async function earlierThan(head: RecordHead | null): Promise<EarlierState> {
@@ -85,7 +85,7 @@ export function createCatalogRecorder({
     }
   }
 
-  /** Tells who listens, in pieces that others can run between. */
+  /** Publishes changes in events of limited size, and yields in between. */
   async function tell(changes: readonly CatalogChange[], at: Date, snapshotId: string): Promise<void> {
     for (let start = 0; start < changes.length; start += NEWS_SIZE) {
       const batch = changes.slice(start, start + NEWS_SIZE).map((change) => ({ ...change, at }));
@@ -94,7 +94,7 @@ export function createCatalogRecorder({
     }
   }
 
-  /** What a step on record changed for this process: nothing when it was taken before we came. */
+  /** The state before a recorded step of this run; null for a step recorded before the start. */
   const earlierThanOurs = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
@@ -103,7 +103,7 @@ export function createCatalogRecorder({
     let head = known ?? (await history.head());
     known = null;
     for (;;) {
-      // Another process, or a start before a first refresh: what is older than the record is no news.
+      // Another process recorded a newer state, or this one has not refreshed yet: an older state is not recorded.
       if (head !== null && head.snapshotId !== snapshot.id && snapshot.takenAt < head.takenAt) {
         last = seen;
         return;
@@ -114,7 +114,7 @@ export function createCatalogRecorder({
       const at = new Date(Math.max(seen.at.getTime(), confirmedMs + 1));
       const notBefore = at.getTime() - confirmedMs > LONG_UNSEEN_MS ? new Date(confirmedMs) : null;
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
-      // What is there at first sight did not just come.
+      // The entries of the first state were not just added.
       const changes =
         head === null
           ? []
@@ -140,7 +140,7 @@ export function createCatalogRecorder({
     }
   }
 
-  /** Notes that nothing has changed, when that is known: what changes later happened later. */
+  /** Confirms the recorded state, so that later changes have precise dates. */
   async function confirm(): Promise<void> {
     const at = freshAt();
     const head = known;
@@ -149,8 +149,8 @@ export function createCatalogRecorder({
       await history.confirm(head.snapshotId, at);
       if (known === head) known = { ...head, confirmedAt: at };
     } catch (error) {
-      // Changes are dated less exactly, no more; what keeps the store away is said when one is recorded.
-      log.debug({ err: error }, 'catalog could not be confirmed');
+      // Only dates get less precise. A recording reports why the store is unavailable.
+      log.debug({ err: error }, 'the catalog snapshot could not be confirmed');
     }
   }
   const confirming = setInterval(() => void confirm(), confirmMs).unref();
@@ -163,7 +163,7 @@ export function createCatalogRecorder({
         waiting = waiting.slice(1);
         failures = 0;
       } catch (error) {
-        if (failures === 0) log.error({ err: error }, 'catalog changes could not be recorded; trying again');
+        if (failures === 0) log.error({ err: error }, 'catalog changes could not be recorded; retrying');
         const delay = Math.min(retryMs * 2 ** Math.min(failures, 10), MOST_RETRY_MS);
         failures += 1;
         await setTimeout(delay, null, { ref: false, signal: stopping.signal }).catch(() => {});
@@ -174,7 +174,7 @@ export function createCatalogRecorder({
   return {
     see(snapshot) {
       if (stopping.signal.aborted) return;
-      // The first may be under way; of the others the older ones only make steps finer.
+      // The first may be in progress; older ones of the rest only make steps smaller.
       const kept = waiting.length < MOST_WAITING ? waiting : waiting.toSpliced(1, 1);
       waiting = [...kept, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {
@@ -199,7 +199,7 @@ async function compare(earlier: EarlierState, later: CatalogSnapshot): Promise<r
   return found;
 }
 
-/** As `flatMap`, letting others run now and then. */
+/** As `flatMap`, but yields to the event loop. */
 async function spread<Item, Result>(
   items: readonly Item[],
   resultsOf: (item: Item) => readonly Result[],

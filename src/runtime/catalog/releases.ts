@@ -2,22 +2,22 @@ import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
 import { sameValue } from '../../domain/catalog/same-value.ts';
 import type { IsReleased } from './state.ts';
 
-/** What admins have released, as this process knows it. */
+/** Releases as known to this process. */
 export interface KnownReleases {
   readonly isReleased: IsReleased;
-  /** Reads them anew: another process may have been told. */
+  /** Reads them again: another process may have added some. */
   learn(): Promise<void>;
   add(release: Release): Promise<void>;
-  /** Forgets those whose field has another value by now. */
+  /** Removes those whose field has another value now. */
   forgetOvertaken(valueNow: (entryId: string, field: string) => unknown): Promise<void>;
 }
 
 const keyOf = (entryId: string, field: string): string => `${field} ${entryId}`;
 
-/** Keeps nothing: for a catalog without a store. */
+/** Stores nothing: for a catalog without a store. */
 const NO_STORE: ReleaseStore = { all: async () => [], put: async () => {}, remove: async () => {} };
 
-/** Knows the releases of a store, by heart between two readings. */
+/** Caches the releases of a store between two reads. */
 export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleases {
   let known: ReadonlyMap<string, Release> = new Map();
   const know = (releases: Iterable<Release>): void => {

@@ -4,12 +4,12 @@ import type { CatalogChange } from '../../domain/catalog/changes.ts';
 import { readChangeLine } from '../../domain/catalog/change-line.ts';
 import type { CatalogHistory } from '../../domain/catalog/history.ts';
 
-/** Faults that are told; a file that is something else altogether has one in every line. */
+/** Most reported faults: a file of another format has one in every line. */
 const MOST_FAULTS = 20;
 /** Changes of one commit. */
 const AT_ONCE = 500;
 
-/** A file that cannot be imported: what is wrong, by line. Nothing of it was kept. */
+/** A file that cannot be imported, with its faults by line. Nothing of it was stored. */
 export class SeedRejected extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));
@@ -17,13 +17,13 @@ export class SeedRejected extends Error {
   }
 }
 
-/** What an import did. */
+/** Result of an import. */
 export interface SeedReport {
   /** Changes in the file. */
   readonly read: number;
-  /** Those that were not there yet. */
+  /** Number of new changes. */
   readonly added: number;
-  /** The time it covers; null for a file without a change. */
+  /** The period that it covers; null for a file without changes. */
   readonly from: Date | null;
   readonly to: Date | null;
 }
@@ -33,7 +33,7 @@ interface Line {
   readonly text: string;
 }
 
-/** The lines of a file that hold anything, one at a time. */
+/** The lines of a file that are not blank, one at a time. */
 async function* linesOf(file: string): AsyncGenerator<Line> {
   let number = 0;
   for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
@@ -42,7 +42,7 @@ async function* linesOf(file: string): AsyncGenerator<Line> {
   }
 }
 
-/** Reads a file line by line. Throws SeedRejected with the first faults once it has seen them. */
+/** Reads a file line by line. Throws SeedRejected with the first faults. */
 async function* changesIn(file: string, now: Date): AsyncGenerator<CatalogChange> {
   const faults: string[] = [];
   let before: CatalogChange | null = null;
@@ -50,20 +50,19 @@ async function* changesIn(file: string, now: Date): AsyncGenerator<CatalogChange
     const read = readChangeLine(text, now);
     if ('fault' in read) faults.push(`line ${number}: ${read.fault}`);
     else if (before !== null && read.change.at < before.at)
-      faults.push(`line ${number}: \`at\` lies before that of the line above`);
+      faults.push(`line ${number}: \`at\` is earlier than in the line before`);
     else {
       before = read.change;
       yield read.change;
     }
-    if (faults.length === MOST_FAULTS) throw new SeedRejected([...faults, 'and perhaps more']);
+    if (faults.length === MOST_FAULTS) throw new SeedRejected([...faults, 'further lines were not checked']);
   }
   if (faults.length > 0) throw new SeedRejected(faults);
 }
 
 /**
- * Imports a history of one change a line, in the order of time. The file is checked whole before anything is kept.
- * Broken off, it can be run again: what is there already is left alone, and the time it covers counts as known
- * only once everything is in.
+ * Imports a history with one change per line, in the order of time. The whole file is checked before anything is
+ * stored. An aborted import can be repeated: stored changes are skipped, and the covered period is recorded last.
  */
 export async function seedHistory({
   file,
@@ -73,7 +72,7 @@ export async function seedHistory({
 }: {
   readonly file: string;
   readonly history: Pick<CatalogHistory, 'importChanges' | 'importSpan'>;
-  /** Who offers an entry, where the file does not say. */
+  /** Provider of an entry, where the file has none. */
   readonly providerOf: (entryId: string) => string | null;
   readonly now: Date;
 }): Promise<SeedReport> {

@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { CatalogEntry, CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PricedModel } from '../../domain/catalog/price-map.ts';
 
-/** Where the catalog that is built in lies: made by `npm run catalog:snapshot`, committed. */
+/** Folder of the built-in catalog: created by `npm run catalog:snapshot`, committed. */
 export const EMBEDDED_FOLDER = new URL('../../../data/catalog/', import.meta.url);
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
@@ -13,28 +13,28 @@ export function entryOf([id, row]: PricedModel): CatalogEntry {
   return { id, provider: textOrNull(row['litellm_provider']), mode: textOrNull(row['mode']), row };
 }
 
-/** Hex digits of the SHA-256 of a map's models that name a state: enough to tell states apart. */
+/** Hex digits of a state's id, from the SHA-256 of its models. */
 const ID_DIGITS = 16;
 
-/** The name of the state whose models, as compact JSON in their order, have this SHA-256 in hex. */
+/** Id of the state whose models, as compact JSON in their order, have this SHA-256 in hex. */
 export function snapshotIdOf(sha256: string): string {
   return sha256.slice(0, ID_DIGITS);
 }
 
-/** A state of the catalog that can be asked by id. */
+/** Adds the look-up by id to a state of the catalog. */
 export function createSnapshot(state: Omit<CatalogSnapshot, 'find'>): CatalogSnapshot {
   const byId = new Map(state.entries.map((entry) => [entry.id, entry]));
   return { ...state, find: (id) => byId.get(id) ?? null };
 }
 
-/** The price map that is built in. */
+/** The built-in price map. */
 export interface EmbeddedMap {
   readonly sha256: string;
   readonly takenAt: Date;
   readonly models: readonly PricedModel[];
 }
 
-/** When the catalog that is built in was made. */
+/** Time at which the built-in catalog was created. */
 export function embeddedTakenAt(): Date {
   return new Date(provenance().takenAt);
 }
@@ -44,8 +44,8 @@ function provenance(): { readonly sha256: string; readonly takenAt: string } {
 }
 
 /**
- * The price map that is built in, read at once: it is needed before the first request, and nothing waits meanwhile.
- * It was checked when it was made, so it is not checked again here.
+ * Reads the built-in price map synchronously: it is needed before the first request. It was validated when it was
+ * created.
  */
 export function loadEmbeddedMap(): EmbeddedMap {
   const { sha256, takenAt } = provenance();
@@ -54,7 +54,7 @@ export function loadEmbeddedMap(): EmbeddedMap {
   return { sha256, takenAt: new Date(takenAt), models };
 }
 
-/** The price map that is built in as a state of the catalog, nothing kept out. */
+/** The built-in price map as a state of the catalog, without quarantine. */
 export function loadEmbeddedSnapshot(): CatalogSnapshot {
   const { sha256, takenAt, models } = loadEmbeddedMap();
   return createSnapshot({ id: snapshotIdOf(sha256), takenAt, source: 'embedded', entries: models.map(entryOf) });

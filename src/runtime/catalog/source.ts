@@ -1,8 +1,8 @@
-import type { FollowedCatalog, LookOutcome } from '../../domain/catalog/catalog.ts';
+import type { FollowedCatalog, CheckOutcome } from '../../domain/catalog/catalog.ts';
 import { download, DownloadFailed, type Fetch } from './download.ts';
 import { type CatalogHolderOptions, createCatalogHolder } from './holder.ts';
 
-/** The live price map, where no other address is configured. */
+/** Default address of the price map. */
 const UPSTREAM_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json';
 
 const MOST_DELAY_MS = 15 * 60_000;
@@ -10,41 +10,41 @@ const JITTER = 0.1;
 const TIMEOUT_MS = 30_000;
 
 export interface CatalogSourceOptions extends Omit<CatalogHolderOptions, 'url'> {
-  /** An http(s) address, a `file:` address or a path; null for the upstream's own. */
+  /** An http(s) address, a `file:` address or a path; null for the default. */
   readonly url: string | null;
-  /** Seconds from one look at the source to the next; zero never looks and serves what is built in. */
+  /** Seconds between two checks of the source; zero never checks it and serves the built-in catalog. */
   readonly refreshSeconds: number;
-  /** By default Node's own, which Node loads when it is first called. */
+  /** Node's own by default, which Node loads at the first call. */
   readonly fetch?: Fetch;
-  /** Longest a download may take. */
+  /** Timeout of a download. */
   readonly timeoutMs?: number;
-  /** From 0 to 1, exclusive; spreads the looks of many processes. */
+  /** From 0 to 1, exclusive; spreads the checks of many processes. */
   readonly random?: () => number;
 }
 
-/** The catalog, kept fresh. */
+/** A catalog that is refreshed periodically. */
 export interface RefreshingCatalog extends FollowedCatalog {
-  /** Takes up where an earlier process ended: its last good map, and what admins have released. Never throws. */
+  /** Restores the last good map of an earlier process and the releases. Never throws. */
   restore(): Promise<void>;
-  /** Looks at the source now and then again and again. */
+  /** Checks the source now and then periodically. */
   start(): void;
-  /** Ends the looking, a download included. What was loaded stays. */
+  /** Stops the checks and aborts a download. The loaded catalog stays. */
   stop(): void;
-  /** Looks at the source once. Never throws: what came of it is in `status`. */
+  /** Checks the source once. Never throws: the outcome is in `status`. */
   refresh(): Promise<void>;
 }
 
-/** How the last looks went, for the time of the next. */
-export interface LookHistory {
+/** Outcome of the last checks, for the delay of the next. */
+export interface CheckHistory {
   readonly refreshSeconds: number;
   /** Failures in a row. */
   readonly failures: number;
-  /** How long the source has asked to be left alone; zero when it has not. */
+  /** `Retry-After` of the source, in ms; zero without one. */
   readonly askedMs: number;
 }
 
-/** Milliseconds to the next look: longer with every failure in a row, and never sooner than the source asked for. */
-export function nextDelayMs({ refreshSeconds, failures, askedMs }: LookHistory, random: number): number {
+/** Delay of the next check in ms: longer with every failure in a row, and at least the source's `Retry-After`. */
+export function nextDelayMs({ refreshSeconds, failures, askedMs }: CheckHistory, random: number): number {
   const regular = refreshSeconds * 1000;
   const most = Math.max(regular, MOST_DELAY_MS);
   const delay = Math.min(regular * 2 ** Math.min(failures, 30), most);
@@ -52,8 +52,8 @@ export function nextDelayMs({ refreshSeconds, failures, askedMs }: LookHistory, 
 }
 
 /**
- * Serves the last good catalog, else the built-in one, at once and follows the source from then on. A state is
- * swapped in whole, after it was checked and its unit mistakes kept out; whatever goes wrong, the last good one stays.
+ * Serves the last good catalog, else the built-in one, and refreshes it from the source. A state is validated, unit
+ * mistakes are quarantined, and then it replaces the old one as a whole. After any failure the last good one stays.
  */
 export function createCatalogSource(options: CatalogSourceOptions): RefreshingCatalog {
   const {
@@ -67,12 +67,12 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   const url = options.url ?? UPSTREAM_URL;
   const holder = createCatalogHolder({ ...options, url });
   const { current, at, held, release } = holder;
-  const looks: Record<LookOutcome, number> = { taken: 0, unchanged: 0, refused: 0, failed: 0 };
+  const looks: Record<CheckOutcome, number> = { taken: 0, unchanged: 0, refused: 0, failed: 0 };
   let lastCheckedAt: Date | null = null;
   let lastError: string | null = null;
   let failures = 0;
   let askedMs = 0;
-  /** What was read whole last, and why it was not taken if so: what was refused once is not fetched again. */
+  /** Validator of the last complete download, and why it was refused: a refused map is not downloaded again. */
   let seen: { readonly mark: string | null; readonly fault: string | null } = { mark: null, fault: null };
   let stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -80,7 +80,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   function taken(outcome: 'taken' | 'unchanged'): void {
     looks[outcome] += 1;
-    if (failures > 0) log.info({ after: failures }, 'the source of the catalog is sound again');
+    if (failures > 0) log.info({ after: failures }, 'the catalog source is available again');
     lastError = null;
     failures = 0;
   }
@@ -92,15 +92,15 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
     failures += 1;
     const { source, takenAt } = current();
     const facts = { reason, serving: source, takenAt, ...(error === null ? {} : { err: error }) };
-    // Without a network every look fails: saying so once is enough. Another reason is news.
-    if (isNews) log.warn(facts, 'catalog not refreshed; the last good one stays');
-    else log.debug(facts, 'catalog not refreshed');
+    // Without a network every check fails: one warning per reason is enough.
+    if (isNews) log.warn(facts, 'the catalog was not refreshed; the current one stays in use');
+    else log.debug(facts, 'the catalog was not refreshed');
   }
 
   async function look({ signal }: AbortController): Promise<void> {
     askedMs = 0;
     await holder.learnReleases().catch((error: unknown) => {
-      log.debug({ err: error }, 'releases of held prices could not be read; those known stay');
+      log.debug({ err: error }, 'releases of held prices could not be read; the known ones stay in use');
     });
     try {
       const read = await download(url, seen.mark, { fetch, signal, timeoutMs });

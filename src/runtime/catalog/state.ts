@@ -1,45 +1,45 @@
 import { hash } from 'node:crypto';
 import type { CatalogEntry, CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import type { PricedModel } from '../../domain/catalog/price-map.ts';
-import { type HeldPrice, type Hold, judgeRow, withoutHeld } from '../../domain/catalog/quarantine.ts';
+import { type HeldPrice, type Hold, quarantineRow, withoutHeld } from '../../domain/catalog/quarantine.ts';
 import { sameValue } from '../../domain/catalog/same-value.ts';
 import { createSnapshot, entryOf, snapshotIdOf } from './snapshot.ts';
 
 type Row = PricedModel[1];
 
-/** An entry of which something is kept out: its row as the price map has it, and what of it. */
+/** An entry with quarantined fields: its row in the price map, and the fields. */
 interface HeldEntry {
   readonly raw: Row;
   readonly holds: readonly HeldPrice[];
 }
 
-/** What is served, and what is kept out of it. */
+/** The served snapshot, and its quarantined prices. */
 export interface CatalogState {
   readonly snapshot: CatalogSnapshot;
-  /** SHA-256 in hex of the price map behind it. */
+  /** SHA-256 in hex of its price map. */
   readonly sha256: string;
   /** By entry id, in the order of the entries. */
   readonly held: ReadonlyMap<string, HeldEntry>;
 }
 
-/** Whether an admin has released this value of this field. */
+/** Whether an administrator released this value of this field. */
 export type IsReleased = (entryId: string, field: string, value: unknown) => boolean;
 
-/** Where a state's data is from. */
+/** Origin of a state's data. */
 type Origin = Pick<CatalogSnapshot, 'takenAt' | 'source'> & { readonly sha256: string };
 
-/** Takes the models of a price map one after another and makes them the next state. */
+/** Builds the next state from the models of a price map. */
 export interface StateBuilder {
   add(model: PricedModel): void;
-  /** The state; the snapshot is the one before when nothing that is served has changed. */
+  /** The state; its snapshot is the previous one when nothing served has changed. */
   build(origin: Origin): CatalogState;
 }
 
-/** Names this value of this field. */
+/** Id of this value of this field. */
 const holdIdOf = ({ entryId, field, value }: Hold): string =>
   hash('sha256', JSON.stringify([entryId, field, value]), 'base64url').slice(0, 22);
 
-/** Hex digits of what differs from the map are hashed together with the map's own. */
+/** The id covers the map and its quarantined fields. */
 function stateIdOf(sha256: string, held: CatalogState['held']): string {
   if (held.size === 0) return snapshotIdOf(sha256);
   const differences = [...held.values()].flatMap(({ holds }) =>
@@ -49,8 +49,8 @@ function stateIdOf(sha256: string, held: CatalogState['held']): string {
 }
 
 /**
- * Judges every row against `before` and shares with it every entry that has not changed, so that a state costs
- * what differs from the one before it.
+ * Checks every row against `before` and shares unchanged entries with it, so that a state needs memory only for its
+ * differences.
  */
 export function stateBuilder(before: CatalogState | null, isReleased: IsReleased, now: Date): StateBuilder {
   const entries: CatalogEntry[] = [];
@@ -73,7 +73,7 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
         shared += 1;
         return void entries.push(known);
       }
-      const { row, holds } = judgeRow(id, raw, known?.row ?? null, (field, value) => isReleased(id, field, value));
+      const { row, holds } = quarantineRow(id, raw, known?.row ?? null, (field, value) => isReleased(id, field, value));
       if (holds.length > 0) hold(id, raw, holds);
       if (known === null || !sameValue(row, known.row)) return void entries.push(entryOf([id, row]));
       shared += 1;
@@ -92,8 +92,8 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
   };
 }
 
-/** The same price map judged anew, because releases changed. The state itself when nothing that is held may go. */
-export function judgedAnew(state: CatalogState, isReleased: IsReleased): CatalogState {
+/** The same price map with other releases. The state itself when no quarantined price is released. */
+export function withReleases(state: CatalogState, isReleased: IsReleased): CatalogState {
   const { snapshot, sha256 } = state;
   const held = new Map(state.held);
   const replaced = new Map<string, CatalogEntry>();

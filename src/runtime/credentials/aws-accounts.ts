@@ -3,23 +3,24 @@ import type * as Library from '@aws-sdk/credential-providers';
 import type { AwsAccount, AwsAccounts, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
 import { Secret } from '../../domain/secret.ts';
+import { processEnvironment } from '../settings/process-environment.ts';
 import { createLease, type Lent } from './expiring-credential.ts';
 
-/** Longest wait for one answer of whoever lends credentials, and for all that it takes to get them. */
+/** Timeout of one request for credentials, and of the whole resolution, in ms. */
 const ANSWER_MS = 5_000;
 const TOGETHER_MS = 10_000;
-/** How long what names no end is held: files with short-lived keys in them are written anew by their owners' tools. */
-const UNTOLD_MS = 900_000;
-/** What a role's records call us where the configuration has no name for it. */
+/** Cache time of credentials without an expiry, in ms: other tools rewrite files with short-lived keys. */
+const DEFAULT_CACHE_MS = 900_000;
+/** Session name of an assumed role without a configured name. */
 const SESSION_NAME = 'lensgate';
 
 type Found = Awaited<ReturnType<ReturnType<typeof Library.fromEnv>>>;
 
 /**
- * Credentials for AWS from wherever AWS's own tools find them: a profile, a role, a token of another party, the container,
- * the machine. Who finds them is AWS's library, loaded when the first deployment needs it.
+ * AWS credentials from the standard sources: profile, role, web identity token, container, machine. They are resolved
+ * by AWS's library, which is loaded when the first deployment needs it.
  */
-export function createAwsAccounts({ env = process.env, now = Date.now, refused }: Tools = {}): AwsAccounts {
+export function createAwsAccounts({ env = processEnvironment(), now = Date.now, refused }: Tools = {}): AwsAccounts {
   const accounts = new Map<string, () => Promise<AwsCredentials>>();
 
   async function borrow(account: AwsAccount): Promise<Lent<AwsCredentials>> {
@@ -31,7 +32,7 @@ export function createAwsAccounts({ env = process.env, now = Date.now, refused }
           secretAccessKey: new Secret(found.secretAccessKey),
           sessionToken: found.sessionToken ? new Secret(found.sessionToken) : null,
         },
-        until: found.expiration?.getTime() ?? now() + UNTOLD_MS,
+        until: found.expiration?.getTime() ?? now() + DEFAULT_CACHE_MS,
       };
     } catch (error) {
       refused?.({ profile: account.profile, role: account.role?.arn ?? null, reason: reasonIn(error, account) });
@@ -53,7 +54,7 @@ export function createAwsAccounts({ env = process.env, now = Date.now, refused }
   };
 }
 
-/** What an owner has to know of credentials that do not hold; callers are not told. */
+/** Details of refused credentials for the log; they are not part of answers. */
 interface Refused {
   readonly profile: string | null;
   readonly role: string | null;
@@ -66,19 +67,19 @@ interface Tools {
   readonly refused?: (about: Refused) => void;
 }
 
-/** Further on AWS may quote the request that it refuses, with the credentials in it. */
+/** A longer message may quote the refused request with its credentials. */
 const REASON_CHARACTERS = 200;
 
 function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): string {
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const [line = ''] = said.split('\n', 1);
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const [line = ''] = text.split('\n', 1);
   return [keys?.secretAccessKey, keys?.sessionToken, webIdentityToken]
     .flatMap((secret) => secret?.reveal() || [])
     .reduce((left, secret) => left.replaceAll(secret, '<secret>'), line)
     .slice(0, REASON_CHARACTERS);
 }
 
-/** The same for deployments that say the same. */
+/** Cache key: equal for equal settings. */
 const nameOf = ({ keys, profile, role, webIdentityToken, region, stsEndpoint }: AwsAccount): string =>
   JSON.stringify([
     keys?.accessKeyId,
@@ -98,7 +99,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
   const stsConfig = { ...clientConfig, ...(stsEndpoint === null ? {} : { endpoint: stsEndpoint }) };
   const own = ownOf(account, { library, clientConfig, env });
   if (webIdentityToken !== null) {
-    if (role === null) throw new CloudRefused('aws_web_identity_token says nothing without aws_role_name.');
+    if (role === null) throw new CloudRefused('aws_web_identity_token has no effect without aws_role_name.');
     return await library.fromWebToken({
       roleArn: role.arn,
       roleSessionName: role.sessionName ?? SESSION_NAME,
@@ -106,7 +107,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
       clientConfig: stsConfig,
     })();
   }
-  // Whom a pod's own token makes this role already would need a right to take on himself.
+  // A pod whose own token already has this role would need a permission to assume itself.
   if (role === null || isAlready(role.arn, account, env)) return await own();
   return await library.fromTemporaryCredentials({
     masterCredentials: own,
@@ -119,7 +120,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
   })();
 }
 
-/** By what credentials are found. */
+/** Dependencies of the resolution. */
 interface Finder {
   readonly library: typeof Library;
   readonly clientConfig: {
@@ -129,7 +130,10 @@ interface Finder {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Who the deployment is before it takes on a role. Files are read anew: credentials in them may be lent. */
+/**
+ * Identity of the deployment before it assumes a role. Files are read again each time, because they may contain
+ * temporary credentials.
+ */
 function ownOf({ keys, profile }: AwsAccount, { library, clientConfig, env }: Finder): () => Promise<Found> {
   if (keys !== null) {
     const sessionToken = keys.sessionToken?.reveal();
@@ -139,9 +143,9 @@ function ownOf({ keys, profile }: AwsAccount, { library, clientConfig, env }: Fi
       ...(sessionToken === undefined ? {} : { sessionToken }),
     });
   }
-  // Nobody else is asked: the machine must not sign where a profile is missing.
+  // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment go before a profile named there, as with deployments that take on no role.
+  // Keys in the environment take precedence over a profile named there, as without a role.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }
@@ -149,7 +153,7 @@ function ownOf({ keys, profile }: AwsAccount, { library, clientConfig, env }: Fi
 const isAlready = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
   keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
 
-/** Read anew each time: whoever writes such tokens replaces them within the hour. */
+/** Read each time, because such tokens are replaced within the hour. */
 async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(named) ?? [];
   if (kind === '' && named.startsWith('oidc/'))
@@ -160,7 +164,7 @@ async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   return (isPath ? await readFile(meant, 'utf8') : meant).trim();
 }
 
-/** A lender who keeps silent must not keep calls. */
+/** A source that does not answer must not block calls. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new CloudRefused(`AWS gave no credentials within ${ms / 1000} seconds.`)), ms);

@@ -6,17 +6,19 @@ const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key for one use that follows from the admin key: every process of an installation has it, and no other. */
+/** Derives a key for one use from the admin key: the same in every process of an installation. */
 export const keyFor = (masterKey: Secret, use: string): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey.reveal(), 'lensgate', use, KEY_BYTES));
 
-/** Encrypts; `about` is not kept, but must be the same to open it. The nonce is random when absent. */
+/**
+ * Encrypts. `about` is authenticated but not stored, and must be the same for `open`. The nonce is random when absent.
+ */
 export function seal(key: Buffer, plain: Uint8Array, about: string, nonce = randomBytes(NONCE_BYTES)): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(about));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** What was sealed; null where it was not, or with another key, or about something else. */
+/** Decrypts. Null for other bytes, another key, or another `about`. */
 export function open(key: Buffer, sealed: Uint8Array, about: string): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   try {

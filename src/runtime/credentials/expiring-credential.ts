@@ -1,19 +1,19 @@
-/** Something lent until a time (milliseconds of the clock). */
+/** A credential with an expiry (ms of the clock). */
 export interface Lent<T> {
   readonly value: T;
   readonly until: number;
 }
 
-/** How long before its end what is lent is asked for anew, while calls go on with what there is. */
+/** How long before its expiry a credential is refreshed in the background, in ms. */
 const EARLY_MS = 300_000;
-/** How long before its end nobody is given it any more. */
+/** How long before its expiry a credential is not used any more, in ms. */
 const LATE_MS = 30_000;
-/** How long a lender is left alone who said no, or had nothing that lasts longer. */
+/** Delay after a failed refresh, or after one without a later expiry, in ms. */
 const PAUSE_MS = 5_000;
 
 /**
- * Holds what is lent, and asks for it again before it ends: once for all who want it, and without making them wait as long
- * as the one before holds.
+ * Caches a credential and refreshes it before its expiry: one request for all callers, which do not wait while the
+ * current credential is valid.
  */
 export function createLease<T>(borrow: () => Promise<Lent<T>>, now: () => number): () => Promise<T> {
   let held: Lent<T> | null = null;
@@ -42,7 +42,7 @@ export function createLease<T>(borrow: () => Promise<Lent<T>>, now: () => number
     const isPaused = now() < pausedUntil && (good !== null || refusal !== null);
     if (!isPaused) borrowing ??= renewed();
     if (good !== null) {
-      // Who has to wait for it is told what went wrong; until then nobody has.
+      // A failed background refresh is ignored while the current credential is valid.
       borrowing?.catch(() => undefined);
       return good.value;
     }

@@ -3,19 +3,19 @@ import { CloudRefused, type CloudTokens } from '../../domain/chat/cloud-tokens.t
 import { Secret } from '../../domain/secret.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
-/** Longest wait for Google to give a token. */
+/** Timeout of a token request, in ms. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Access tokens of Google Cloud, for service accounts and whatever else its own library knows. Credentials are the JSON
- * text of a key, or the path of a file that holds it; without them the machine's own are used. A token is asked for once
- * for all who wait, and again shortly before it ends.
+ * Access tokens of Google Cloud, for service accounts and all other types that its own library supports. Credentials
+ * are the JSON text of a key, or the path of its file; without them the machine's own are used. Concurrent callers
+ * share one request, and a token is refreshed shortly before its expiry.
  */
 export function createGoogleTokens(fetchTokens?: typeof fetch): CloudTokens {
   const accounts = new Map<string, Promise<GoogleAuth>>();
 
   async function open(credentials: string | null): Promise<GoogleAuth> {
-    // Read when the first deployment needs it: most installations have none.
+    // Loaded when the first deployment needs it: most installations have none.
     const library = await import('google-auth-library');
     const transporterOptions = { timeout: TIMEOUT_MS, ...(fetchTokens && { fetchImplementation: fetchTokens }) };
     const common = { scopes: SCOPE, clientOptions: { transporterOptions } };
@@ -41,14 +41,14 @@ export function createGoogleTokens(fetchTokens?: typeof fetch): CloudTokens {
         return { token: new Secret(token), project: text === null ? null : projectIn(text) };
       } catch (error) {
         if (error instanceof CloudRefused) throw error;
-        // What went wrong may quote what it was tried with.
+        // The original message may contain the credentials.
         throw new CloudRefused('Google gave no access token for the credentials of this deployment.', { cause: error });
       }
     },
   };
 }
 
-/** The project a key names; null where it is in a file, which only the library reads. */
+/** The project of a key; null for a file, which only the library reads. */
 function projectIn(text: string): string | null {
   try {
     const key: unknown = JSON.parse(text);

@@ -6,59 +6,59 @@ import {
   type FreeTierUsage,
 } from '../../domain/free-tier/free-tier.ts';
 
-/** How long a client that has used up its day is refused from memory: another process may give calls back. */
+/** How long a client that has used up its day is refused without a store query: another process may give calls back. */
 const FULL_MS = 10_000;
-/** How long after a failure the next block is not asked for in advance. */
+/** Delay of the next advance reservation after a failure, in ms. */
 const RETRY_MS = 1_000;
 
-/** What the counters of a process share. */
-export interface CounterHouse {
+/** Dependencies shared by the counters of a process. */
+export interface CounterContext {
   readonly store: FreeTierStore;
   readonly limit: number;
-  /** How long the store may take to answer. */
+  /** Timeout of the store, in ms. */
   readonly answerMs: number;
-  /** Milliseconds that only ever grow. */
+  /** Monotonic time in ms. */
   readonly monotonicMs: () => number;
-  /** Told of a reservation made in advance that failed; nobody waited for it. */
+  /** Called when an advance reservation failed. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * One client's calls of a day: hands out of memory what was reserved in the store before, and reserves the next
- * block before this one ends. Whatever is lost with the process counts as used, so the limit always holds.
+ * Counter of one client and day: grants calls from a block reserved in the store, and reserves the next block before
+ * this one is used up. Calls that are lost with the process count as used, so the limit is never exceeded.
  */
 export class FreeTierCounter {
   readonly ipHash: string;
-  /** Set by every call, cleared by whoever looks for clients that have left. */
+  /** Set by every call, cleared by the sweep for idle clients. */
   active = true;
-  readonly #house: CounterHouse;
+  readonly #house: CounterContext;
   #day: number;
-  /** Reserved and not handed out. */
+  /** Reserved and not granted. */
   #left = 0;
-  /** When so few are left, the next block is asked for. */
+  /** Number of remaining calls at which the next block is reserved. */
   #refillAt = 0;
-  /** Used by everybody, as last heard. */
+  /** Use of all processes, as last read. */
   #used = 0;
-  /** Callers who wait for a block. */
+  /** Callers that wait for a block. */
   #waiting = 0;
   #fullUntilMs = 0;
   #retryMs = 0;
-  /** What is under way with the store; one thing at a time. */
+  /** The running store operation; one at a time. */
   #busy: Promise<void> | null = null;
   #reading: Promise<number> | null = null;
 
-  constructor(ipHash: string, day: number, house: CounterHouse) {
+  constructor(ipHash: string, day: number, house: CounterContext) {
     this.ipHash = ipHash;
     this.#day = day;
     this.#house = house;
   }
 
-  /** Whether anything is under way or awaited. */
+  /** Whether a store operation is running or awaited. */
   get busy(): boolean {
     return this.#busy !== null || this.#waiting > 0;
   }
 
-  /** Takes one call of this day out of memory: `none` is used up, `ask` is not known here. */
+  /** Grants one call of this day from memory. `none`: used up. `ask`: unknown without a store query. */
   take(day: number): 'taken' | 'none' | 'ask' {
     this.active = true;
     if (day !== this.#day) this.#begin(day);
@@ -70,7 +70,7 @@ export class FreeTierCounter {
     return this.#fullUntilMs > this.#house.monotonicMs() ? 'none' : 'ask';
   }
 
-  /** As `take`, but asks the store until it is known. Rejects when that does not answer. */
+  /** As `take`, with store queries. Rejects when the store does not answer. */
   async takeAfterAsking(today: () => number): Promise<'taken' | 'none'> {
     this.#waiting += 1;
     try {
@@ -84,7 +84,7 @@ export class FreeTierCounter {
     }
   }
 
-  /** What is used of this day: the store's count without what is still to hand out here. */
+  /** Use of this day: the store's count without the calls that are not granted here. */
   async usage(today: () => number): Promise<FreeTierUsage> {
     const { limit } = this.#house;
     this.active = true;
@@ -99,19 +99,19 @@ export class FreeTierCounter {
     };
   }
 
-  /** Stops handing out what is left and tells what that was; null when it is nothing. */
+  /** Returns the remaining calls and grants no more of them; null when there are none. */
   surrender(): FreeTierCalls | null {
     const calls = this.#left;
     this.#left = 0;
     return calls === 0 ? null : { day: dayText(this.#day), ipHash: this.ipHash, calls };
   }
 
-  /** Resolves when nothing is under way with the store. */
+  /** Resolves when no store operation is running. */
   async settled(): Promise<void> {
     while (this.#busy !== null) await this.#busy.catch(() => {});
   }
 
-  /** What was left of another day is worth nothing on this one. */
+  /** Calls left of another day expire. */
   #begin(day: number): void {
     this.#day = day;
     this.#left = 0;
@@ -140,10 +140,10 @@ export class FreeTierCounter {
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
     const asking = store.reserve({ day: dayText(day), ipHash: this.ipHash, calls }, limit);
-    // What comes too late for those who waited is still there for those who come after.
+    // A late result still serves later callers.
     const answered = asking.then(({ granted, used }) => {
       this.#retryMs = 0;
-      // Midnight came in between: these belong to a day that is over.
+      // Midnight has passed: these calls belong to a past day.
       if (day !== this.#day) return;
       this.#left += granted;
       this.#used = used;
@@ -153,7 +153,7 @@ export class FreeTierCounter {
     return this.#occupy(inTime(answered, answerMs));
   }
 
-  /** With nothing else under way, so that what the store counts and what is left here fit together. */
+  /** Runs alone, so that the store's count and the calls left here are consistent. */
   async #read(today: () => number): Promise<number> {
     while (this.#busy !== null) await this.#busy.catch(() => {});
     const day = today();
@@ -164,14 +164,14 @@ export class FreeTierCounter {
       requests = Math.max(0, used - (day === this.#day ? this.#left : 0));
     });
     const reading = inTime(answered, answerMs);
-    // A failed reading is the reader's failure, not of those who wait to be counted.
+    // A failed read rejects its reader only, not the calls that wait to be counted.
     void this.#occupy(reading.catch(() => {}));
     await reading;
     return requests;
   }
 }
 
-/** As the work settles, or rejects when it takes too long. */
+/** Settles as the work does, or rejects after the timeout. */
 async function inTime(work: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<never>();
   const alarm = setTimeout(() => late.reject(new Error(`The store has not answered in ${ms} ms.`)), ms);

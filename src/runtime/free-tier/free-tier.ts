@@ -13,57 +13,57 @@ import {
 import type { PaidKeys } from '../../domain/free-tier/paid-keys.ts';
 import { FreeTierCounter } from './counter.ts';
 
-/** Clients in memory; who was not seen for longest leaves, and is counted on by the store. */
+/** Most clients in memory. The least recently seen one is evicted; its count stays in the store. */
 const MOST_CLIENTS = 20_000;
-/** How many are looked at to find one that may leave; so much the bound above may be overstepped for a while. */
+/** Clients checked to find one that can be evicted; the bound above may be exceeded by as many for a while. */
 const MOST_LOOKED_AT = 64;
-/** A client not seen from one such look to the next has left. */
+/** Interval of the sweep, in ms. A client without a call during an interval is removed. */
 const IDLE_MS = 300_000;
-/** Most rows one statement gives back or deletes: others write in between. */
+/** Most rows of one statement, so that other writes run in between. */
 const STEP = 500;
-/** After a failure in the background was told, further ones are not for so long. */
+/** Interval in which only one background failure is reported, in ms. */
 const QUIET_MS = 10_000;
-/** How long callers wait for the store before they are told that it does not answer. */
+/** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
-/** Keys no store knows that an address may try in a minute; after that its keys are not looked up. */
+/** Unknown keys per address and minute; beyond that its keys are not looked up. */
 const MOST_MISSES = 20;
 const MISSES_MS = 60_000;
 const MOST_MISSING = 10_000;
 
 /** A free tier that runs with the process. */
 export interface RunningFreeTier extends FreeTier {
-  /** Begins to look for clients that have left and for days that are over. */
+  /** Starts the periodic sweep. */
   start(): void;
-  /** Gives back what was reserved and not used. For when the last call is over. */
+  /** Releases the reserved calls that were not used. Call it after the last call. */
   stop(): Promise<void>;
-  /** One look for clients that have left and days that are over, as `start` has it done by time. */
+  /** One sweep: removes idle clients, and counters of past days. */
   sweep(): Promise<void>;
 }
 
 export interface FreeTierOptions {
   readonly store: FreeTierStore;
   readonly paidKeys: PaidKeys;
-  /** Names a network without telling it. */
+  /** Hash of a network. */
   readonly ipHash: (network: string) => string;
-  /** Calls a client may make in a day. */
+  /** Calls per client and day. */
   readonly limit: number;
-  /** Whether who has used theirs up can buy a key here. */
+  /** Whether keys are sold here. */
   readonly onSale: boolean;
   readonly clock: Clock;
-  /** Told, now and then, of work in the background that failed: nobody waits for it, only allowance can be lost. */
+  /** Called, at a limited rate, when background work failed. Only free calls can be lost by it. */
   readonly failed: (error: unknown) => void;
   readonly mostClients?: number;
   readonly answerMs?: number;
 }
 
 /**
- * A free tier counted in blocks: of every client's day a twentieth at a time is reserved in the store and then
- * handed out of memory. ADR 0016.
+ * A free tier counted in blocks: a twentieth of a client's day is reserved in the store and then granted from memory
+ * (ADR 0016).
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, mostClients = MOST_CLIENTS, answerMs = ANSWER_MS } = options;
   let quietUntilMs = 0;
-  /** A store that is away fails for every client. */
+  /** An unavailable store fails for every client. */
   function failed(error: unknown): void {
     const nowMs = clock.monotonicMs();
     if (nowMs < quietUntilMs) return;
@@ -81,17 +81,17 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   const today = (): number => dayOf(clock.now().getTime());
 
-  async function giveBackAll(): Promise<void> {
-    // In the same turn of the loop many may leave.
+  async function releaseAll(): Promise<void> {
+    // Collects the clients of the same turn of the event loop.
     await Promise.resolve();
     while (surrendered.length > 0) {
-      // What fails here stays counted as used.
-      await store.giveBack(surrendered.splice(0, STEP)).catch(failed);
+      // On failure these calls stay counted as used.
+      await store.release(surrendered.splice(0, STEP)).catch(failed);
     }
   }
 
-  function giveBack(): Promise<void> {
-    returning ??= giveBackAll().finally(() => {
+  function releaseUnused(): Promise<void> {
+    returning ??= releaseAll().finally(() => {
       returning = null;
     });
     return returning;
@@ -103,14 +103,14 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     if (unused !== null) surrendered.push(unused);
   }
 
-  /** Makes room for one more: goes round from where it last stopped, and lets the active have another round. */
+  /** Evicts one client by the clock algorithm: active clients get a second chance. */
   function makeRoom(): void {
     for (let looked = 0; looked < MOST_LOOKED_AT && counters.size >= mostClients; looked += 1) {
       const { done, value } = hand.next();
       if (done) hand = counters.entries();
       else leaveOrRest(...value);
     }
-    if (surrendered.length > 0) void giveBack();
+    if (surrendered.length > 0) void releaseUnused();
   }
 
   function leaveOrRest(network: string, counter: FreeTierCounter): void {
@@ -175,7 +175,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
 
   async function forgetOldDays(): Promise<void> {
-    // Yesterday stays: another process's clock may be behind.
+    // Keeps yesterday: another process's clock may be behind.
     const before = dayText(today() - 1);
     if (forgotten === before) return;
     while ((await store.forgetBefore(before, STEP)) === STEP);
@@ -184,7 +184,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   async function sweep(): Promise<void> {
     for (const [network, counter] of counters) leaveOrRest(network, counter);
-    await giveBack();
+    await releaseUnused();
     await forgetOldDays().catch(failed);
   }
 
@@ -206,7 +206,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
       timer = null;
       await Promise.all([...counters.values()].map((counter) => counter.settled()));
       for (const [network, counter] of counters) release(network, counter);
-      await giveBack();
+      await releaseUnused();
     },
     sweep,
   };

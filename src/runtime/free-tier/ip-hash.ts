@@ -1,12 +1,12 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { Secret } from '../../domain/secret.ts';
 
-/** What the derived key is for: another use of the admin key gets another text, and so another key. */
+/** Purpose of the derived key: each use of the admin key has its own text, and so its own key. */
 const PURPOSE = 'lensgate free tier: names of client networks';
 
 /**
- * Names networks by a keyed hash, 64 hex digits. The key follows from the admin key, so processes that share
- * that one give the same names, and nobody without it can find an address by trying them all.
+ * Keyed hash of networks, 64 hex digits. The key is derived from the admin key: processes with the same admin key
+ * compute the same hashes, and without it an address cannot be found by trying all of them.
  */
 export function createIpHash(adminKey: Secret): (network: string) => string {
   const key = Buffer.from(hkdfSync('sha256', adminKey.reveal(), '', PURPOSE, 32));

@@ -2,7 +2,7 @@ import type { LookupFunction } from 'node:net';
 import type { HttpMethod } from '../../domain/http.ts';
 import { misused } from './faults.ts';
 
-/** Whom to connect to. */
+/** Endpoint of a connection. */
 export interface Peer {
   readonly secure: boolean;
   readonly hostname: string;
@@ -11,12 +11,12 @@ export interface Peer {
   readonly lookup?: LookupFunction;
 }
 
-/** An address, taken apart. */
+/** A parsed address. */
 export interface Address {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly peer: Peer;
-  /** Connect to the peer itself, never through a proxy: only then is its lookup in force. */
+  /** Connect to the peer directly, never through a proxy, which would bypass its lookup. */
   readonly direct?: boolean;
   /** Path and query. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Address {
 const PATH = /^\/[\x21-\x7e]*$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Headers about how a request is carried: only the client writes them. */
+/** Headers about the transfer, which only the client sets. */
 const CARRIAGE = new Set([
   'connection',
   'content-length',
@@ -40,7 +40,7 @@ const CARRIAGE = new Set([
   'upgrade',
 ]);
 
-/** Takes an address apart. Throws HttpFailure. */
+/** Parses an address. Throws HttpFailure. */
 export function readAddress(address: string, method: HttpMethod = 'POST'): Address {
   const url = URL.parse(address);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))

@@ -3,10 +3,10 @@ import { ReaderStalled, type UpstreamAnswer } from '../../domain/http.ts';
 import { ConnectionEnded, failureOf } from './faults.ts';
 import type { Watch, Watched } from './deadline-watch.ts';
 
-/** Body bytes taken before anybody reads them; then the upstream is paused. */
+/** Body bytes buffered before the reader starts; then the upstream is paused. */
 const EARLY_BYTES = 64 * 1024;
 
-/** Where a call is: in the queue, or on a connection. */
+/** The queue or connection of a call. */
 export interface Carrier {
   /** Whether the call still waits for a connection. */
   readonly queued: boolean;
@@ -22,7 +22,7 @@ export interface Settle {
   reject(error: unknown): void;
 }
 
-/** What is the same for all calls of a client. */
+/** Limits of all calls of a client. */
 export interface CallTerms {
   readonly watch: Watch;
   /** Longest time between two reads of the body, in ms. */
@@ -32,7 +32,7 @@ export interface CallTerms {
 }
 
 /**
- * One call: takes what its carrier pushes, and is the byte stream of the answer's body. Settles exactly once, whatever
+ * One call: receives data from its carrier, and is the byte stream of the answer's body. Settles exactly once, whatever
  * its carrier, its reader and its signal do, and always has a deadline while it holds or waits for a connection.
  */
 export class Call implements ByteStream, Watched {
@@ -67,7 +67,7 @@ export class Call implements ByteStream, Watched {
     this.#signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Settled, or its end is known and waits for the reader: no carrier is needed any more. */
+  /** Settled, or only its end is still to be read: no carrier is needed any more. */
   get over(): boolean {
     return this.#over || this.#ended !== null;
   }
@@ -83,7 +83,7 @@ export class Call implements ByteStream, Watched {
     this.#settle.resolve({ status, headers, body: this });
   }
 
-  /** Takes bytes that stay as they are. */
+  /** Receives bytes that must not change later. */
   body(chunk: Uint8Array): void {
     if (this.over) return;
     if (!this.#held) this.deadlineMs = this.#watch.now() + this.#terms.silenceMs;
@@ -139,7 +139,7 @@ export class Call implements ByteStream, Watched {
     this.#finish();
   }
 
-  /** Hands one chunk to the reader. A reader that throws fails its own call, not the process. */
+  /** Passes one chunk to the reader. A reader that throws fails its own call, not the process. */
   #give(sink: ByteSink, chunk: Uint8Array): boolean {
     try {
       return sink.chunk(chunk);
@@ -159,7 +159,7 @@ export class Call implements ByteStream, Watched {
     this.#carrier?.pause();
   }
 
-  /** Gives the carrier up before the answer was complete. */
+  /** Releases the carrier before the answer was complete. */
   #release(): void {
     const carrier = this.#carrier;
     this.#carrier = null;
@@ -177,7 +177,7 @@ export class Call implements ByteStream, Watched {
     this.#deliver();
   }
 
-  /** Hands on what waited for the reader, then the end, then lets the upstream go on. */
+  /** Passes buffered chunks to the reader, then the end, then resumes the upstream. */
   #deliver(): void {
     const sink = this.#sink;
     if (sink === null) return;
@@ -228,7 +228,7 @@ export class Call implements ByteStream, Watched {
   }
 }
 
-/** The signal of a call fired with a reason that is no error. */
+/** The signal of a call fired with a reason that is not an error. */
 class CallAborted extends Error {
   constructor() {
     super('The call was aborted.');

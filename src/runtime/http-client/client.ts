@@ -16,37 +16,37 @@ const DEFAULTS = {
   silenceLimitMs: 300_000,
   stallLimitMs: 120_000,
 } as const;
-/** Addresses whose request line is remembered. */
+/** Cached request lines. */
 const TARGETS_LIMIT = 1_000;
-/** Origins that are remembered when none of their connections is open. */
+/** Cached origins without an open connection. */
 const ORIGINS_LIMIT = 1_000;
 
 export interface HttpClientOptions {
   /** Most connections to one origin; calls beyond it wait. */
   readonly connections?: number;
-  /** What of the connections that others do not use one owner may use, above 0 and up to 1. */
+  /** Share of the connections not used by others that one owner may use, above 0 and up to 1. */
   readonly ownerFraction?: number;
-  /** Longest silence inside a body before the upstream counts as gone. */
+  /** Longest time between two reads of a body before its call fails, in ms. */
   readonly silenceLimitMs?: number;
-  /** Longest pause of an answer's reader before its call is ended. */
+  /** Longest pause of an answer's reader before its call is ended, in ms. */
   readonly stallLimitMs?: number;
   readonly time?: TimeSource;
-  /** Judges addresses chosen by callers; none of them is called when absent. */
+  /** Checks addresses chosen by callers; all of them are refused when absent. */
   readonly callerAddresses?: CallerAddresses;
 }
 
-/** An HTTP client, and what its connections are doing. */
+/** An HTTP client with connection counts. */
 export interface UpstreamClient extends HttpClient {
   connections(): UpstreamConnections;
 }
 
-/** How requests are carried. */
+/** Transport of requests. */
 export interface Transport {
-  /** The way to one origin. Asked again for an origin whose connections have all been closed for a while. */
+  /** Lane of one origin. Called again for an origin whose connections were all closed for a while. */
   lane(address: Address): Lane;
   /** Idle connections that no lane counts. */
   idle(): number;
-  /** Closes what is left when every lane is closed. */
+  /** Closes the remaining resources after every lane is closed. */
   close(): Promise<void>;
 }
 
@@ -99,8 +99,8 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   }
 
   /**
-   * The way to an address chosen by a caller. Its connections are apart from the others: no such call uses a connection
-   * whose address was not checked. Throws AddressRefused.
+   * Destination of an address chosen by a caller. Its connections are separate, so that such a call never uses a
+   * connection whose address was not checked. Throws AddressRefused.
    */
   function destinationForCaller(address: Address): Destination {
     if (callerAddresses === undefined) throw new AddressRefused();
@@ -108,7 +108,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     return destinationOf({ ...address, peer, direct: true }, `caller ${address.origin}`);
   }
 
-  /** Drops destinations without a call or a connection: callers can name any number of addresses. */
+  /** Drops destinations without a call or a connection, because callers can send any number of addresses. */
   function forgetUnused(): void {
     targets.clear();
     for (const [origin, { lane, slots }] of destinations) {
@@ -170,7 +170,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     send: (method, url, headers, body, callOptions) =>
       new Promise((resolve, reject) => {
         assertUsable(callOptions);
-        // Not remembered: such addresses name things, and there is no end of them.
+        // Not cached: such addresses contain ids.
         const address = readAddress(url, method);
         const head = `${address.head}${headLines(headers)}`;
         const request: Request = { method, path: address.path, headers, head, body };

@@ -11,11 +11,11 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The pool that a connection belongs to. */
 interface Pool {
-  /** The answer has come and another call may be sent. */
+  /** The answer is complete and another call may be sent. */
   free(connection: Connection): void;
   /** The connection is closed. Called once. */
   gone(connection: Connection): void;
-  /** Sends an order elsewhere, of which no byte was written. */
+  /** Sends an order on another connection; no byte of it was written. */
   again(order: Order): void;
 }
 
@@ -35,9 +35,9 @@ export class Connection implements Carrier, Watched {
   /** The request waits for the end of the turn. */
   #unsent = false;
   #state: 'connecting' | 'busy' | 'idle' | 'gone' = 'connecting';
-  /** An answer has come on it before. */
+  /** It has carried an answer before. */
   #used = false;
-  /** Body bytes of the read under way: upstreams send many small chunks at once, and each step of ours has its price. */
+  /** Body bytes of the current read: upstreams send many small chunks at once, which are passed on together. */
   #pieces: Buffer[] = [];
   /** Set when an answer has ended: how long the connection may be kept. */
   #keepAliveMs: number | null = null;
@@ -105,7 +105,7 @@ export class Connection implements Carrier, Watched {
   #write(order: Order): void {
     if (this.#state === 'gone' || this.#order !== order) return;
     this.#unsent = false;
-    // Not before: bytes that come up to here belong to no call.
+    // Not earlier: bytes received before belong to no call.
     this.#parser.expect();
     const { head, body } = order.request;
     this.#wire.write(`${head}${lengthLine(order.request)}\r\n`, body);
@@ -127,7 +127,7 @@ export class Connection implements Carrier, Watched {
     this.#end(null);
   }
 
-  /** Has something read. Only what is read to its end frees the connection: bytes after an answer are no other's. */
+  /** Runs a read. Only a complete read frees the connection: bytes after an answer belong to no other call. */
   #take(read: () => void): void {
     let fault: Error | null = null;
     try {
@@ -136,7 +136,7 @@ export class Connection implements Carrier, Watched {
       fault = error instanceof Error ? error : new ConnectionEnded('CLOSED');
     }
     if (this.#pieces.length > 0) this.#handOn();
-    // The reader may have cancelled inside its chunk: a connection that is gone never becomes idle.
+    // The reader may have cancelled inside its chunk: a closed connection never becomes idle.
     if (this.#state === 'gone') return;
     const keepAliveMs = this.#keepAliveMs;
     if (keepAliveMs === null) {
@@ -146,14 +146,15 @@ export class Connection implements Carrier, Watched {
     this.#keepAliveMs = null;
     const order = this.#order;
     this.#order = null;
-    // An answer that came before its request was written leaves a rest that the next call must not follow.
+    // After an answer that came before its request was written, the rest of the request is still queued: the connection
+    // cannot be reused.
     if (fault !== null || keepAliveMs === 0 || this.#wire.unwritten > 0) this.#end(null);
     else this.#rest(keepAliveMs);
     order?.free();
     order?.call.ended();
   }
 
-  /** Gives the call what one read brought of the body, copied out of where it landed. */
+  /** Passes the body bytes of one read to the call, copied out of the read buffer. */
   #handOn(): void {
     const [only] = this.#pieces;
     const bytes = this.#pieces.length === 1 && only ? Buffer.from(only) : Buffer.concat(this.#pieces);
@@ -187,7 +188,7 @@ export class Connection implements Carrier, Watched {
   }
 }
 
-/** The header that tells the length of a body; none where there is neither a body nor a method that wants one. */
+/** The Content-Length header; none without a body, unless the method requires one. */
 function lengthLine({ method, body }: Request): string {
   const length = body instanceof Uint8Array ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
   return method === 'POST' || length > 0 ? `content-length: ${length}\r\n` : '';

@@ -1,11 +1,11 @@
 /** How often deadlines are checked: one timer for all calls and connections costs less than one for each. */
 const CHECK_MS = 250;
 
-/** Time as the HTTP client sees it; a test brings its own. */
+/** Time source of the HTTP client, which tests replace. */
 export interface TimeSource {
-  /** Milliseconds on a clock that never goes back. */
+  /** Monotonic time in ms. */
   now(): number;
-  /** Runs something again and again until the returned function is called. */
+  /** Runs a function periodically until the returned function is called. */
   every(milliseconds: number, run: () => void): () => void;
 }
 
@@ -35,7 +35,7 @@ export class Watch {
     this.#time = time;
   }
 
-  /** How many are watched. */
+  /** Number of watched objects. */
   get size(): number {
     return this.#all.size;
   }

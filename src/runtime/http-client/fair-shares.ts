@@ -1,4 +1,4 @@
-/** Owners that are remembered although they have no call: most come back at once. */
+/** Cached owners without a call: most send the next one soon. */
 const SHARES_LIMIT = 1_000;
 
 /** A call that waits for a connection. */
@@ -24,7 +24,7 @@ export interface Share {
  * for an owner that has none. Slots held are never taken away; they become free when their calls end. A free slot goes
  * to the waiting owner that holds the fewest, and to the oldest call of it.
  *
- * With free slots a call costs two counters and one map look-up.
+ * With free slots a call costs two counter updates and one map look-up.
  */
 export class FairSlots {
   readonly #limit: number;
@@ -101,7 +101,7 @@ export class FairSlots {
     this.#shares.delete(share.owner);
   }
 
-  /** Starts waiting calls while slots are free. A call that ends inside its start is served by the loop under way. */
+  /** Starts waiting calls while slots are free. A call that ends inside its start is served by the running loop. */
   #serve(): void {
     if (this.#serving) return;
     this.#serving = true;

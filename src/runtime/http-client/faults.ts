@@ -1,7 +1,7 @@
 import { HttpFailure, type HttpFault } from '../../domain/http.ts';
 import { MalformedResponse } from './response-parser.ts';
 
-/** A connection that was ended, and why, by a short name. */
+/** A connection that was ended, with a short code. */
 export class ConnectionEnded extends Error {
   readonly code: keyof typeof ENDS;
   constructor(code: keyof typeof ENDS) {
@@ -19,7 +19,7 @@ const ENDS = {
   CLOSED: 'cut',
 } as const satisfies Readonly<Record<string, HttpFault>>;
 
-const SAID: Readonly<Record<HttpFault, string>> = {
+const FAULT_TEXTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
   cut: 'closed the connection before its answer was complete',
@@ -35,15 +35,21 @@ function faultOf(error: Error, code: string, headCame: boolean): HttpFault {
   return headCame || CUT.has(code) ? 'cut' : 'unreachable';
 }
 
-/** What became of a call, in the words of the port. */
+/** Failure of a call, as an error of the port. */
 export function failureOf(error: Error, headCame: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fault = faultOf(error, code, headCame);
-  return new HttpFailure(fault, `The upstream ${SAID[fault]}${code === '' ? '' : ` (${code})`}.`, { cause: error });
+  return new HttpFailure(fault, `The upstream ${FAULT_TEXTS[fault]}${code === '' ? '' : ` (${code})`}.`, {
+    cause: error,
+  });
 }
 
-/** A call that could not be sent as it was given. */
+/** A call that could not be sent. */
 export function misused(why: string, cause?: unknown): HttpFailure {
-  return new HttpFailure('misused', `The upstream ${SAID.misused}: ${why}.`, cause === undefined ? {} : { cause });
+  return new HttpFailure(
+    'misused',
+    `The upstream ${FAULT_TEXTS.misused}: ${why}.`,
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -2,7 +2,7 @@ import type { CallerAddresses } from '../network/caller-addresses.ts';
 import { createHttpClient, type HttpClientOptions, type UpstreamClient } from './client.ts';
 import type { UpstreamSettings } from '../settings/upstream.ts';
 
-/** The HTTP client that the settings choose. undici is loaded only when it is chosen. */
+/** Opens the configured HTTP client. undici is loaded only when it is configured. */
 export async function openUpstreamClient(
   settings: UpstreamSettings,
   callerAddresses: CallerAddresses,

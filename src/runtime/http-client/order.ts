@@ -10,14 +10,14 @@ export interface Request {
   readonly headers: Readonly<Record<string, string>>;
   /** Request line and all headers but the length of the body, as bytes of HTTP/1.1 without the empty line. */
   readonly head: string;
-  /** In one piece, or in several that are sent one after the other and not joined. */
+  /** One chunk, or several that are sent in order and not joined. */
   readonly body: Uint8Array | readonly Uint8Array[];
 }
 
 /** Sends requests to one origin, each on a connection of its own while it lasts. */
 export interface Lane {
   /**
-   * Puts a call on a connection: calls `carriedBy` of it, then reports what comes. Calls `free` of the order once its
+   * Sends a call on a connection: calls its `carriedBy`, then reports events. Calls `free` of the order once its
    * connection is no longer in use for it, before it reports an end.
    */
   send(order: Order): void;
@@ -27,7 +27,7 @@ export interface Lane {
   close(): void;
 }
 
-/** One origin: the way to it, and who may use it. */
+/** One origin: its lane and its slots. */
 export interface Destination {
   readonly lane: Lane;
   readonly slots: FairSlots;
@@ -35,7 +35,7 @@ export interface Destination {
   readonly gone: () => void;
 }
 
-/** One call on its way through the queue of its origin to a connection and off it again. */
+/** One call, from the queue of its origin to the release of its connection. */
 export class Order implements Waiter, Carrier {
   readonly call: Call;
   readonly request: Request;

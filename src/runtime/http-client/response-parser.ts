@@ -1,21 +1,21 @@
 /** Bytes of one head, and of the trailers after a chunked body. */
 const HEAD_LIMIT = 16 * 1024;
-/** Bytes of a line that tells the size of a chunk, extensions included. */
+/** Bytes of a chunk size line, extensions included. */
 const LINE_LIMIT = 4 * 1024;
 /** Informational heads (100, 103) that may come before the answer. */
 const INFORMATIONAL_LIMIT = 16;
 
-/** What is told of one answer, in this order; nothing more after `ended`. */
+/** Events of one answer, in this order; none after `ended`. */
 export interface ResponseEvents {
   /** Lower-case names; repeated ones joined, hop-by-hop headers left out. */
   head(status: number, headers: Record<string, string>): void;
-  /** Bytes of the body, a part of what was handed in. */
+  /** Bytes of the body, a view of the input. */
   body(bytes: Buffer): void;
-  /** How long the connection may then wait for another call, in ms; 0 when it may not be used again. */
+  /** How long the connection may stay idle, in ms; 0 when it may not be used again. */
   ended(keepAliveMs: number): void;
 }
 
-/** An answer that breaks the rules of HTTP/1.1, by a rule's short name. Says nothing of what was sent. */
+/** An answer that violates HTTP/1.1, with a short code. The message does not contain its data. */
 export class MalformedResponse extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -25,7 +25,7 @@ export class MalformedResponse extends Error {
   }
 }
 
-/** What the bytes that come next belong to. */
+/** States of the parser. */
 const IDLE = 0;
 const HEAD = 1;
 const LENGTH = 2;
@@ -58,13 +58,13 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** How long a connection waits when the upstream does not say: shorter than common servers allow. */
+/** Idle time of a connection without a Keep-Alive header, in ms: shorter than that of common servers. */
 const KEEP_ALIVE_MS = 4_000;
-/** An upstream that names its limit is left this much before it, and believed up to the most. */
+/** Margin before the upstream's Keep-Alive timeout, and the longest idle time, in ms. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 const KEEP_ALIVE_MOST_MS = 600_000;
 
-/** Names as they come, to names as we say them. Upstreams use few, so that almost every look-up succeeds. */
+/** Cache of header names to lower-case names. Upstreams use few, so almost every look-up is a hit. */
 const names = new Map<string, string>();
 const NAMES_LIMIT = 1_000;
 
@@ -95,14 +95,14 @@ export function headersOf(received: Readonly<Record<string, string | string[] | 
 }
 
 /**
- * Reads answers to POST requests off one connection, strictly: what two readers could understand differently (a
- * length beside chunks, two lengths, a bare line feed, a folded line, bytes nobody asked for) is an error, never a
- * guess. Hand it every byte in order; it throws MalformedResponse, and is of no use after that.
+ * Strict parser of the answers on one connection. Ambiguous input (Content-Length with chunks, two lengths, a bare line
+ * feed, a folded line, unexpected bytes) is an error. Takes all bytes in order. Throws MalformedResponse, and cannot be
+ * used after that.
  */
 export class ResponseParser {
   readonly #events: ResponseEvents;
   #state = IDLE;
-  /** The beginning of a head or line whose end has not come. */
+  /** Start of an incomplete head or line. */
   #kept: Buffer = NO_BYTES;
   /** Bytes of the body or chunk still to come. */
   #left = 0;
@@ -114,7 +114,7 @@ export class ResponseParser {
     this.#events = events;
   }
 
-  /** A request is sent: its answer may come. */
+  /** A request was sent: an answer is expected. */
   expect(): void {
     this.#state = HEAD;
     this.#informational = 0;
@@ -126,13 +126,13 @@ export class ResponseParser {
     while (at < chunk.length) at = this.#step(chunk, at);
   }
 
-  /** The upstream sends nothing more. Throws when an answer was under way and did not end so. */
+  /** The upstream has closed its side. Throws when an answer is incomplete. */
   finish(): void {
     if (this.#state === UNTIL_CLOSE) return this.#end(0);
     if (this.#state !== IDLE) throw new MalformedResponse('CLOSED_EARLY');
   }
 
-  /** Reads on from `at`; gives where it stopped. */
+  /** Reads on from `at`; returns the next position. */
   #step(chunk: Buffer, at: number): number {
     switch (this.#state) {
       case HEAD:
@@ -162,7 +162,7 @@ export class ResponseParser {
     return end;
   }
 
-  /** Bytes up to an end that may not have come: kept until it has. Null when it has not. */
+  /** Bytes up to an end mark; null when it has not arrived yet, and the bytes are kept. */
   #upTo(
     end: string,
     limit: number,
@@ -172,7 +172,7 @@ export class ResponseParser {
     const before = this.#kept.length;
     const bytes = before === 0 ? chunk : Buffer.concat([this.#kept, at === 0 ? chunk : chunk.subarray(at)]);
     const from = before === 0 ? at : 0;
-    // The end may have begun in what was kept.
+    // The end mark may have started in the kept bytes.
     const found = bytes.indexOf(end, Math.max(from, before - end.length), 'latin1');
     if ((found === -1 ? bytes.length : found) - from > limit) throw new MalformedResponse('OVERFLOW');
     if (found === -1) {
@@ -187,7 +187,7 @@ export class ResponseParser {
   #readHead(chunk: Buffer, at: number): number {
     const read = this.#upTo('\r\n\r\n', HEAD_LIMIT, chunk, at);
     if (read === null) {
-      // What does not even begin like an answer is not waited for.
+      // Fails early when the bytes cannot be the start of an answer.
       if (!PROTOCOL.startsWith(this.#kept.toString('latin1', 0, PROTOCOL.length)))
         throw new MalformedResponse('STATUS_LINE');
       return chunk.length;
@@ -211,7 +211,7 @@ export class ResponseParser {
     }
     if (status < 200) {
       this.#informational += 1;
-      // 101 changes the protocol, which nobody asked for.
+      // 101 changes the protocol, which was not requested.
       if (status === 101 || this.#informational > INFORMATIONAL_LIMIT) throw new MalformedResponse('INFORMATIONAL');
       return;
     }
@@ -252,7 +252,7 @@ export class ResponseParser {
     this.#state = this.#left === 0 ? TRAILERS : CHUNK;
   }
 
-  /** Trailers are read past: nobody here asks for any. */
+  /** Trailers are ignored. */
   #takeTrailer(line: string): void {
     if (line === '') return this.#end(this.#keepAliveMs);
     this.#trailerBytes += line.length;
@@ -272,12 +272,12 @@ class Headers {
   readonly endToEnd: Record<string, string> = {};
   /** Content-Length; null when there is none. */
   length: number | null = null;
-  /** Transfer-Encoding as it stands; null when there is none. */
+  /** Transfer-Encoding, unchanged; null when there is none. */
   coding: string | null = null;
   #connection = '';
   #keepAlive = '';
 
-  /** Takes one line of `text`. */
+  /** Reads one line of `text`. */
   add(text: string, from: number, to: number): void {
     const colon = text.indexOf(':', from);
     if (colon === -1 || colon >= to) throw new MalformedResponse('HEADER');
@@ -296,15 +296,15 @@ class Headers {
   }
 
   keepAliveMs(isHttp11: boolean): number {
-    const told = this.#connection === '' ? [] : this.#connection.split(',').map((option) => option.trim());
-    if (told.includes('close') || (!isHttp11 && !told.includes('keep-alive'))) return 0;
+    const options = this.#connection === '' ? [] : this.#connection.split(',').map((option) => option.trim());
+    if (options.includes('close') || (!isHttp11 && !options.includes('keep-alive'))) return 0;
     const seconds = this.#keepAlive === '' ? undefined : KEEP_ALIVE_SECONDS.exec(this.#keepAlive)?.[1];
     if (seconds === undefined) return KEEP_ALIVE_MS;
     return Math.min(KEEP_ALIVE_MOST_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
   }
 }
 
-/** What stands between two places, without the spaces and tabs around it. */
+/** The text between two positions, without surrounding spaces and tabs. */
 function trimmed(text: string, from: number, to: number): string {
   let [start, end] = [from, to];
   while (start < end && isSpace(text.charCodeAt(start))) start += 1;

@@ -3,10 +3,10 @@ import { connect as connectSecure, type TLSSocket } from 'node:tls';
 import type { Peer } from './address.ts';
 import type { Request } from './order.ts';
 
-/** Bodies up to this size travel in one piece with their head: one copy costs less than a second write. */
+/** Bodies up to this size are written together with their head: a copy costs less than a second write. */
 const SMALL_BODY = 64 * 1024;
 
-/** What happens on a socket, in order. Nothing follows `failed` and `ended`. */
+/** Events of a socket, in order. None after `failed` and `ended`. */
 export interface WireEvents {
   connected(): void;
   /** The bytes are only valid during the call. */
@@ -19,7 +19,7 @@ export interface WireEvents {
 /** A socket to an upstream. */
 export interface Wire {
   write(head: string, body: Request['body']): void;
-  /** Bytes written that the system has not taken yet. */
+  /** Bytes in the send buffer. */
   readonly unwritten: number;
   readonly paused: boolean;
   pause(): void;
@@ -30,10 +30,10 @@ export interface Wire {
 /** Opens a socket; events come in later turns of the event loop. */
 export type Dial = (peer: Peer, events: WireEvents) => Wire;
 
-/** Every read of every plain socket lands here: it is taken apart, and its body copied, before the next. */
+/** Shared read buffer of all plain sockets: each read is parsed, and its body copied, before the next. */
 const LANDING = Buffer.allocUnsafe(64 * 1024);
 
-/** TLS sessions by peer, so that a later connection need not begin from nothing. */
+/** TLS sessions by peer, for session resumption. */
 const sessions = new Map<string, Buffer>();
 const SESSIONS_LIMIT = 100;
 

@@ -32,7 +32,7 @@ const SETTINGS = {
 /**
  * Calls upstreams through undici, which knows forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
  * apply. Slower than the native client and the same in every other respect: queue, deadlines and settling are shared
- * (ADR 0054). Loads the library, so that a start that does not choose it does not pay for it.
+ * (ADR 0054). Loads the library, so that a start without it stays fast.
  */
 export async function openUndiciClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
   const undici = await import('undici');
@@ -98,7 +98,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
   };
 }
 
-/** One call on its way through undici. */
+/** One call over undici. */
 class Exchange implements Carrier, Dispatcher.DispatchHandler {
   readonly queued = false;
   readonly #order: Order;
@@ -172,7 +172,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#state === 'done') return;
     this.#state = 'done';
-    // Behind undici's own step that makes the connection free.
+    // After undici's own step that frees the connection.
     setImmediate(this.#free);
     if (!this.#aborted) this.#order.call.ended();
   }
@@ -198,7 +198,7 @@ class Exchange implements Carrier, Dispatcher.DispatchHandler {
 type Received = Readonly<Record<string, string | string[] | undefined>>;
 type Outgoing = Pick<Order['request'], 'headers' | 'body'>;
 
-/** A body, and the header that tells the length of one in pieces. */
+/** A body, and the Content-Length header of one in several chunks. */
 function carried(
   headers: Outgoing['headers'],
   body: Outgoing['body'],

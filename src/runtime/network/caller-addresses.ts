@@ -21,15 +21,15 @@ export interface CallerAddresses {
   guarded(peer: Peer): Peer;
 }
 
-/** A host that the configuration allows whatever it resolves to; a null port stands for every port. */
+/** A host that the configuration allows with any address; a null port is every port. */
 interface AllowedHost {
   readonly hostname: string;
   readonly port: number | null;
 }
 
-/** Public by its number, but served by the host of a virtual machine at Azure: metadata and credentials. */
+/** A public address that the host of an Azure virtual machine serves: metadata and credentials. */
 const AZURE_HOST = '168.63.129.16';
-/** NAT64: the last 32 bits are the IPv4 address that is reached. */
+/** NAT64: the last 32 bits are the IPv4 destination. */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 /** The only IPv6 block whose addresses are assigned for global unicast. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -43,7 +43,7 @@ function isPublic(address: Address): boolean {
   return address.range() === 'unicast' && address.match(GLOBAL_UNICAST);
 }
 
-/** The host part as a URL has it: lower case, addresses in their usual notation; null when it is no host. */
+/** The host in URL form: lower case, addresses in canonical notation; null when invalid. */
 function hostnameOf(host: string): string | null {
   if (!/^(\[[0-9a-f:.]+\]|[\p{L}\p{N}_.-]+)$/iu.test(host)) return null;
   return (
@@ -87,7 +87,8 @@ export function createCallerAddresses(allowed: readonly string[], resolve: Resol
   const lookup: LookupFunction = (hostname, options, callback) => {
     const family = typeof options.family === 'number' ? { family: options.family } : {};
     resolve(hostname, { ...family, all: true }, (error, addresses) => {
-      // A name that does not resolve gets the same answer: else callers could find out the names of an internal network.
+      // The same error for a name that does not resolve: otherwise callers could probe for names of an internal
+      // network.
       const usable = error === null ? addresses.filter(({ address }) => isAllowed(address)) : [];
       const [first] = usable;
       if (first === undefined) callback(new AddressRefused(), '');
@@ -100,7 +101,7 @@ export function createCallerAddresses(allowed: readonly string[], resolve: Resol
     guarded(peer) {
       const hostname = peer.hostname.replace(/\.$/, '').toLowerCase();
       if (hosts.some((host) => host.hostname === hostname && (host.port ?? peer.port) === peer.port)) return peer;
-      // Node does not look addresses up.
+      // Node does not call `lookup` for addresses.
       if (isIP(hostname) === 0) return { ...peer, lookup };
       if (!isAllowed(hostname)) throw new AddressRefused();
       return peer;

@@ -3,14 +3,14 @@ import ipaddr from 'ipaddr.js';
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Range = readonly [Address, number];
 
-/** Most proxies in a row that are believed. */
+/** Longest chain of trusted proxies. */
 const MOST_HOPS = 32;
 /** Longest text that can be an address with brackets, zone and port. */
 const ADDRESS_LENGTH = 128;
-/** Texts whose meaning is remembered: a peer's address comes with every request. */
+/** Cached address texts: every request has one. */
 const MOST_KNOWN = 10_000;
 
-/** An IPv6 address that carries an IPv4 one is that one. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export const plain = (address: Address): Address =>
   address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()
     ? (address as ipaddr.IPv6).toIPv4Address()
@@ -44,17 +44,17 @@ export function parseRange(text: string): Range | null {
   return length >= 0 && length <= whole ? [address, length] : null;
 }
 
-/** What is wrong with an address or CIDR block of a trusted proxy; null when it can be used. */
+/** Why an address or CIDR block of a trusted proxy is invalid; null when it is valid. */
 export function proxyFault(text: string): string | null {
   return parseRange(text) === null
     ? `"${text}" is neither an IP address nor a block such as 10.0.0.0/8 or fd00::/8`
     : null;
 }
 
-/** Whether a block holds every address there is, so that everyone may say who they are. */
+/** Whether a block contains all addresses, so that every client could forge its address. */
 export const trustsEveryone = (text: string): boolean => parseRange(text)?.[1] === 0;
 
-/** IPv4 by address; IPv6 by its first 64 bits, since one host is given all the rest. */
+/** IPv4 by address; IPv6 by its first 64 bits, because one host has all addresses of a /64. */
 function networkOf(address: Address): string {
   if (address.kind() === 'ipv4') return address.toString();
   const parts = (address as ipaddr.IPv6).parts.slice(0, 4);
@@ -66,7 +66,7 @@ interface Known {
   readonly trusted: boolean;
 }
 
-/** Reads addresses; a text that is no address is null. */
+/** Parses addresses; null for other text. */
 function createLookup(trustedProxies: readonly string[]): (text: string) => Known | null {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
   const known = new Map<string, Known>();
@@ -83,7 +83,7 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Know
   };
 }
 
-/** The network of a connection's peer; null for a trusted proxy, whose connections are many clients'. */
+/** The network of a connection's peer; null for a trusted proxy, which connects for many clients. */
 export function createPeerNetworks(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
   const look = createLookup(trustedProxies);
   return (peer) => {
@@ -95,8 +95,8 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
 
 /**
  * Identifies the client of a request by the peer of its connection. Behind a trusted proxy `X-Forwarded-For` is read
- * from the right, and an entry counts only when a trusted proxy wrote it. Where an entry is no address, the proxy that
- * wrote it is the client.
+ * from the right, and an entry counts only when a trusted proxy wrote it. When an entry is not an address, the proxy
+ * that wrote it is the client.
  */
 export function createClientNetworks(
   trustedProxies: readonly string[],

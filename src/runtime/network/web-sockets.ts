@@ -11,10 +11,10 @@ import {
   SocketRefused,
 } from '../../domain/realtime/sockets.ts';
 
-/** Bytes that may wait to be sent before the sender is asked to pause, and how few let it go on. */
+/** High and low watermark of the send buffer, in bytes. */
 const FULL_BYTES = 1024 * 1024;
 const DRAINED_BYTES = 256 * 1024;
-/** Largest message of an upstream: an item with its sound, read back. */
+/** Largest message of an upstream: an item with its audio. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
 /**
  * Most chunks of an incomplete message of a client: each is an object, so that single bytes would hold a hundred times
@@ -23,26 +23,29 @@ const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
 const MOST_CHUNKS = 32 * 1024;
 /** Most bytes of a refusal that are read. */
 const REFUSAL_BYTES = 1024 * 1024;
-/** No compression: it would cost memory per connection, and sound does not shrink. The other side has 2 s to say goodbye. */
+/**
+ * No compression: it costs memory per connection, and audio does not compress. The peer has 2 s to answer a close
+ * frame.
+ */
 const COMMON = { perMessageDeflate: false, closeTimeout: 2_000, followRedirects: false } as const;
 
-/** The library is loaded with the first session: a start does not pay for it. */
+/** The library is loaded with the first session, which keeps the start fast. */
 let loading: Promise<typeof Library> | null = null;
 const library = (): Promise<typeof Library> => (loading ??= import('ws'));
 
-/** How to answer a request that asks for a WebSocket. */
+/** Answer to an upgrade request. */
 interface Acceptance {
   /** Names and values for the head of the answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The subprotocol chosen of those offered; null chooses none. */
+  /** The selected subprotocol; null for none. */
   readonly protocol: string | null;
-  /** Largest message taken from this client, in bytes. */
+  /** Largest message of this client, in bytes. */
   readonly maxMessageBytes: number;
 }
 
-/** Takes clients' WebSockets in. */
+/** Accepts WebSockets of clients. */
 export interface SocketServer {
-  /** Completes a handshake whose head is known to be sound. Null when the client has left. */
+  /** Completes a validated handshake. Null when the client has disconnected. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer, how: Acceptance): Promise<OpenSocket | null>;
 }
 
@@ -50,7 +53,7 @@ export const webSocketServer: SocketServer = {
   async accept(request, socket, head, { headers, protocol, maxMessageBytes }) {
     const { WebSocketServer } = await library();
     if (socket.destroyed || !socket.writable) return null;
-    // One per client, because what a server answers is set for all it takes in; it holds nothing else.
+    // One server object per client, because its options apply to all its clients; it has no other state.
     const server = new WebSocketServer({
       ...COMMON,
       noServer: true,
@@ -64,7 +67,7 @@ export const webSocketServer: SocketServer = {
     });
     return await new Promise((resolve) => {
       server.handleUpgrade(request, socket, head, (client) => resolve(openSocket(client)));
-      // It answers by callback at once, or not at all.
+      // The callback is synchronous; without it the handshake failed.
       resolve(null);
     });
   },
@@ -89,7 +92,7 @@ export const webSocketClient: SocketClient = {
         signal.removeEventListener('abort', leave);
       };
       signal.addEventListener('abort', leave, { once: true });
-      // Stays on: what fails after it was given up is nobody's business, but unheard it would end the process.
+      // Stays registered: an error after the abort is ignored, but without a listener it would end the process.
       client.on('error', (error) => giveUp(failureOf(error)));
       client.once('open', () => {
         settled();
@@ -106,7 +109,7 @@ export const webSocketClient: SocketClient = {
   },
 };
 
-/** Why a signal fired, as it was said where that is a failure. */
+/** Reason of a signal, as an error. */
 const leavingOf = ({ reason }: AbortSignal): Error =>
   reason instanceof Error ? reason : new Error('It was given up.', { cause: reason });
 
@@ -121,7 +124,7 @@ async function readRefusal(response: IncomingMessage): Promise<Uint8Array | null
   return Buffer.concat(chunks);
 }
 
-const SAID: Readonly<Record<HttpFault, string>> = {
+const FAULT_TEXTS: Readonly<Record<HttpFault, string>> = {
   unreachable: 'could not be reached',
   timeout: 'did not answer in time',
   cut: 'closed the connection before a WebSocket was open',
@@ -132,18 +135,20 @@ const SAID: Readonly<Record<HttpFault, string>> = {
 function failureOf(error: Error): HttpFailure {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const fault = faultOf(code, error);
-  return new HttpFailure(fault, `The upstream ${SAID[fault]}${code === '' ? '' : ` (${code})`}.`, { cause: error });
+  return new HttpFailure(fault, `The upstream ${FAULT_TEXTS[fault]}${code === '' ? '' : ` (${code})`}.`, {
+    cause: error,
+  });
 }
 
 function faultOf(code: string, { message }: Error): HttpFault {
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'cut';
-  // What the library finds wrong with a handshake has no code.
+  // Handshake errors of the library have no code.
   return code.startsWith('HPE_') || (code === '' && /invalid|server sent|server indicated/i.test(message))
     ? 'garbled'
     : 'unreachable';
 }
 
-/** The port over a connection of the library, held back until it is listened to. */
+/** The port over a connection of the library, paused until `listen`. */
 function openSocket(connection: Library.WebSocket): OpenSocket {
   let listener: SocketListener | null = null;
   let end: SocketEnd | null = null;
@@ -175,11 +180,11 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
   };
 
   return {
-    listen(told) {
-      listener = told;
+    listen(events) {
+      listener = events;
       if (end === null) return connection.resume();
       over = true;
-      told.ended(end);
+      events.ended(end);
     },
     send({ bytes, binary }: SocketMessage) {
       connection.send(bytes, { binary }, sent);
@@ -194,14 +199,14 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
     resume: () => connection.resume(),
     close(code, reason) {
       over = true;
-      // Its goodbye has to be read, and what comes before it.
+      // Its close frame and the messages before it must be read.
       connection.resume();
       connection.close(code, reason);
     },
   };
 }
 
-/** The code the library gives to a connection that ended without a goodbye. */
+/** The library's code of a connection without a close frame. */
 const CUT = 1006;
 
 function brokenBy(error: Error): 'cut' | 'too large' | 'garbled' {

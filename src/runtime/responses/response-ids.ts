@@ -5,10 +5,10 @@ import type { Secret } from '../../domain/secret.ts';
 import { keyFor, NONCE_BYTES, open, seal } from '../credentials/encryption.ts';
 
 const PREFIX = 'resp_';
-/** Nothing but the id says what the id is about. */
+/** No additional authenticated data: the id is self-contained. */
 const ABOUT = '';
 
-/** Seals ids with a key that follows from the admin key: every process of an installation opens them, and no other. */
+/** Encrypts ids with a key derived from the admin key: every process of the installation can decrypt them. */
 export function createResponseIds(masterKey: Secret): ResponseIds {
   const cipherKey = keyFor(masterKey, 'response ids: cipher');
   const nonceKey = keyFor(masterKey, 'response ids: nonce');
@@ -16,13 +16,13 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
     seal({ deploymentId, upstreamId, owner }) {
       const whose = owner.teamId === null ? ['', owner.keyHash] : [owner.teamId];
       const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...whose]));
-      // A nonce from the text: the same text gives the same id, and two texts never share a nonce.
+      // The nonce is derived from the text: the same text has the same id, and two texts never share a nonce.
       const nonce = createHmac('sha256', nonceKey).update(plain).digest().subarray(0, NONCE_BYTES);
       return `${PREFIX}${seal(cipherKey, plain, ABOUT, nonce).toString('base64url')}`;
     },
     open(id) {
       if (!id.startsWith(PREFIX)) return null;
-      // Null for somebody else's, an older key's, or one that is made up.
+      // Null for ids of another installation or admin key, and for forged ids.
       const plain = open(cipherKey, Buffer.from(id.slice(PREFIX.length), 'base64url'), ABOUT);
       return plain === null ? null : keptOf(JSON.parse(plain.toString('utf8')));
     },

@@ -13,37 +13,37 @@ import { createWriteBehind } from '../tasks/write-behind.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** What is kept and read at once, in bytes and turns. */
+/** Limits in bytes and turns. */
 const LIMITS = {
-  /** Most bytes of one response with what it was asked. */
+  /** Most bytes of one response with its input. */
   response: 16 * MEGABYTE,
-  /** Most bytes of a conversation that is put together again: those of a request. */
+  /** Most bytes of a restored conversation: those of a request. */
   conversation: 32 * MEGABYTE,
-  /** Most turns of one. */
+  /** Most turns of a conversation. */
   turns: 1_000,
   /** Most bytes that wait for the store. */
   waiting: 64 * MEGABYTE,
 } as const;
 
-/** A keeper whose last responses are still on their way to the store. */
+/** A keeper with a write queue. */
 export interface RunningKeeper extends ResponseKeeper {
-  /** Resolves when everything kept so far is stored; rejects when that fails. */
+  /** Resolves when all responses so far are stored; rejects when that fails. */
   flush(): Promise<void>;
 }
 
-/** What a store could not take yet; it is read from here until it did. */
+/** A response that is not stored yet; it is read from here. */
 interface Waiting {
   readonly row: SealedResponse;
   removed: boolean;
 }
 
-/** What a row says of its content: whoever changes it in the store makes the content unreadable. */
+/** Authenticated data of a row: the content cannot be decrypted after a change of these columns. */
 const boundTo = ({ id, previousId, owner: { teamId, keyHash } }: Omit<SealedResponse, 'sealed'>): string =>
   JSON.stringify([id, previousId, teamId ?? '', keyHash]);
 
 /**
- * Seals what is asked and said with a key that follows from the admin key, and hands it to the store behind the answer's
- * back: nobody waits for a database, and whoever asks for a response that is still on its way gets it from memory.
+ * Encrypts input and output with a key derived from the admin key, and writes them behind the answer: no call waits for
+ * the database, and a response that is not stored yet is read from memory.
  */
 export function createResponseKeeper({
   store,
@@ -54,7 +54,7 @@ export function createResponseKeeper({
 }: {
   readonly store: Pick<SealedResponseStore, 'add' | 'find' | 'chain' | 'remove'>;
   readonly masterKey: Secret;
-  /** Whether any response is kept. Those that are stay readable. */
+  /** Whether new responses are stored. Stored ones stay readable. */
   readonly keeps: boolean;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
@@ -91,7 +91,7 @@ export function createResponseKeeper({
     sealed: seal(key, Buffer.from(JSON.stringify({ input, response })), boundTo(about)),
   });
 
-  /** Null for one that was sealed with another admin key: it is gone with that. */
+  /** Null for one that was encrypted with another admin key. */
   function opened({ sealed, ...about }: SealedResponse): KeptResponse | null {
     const plain = open(key, sealed, boundTo(about));
     if (plain === null) return null;
@@ -114,7 +114,7 @@ export function createResponseKeeper({
     return stored === null ? null : present([...held, ...stored]);
   }
 
-  /** The rows of a conversation, newest first: the newest may not be stored yet, and those before it may. */
+  /** The rows of a conversation, newest first. The newest may not be stored yet. */
   async function rowsOf(newest: string): Promise<readonly SealedResponse[]> {
     const held: SealedResponse[] = [];
     let next: string | null = newest;

@@ -4,7 +4,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 /** A deployment as the file has it; its id is null where the file gives none. */
 export type DeploymentDraft = Omit<Deployment, 'id'> & { readonly id: string | null };
 
-/** Options that say which account or place is meant; others say how it is asked. */
+/** Options that identify the account or region; others are parameters of the call. */
 const PLACE_OPTIONS = [
   'organization',
   'aws_region_name',
@@ -16,16 +16,16 @@ const PLACE_OPTIONS = [
 const digest = (parts: readonly unknown[], characters: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
 
-/** From what a deployment is, not where it stands: its credential may be renewed. */
+/** Id from the identity of a deployment, without its position in the file and its credential, which may be renewed. */
 function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
   const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
 }
 
-/** Options that say who calls there. */
+/** Options that identify the caller at the provider. */
 const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
 
-/** Tells accounts of one place apart; far too short to say anything of what it is made from. */
+/** Distinguishes accounts at one place. Too short to reveal the credential that it is a hash of. */
 const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   digest(
     [
@@ -38,8 +38,8 @@ const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   );
 
 /**
- * Gives every deployment an id that stays when the file is put in another order. Deployments that differ in their credential
- * alone are told apart by it; those that differ in nothing are numbered, and it makes no difference which is which.
+ * Gives every deployment an id that does not depend on the order of the file. Deployments that differ only in their credential
+ * get a hash of it; identical ones are numbered.
  */
 export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment[] {
   const unnamed = drafts.filter(({ id }) => id === null);
@@ -55,7 +55,7 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const account = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
     const count = (taken.get(account) ?? 0) + 1;
     taken.set(account, count);
-    // What was remembered before another account was added, and before ids were made this way.
+    // Former ids: from before a second account was added, and from before ids were hashes.
     const alone = isAmbiguous && !first.has(place) ? [place] : [];
     first.add(place);
     const formerIds = [...alone, `${deployment.modelGroup}#${index + 1}`];

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
-import { UNTOLD } from '../../domain/deployments/probe-settings.ts';
+import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
-/** One model of the file. Keys we do not know are left alone: one file serves several programs. */
+/** One model of the file. Other keys are accepted, with a warning (`config-warnings.ts`). */
 export const modelEntry = z.looseObject({
   model_name: z.string().min(1),
   litellm_params: z.looseObject({
@@ -34,10 +34,10 @@ export const modelEntry = z.looseObject({
 
 type ModelEntry = z.infer<typeof modelEntry>;
 
-/** Seconds to wait for the head of an answer where the file sets none. */
+/** Default timeout of the first byte of an answer, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 600;
 
-/** What single providers need to know of a deployment, as the reference names it. */
+/** Parameters of single providers, named as in the reference. */
 const OPTIONS = [
   'api_version',
   'organization',
@@ -56,7 +56,7 @@ const OPTIONS = [
   'vertex_location',
 ] as const;
 
-/** The same for what is not shown. */
+/** Secret parameters of single providers. */
 const SECRETS = [
   'aws_secret_access_key',
   'aws_session_token',
@@ -65,9 +65,27 @@ const SECRETS = [
   'vertex_credentials',
 ] as const;
 
+const PRICE = /_cost(_|$)|_cost_per_|^tiered_pricing$/;
+const MODEL_KEY_NAMES: readonly string[] = [
+  ...Object.keys(modelEntry.shape.litellm_params.shape),
+  ...OPTIONS,
+  ...SECRETS,
+  'input_cost_per_token',
+  'output_cost_per_token',
+];
+
+/** Keys of `litellm_params` that have an effect: named ones and every price. */
+export const MODEL_KEYS = {
+  names: MODEL_KEY_NAMES,
+  test: (name: string): boolean => MODEL_KEY_NAMES.includes(name) || PRICE.test(name),
+};
+
+/** Keys of `model_info` that have an effect. */
+export const MODEL_INFO_KEYS: readonly string[] = Object.keys(modelEntry.shape.model_info.unwrap().shape);
+
 /**
- * What the file leaves open, a known provider's own variables say. Parts of one credential never come from two places: the
- * secret of one account would sign for the name of another.
+ * Values missing in the file come from the variables of the provider. The parts of one credential always come from one
+ * place, so that the secret of one account is never used with the name of another.
  */
 export function toDeployment(
   entry: ModelEntry,
@@ -79,22 +97,22 @@ export function toDeployment(
   const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
   const vendor = vendorOf(provider);
   const prefix = vendor?.modelPrefixes.find((one) => model.startsWith(one)) ?? '';
-  const said = (name: string): string | null => {
+  const inFile = (name: string): string | null => {
     const value = params[name];
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value !== '' ? value : null;
   };
-  const signsInFile = Object.keys(vendor?.credentials ?? {}).some((name) => said(name) !== null);
+  const signsInFile = Object.keys(vendor?.credentials ?? {}).some((name) => inFile(name) !== null);
   const variables = { ...vendor?.settings, ...(signsInFile ? {} : vendor?.credentials) };
-  const meant = (name: string): string | null => said(name) ?? firstSet(variables[name] ?? [], about.env);
+  const valueOf = (name: string): string | null => inFile(name) ?? firstSet(variables[name] ?? [], about.env);
   const valuesOf = (names: readonly string[]): [string, string][] =>
     names.flatMap((name): [string, string][] => {
-      const value = meant(name);
+      const value = valueOf(name);
       return value === null ? [] : [[name, value]];
     });
   const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, about.env));
   const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, about.env));
-  const isWithheld = params.api_key === undefined && (signsInFile || !mayLearnKey(vendor, params.api_base));
+  const isWithheld = params.api_key === undefined && (signsInFile || !maySendKey(vendor, params.api_base));
   return {
     id: info?.id ?? null,
     modelGroup,
@@ -110,21 +128,19 @@ export function toDeployment(
       : { clientCredentials: params.configurable_clientside_auth_params }),
     dropParams: params.drop_params ?? about.dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
-    priceOverrides: Object.fromEntries(
-      Object.entries(params).filter(([name]) => /_cost(_|$)|_cost_per_|^tiered_pricing$/.test(name)),
-    ),
+    priceOverrides: Object.fromEntries(Object.entries(params).filter(([name]) => PRICE.test(name))),
     baseModel: info?.base_model ?? null,
     probe: {
       mode: info?.mode ?? null,
       model: info?.health_check_model ?? null,
       maxTokens: info?.health_check_max_tokens ?? null,
-      timeoutSeconds: info?.health_check_timeout ?? UNTOLD.timeoutSeconds,
+      timeoutSeconds: info?.health_check_timeout ?? DEFAULT_PROBE_SETTINGS.timeoutSeconds,
       onDemandOnly: info?.disable_background_health_check ?? false,
     },
   };
 }
 
-/** `openai/responses/o1-pro` says in the name through which API a model is asked; so does its opposite. */
+/** `openai/responses/o1-pro` names the API of a model; `openai/chat_completions/…` the other one. */
 const API_PREFIX = /^(?:(responses|chat_completions)\/)?(.*)$/s;
 
 function responsesOf(
@@ -137,7 +153,7 @@ function responsesOf(
   return useChatCompletions === false ? 'also' : undefined;
 }
 
-/** OpenAI's models that only go on with a text. */
+/** OpenAI's text completion models. */
 const TEXT_MODELS = /^(gpt-3\.5-turbo-instruct(-0914)?|babbage-002|davinci-002)$/;
 
 /** `openai/gpt-4o` names provider and upstream model; a bare name is an OpenAI-compatible one, or our own `demo`. */
@@ -153,22 +169,22 @@ function providerOf(named: string): { readonly provider: string; readonly model:
 const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | null =>
   names.map((name) => env[name]).find((value) => value !== undefined && value !== '') ?? null;
 
-/** Whether the key in the environment may go to an address the file names: one of the vendor's own, or of nobody's. */
-function mayLearnKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
+/** Whether the key of the environment may be sent to an address of the file: only to the vendor, or when it has no address. */
+function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
   if (!vendor?.base || apiBase === undefined) return true;
   return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;
 }
 
-/** What of a deployment will not work, or not as its owner may think; null when nothing is odd. */
+/** Warning about a deployment without a key; null when there is none. */
 export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string | null {
   const { modelGroup, provider, apiBase, apiKey, secrets } = deployment;
   const vendor = vendorOf(provider);
   if (vendor === null || vendor.keyOptional || apiKey !== null || Object.keys(secrets).length > 0) return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
-  if (mayLearnKey(vendor, apiBase ?? undefined))
+  if (maySendKey(vendor, apiBase ?? undefined))
     return `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`;
   if (firstSet(vendor.keyVariables, env) === null) return null;
-  return `The model "${modelGroup}" is called without a key: that of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. If it wants one, set api_key.`;
+  return `The model "${modelGroup}" is called without a key: the key of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. Set api_key if it needs one.`;
 }
 
 function isHttpAddress(text: string): boolean {
@@ -177,11 +193,11 @@ function isHttpAddress(text: string): boolean {
 
 /** Why a provider cannot be called at an address, or without one; null where it can. */
 export function addressFault(provider: string, apiBase: string | null): string | null {
-  // What the file says was checked already; what the environment says was not.
+  // An address of the file is checked already; one of the environment is not.
   if (apiBase !== null)
     return isHttpAddress(apiBase) ? null : `"${apiBase}", from the environment, is not an http:// or https:// address`;
   if (!PROVIDER_NAMES.some((name) => name === provider))
-    return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if it speaks chat-completions`;
+    return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if its API is chat-completions`;
   const vendor = vendorOf(provider);
   if (vendor === null || vendor.base !== null) return null;
   return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;

@@ -1,59 +1,22 @@
 import { availableParallelism } from 'node:os';
-import {
-  DEFAULT_CONCURRENT_INGESTS,
-  DEFAULT_OFFLOAD_BYTES,
-  DEFAULT_OTLP_LIMITS,
-  ONE_CORE_OFFLOAD_BYTES,
-  type OtlpLimits,
-} from '../../domain/traces/otlp-limits.ts';
-import type { ConfigFault } from './config-file.ts';
-import { countIn } from './whole-number.ts';
+import { DEFAULT_OFFLOAD_BYTES, ONE_CORE_OFFLOAD_BYTES, type OtlpLimits } from '../../domain/traces/otlp-limits.ts';
+import type { SettingValues } from './table.ts';
 
-/** What exports may ask of the process. */
+/** Limits of exports to `/v1/traces`. */
 export interface OtlpSettings {
   readonly limits: OtlpLimits;
-  /** Exports unpacked at one time; one more is told to come again. */
+  /** Exports that are decoded at once; more are refused with 503. */
   readonly concurrentIngests: number;
-  /** Bodies beyond so many bytes are read on a thread of their own. */
+  /** Bodies above this size in bytes are decoded on a worker thread. */
   readonly offloadBytes: number;
 }
 
-/** A buffer in one piece ends there on every platform. */
-const MOST = 2 ** 31 - 1;
-
-const LIMIT_VARIABLES: Readonly<Record<keyof OtlpLimits, string>> = {
-  bodyBytes: 'OTLP_MAX_BODY_BYTES',
-  depth: 'OTLP_MAX_DECODE_DEPTH',
-  nodes: 'OTLP_MAX_DECODE_NODES',
-  spans: 'OTLP_MAX_SPANS',
-  attributes: 'OTLP_MAX_ATTRIBUTES',
-  events: 'OTLP_MAX_EVENTS',
-  links: 'OTLP_MAX_LINKS',
-  decodedBytes: 'OTLP_MAX_DECODED_SPAN_BYTES',
-  valueBytes: 'OTLP_MAX_ATTRIBUTE_VALUE_BYTES',
-};
-
-/** Deeper nesting than this the parsers do not take, whatever is set. */
-const MOST_DEPTH = 100;
-
-/**
- * Reads `OTLP_MAX_…` and `OTLP_OFFLOAD_DECODE_BYTES`. A value that is no whole number from 1 on is told to `fault`. `cores` is
- * how many threads of this process run at once.
- */
-export function readOtlp(
-  env: NodeJS.ProcessEnv,
-  fault: (fault: ConfigFault) => void,
-  cores = availableParallelism(),
-): OtlpSettings {
-  const offloadBytes = cores === 1 ? ONE_CORE_OFFLOAD_BYTES : DEFAULT_OFFLOAD_BYTES;
-  const countOf = (name: string, otherwise: number, most = MOST): number =>
-    countIn(env, name, { otherwise, most, fault });
-  const limits: Record<keyof OtlpLimits, number> = { ...DEFAULT_OTLP_LIMITS };
-  for (const [limit, name] of Object.entries(LIMIT_VARIABLES) as [keyof OtlpLimits, string][])
-    limits[limit] = countOf(name, DEFAULT_OTLP_LIMITS[limit], limit === 'depth' ? MOST_DEPTH : MOST);
+/** `cores` is the number of threads of this process that run at once. */
+export function otlpOf(values: SettingValues, cores = availableParallelism()): OtlpSettings {
+  const { bodyBytes, depth, nodes, spans, attributes, events, links, decodedBytes, valueBytes } = values;
   return {
-    limits,
-    concurrentIngests: countOf('OTLP_MAX_CONCURRENT_INGESTS', DEFAULT_CONCURRENT_INGESTS),
-    offloadBytes: countOf('OTLP_OFFLOAD_DECODE_BYTES', offloadBytes),
+    limits: { bodyBytes, depth, nodes, spans, attributes, events, links, decodedBytes, valueBytes },
+    concurrentIngests: values.concurrentIngests,
+    offloadBytes: values.offloadBytes ?? (cores === 1 ? ONE_CORE_OFFLOAD_BYTES : DEFAULT_OFFLOAD_BYTES),
   };
 }

@@ -1,33 +1,41 @@
 import type { CallStore } from '../../domain/calls/call-record.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Calls that may wait: whoever reads next waits for about a second when it is as many. */
+/** Capacity of the log in calls: the next read waits about a second for as many. */
 const MOST_WAITING = 65_536;
-/** A commit of fewer is one of a calm process, which has time to unfold what it has committed. */
+/** A commit of fewer calls means low load: they are unfolded at once. */
 const CALM_CALLS = 400;
-/** After this long without a busy commit the load is over. */
+/** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
+/** The longest that committed calls stay in the log under load: SQL views show what is unfolded (docs/sql-views.md). */
+const MOST_DELAY_MS = 5_000;
 const RETRY_MS = 5_000;
 
-/** Unfolds calls that are committed, while the process has nothing better to do. */
+/** Unfolds the call log, preferably without load. */
 export interface Unfolding {
-  /** To be told after each commit; resolves at once unless too many wait already. */
+  /** Called after each commit. Resolves at once unless too many calls are in the log. */
   committed(calls: number): Promise<void>;
-  /** Begins with what an earlier process has left. */
+  /** Begins with the log of an earlier process. */
   start(): void;
-  /** No further step; resolves when the one under way is done. What waits is unfolded by the next start. */
+  /** No further step; resolves when the running one is done. The rest is unfolded by the next start. */
   stop(): Promise<void>;
 }
 
 export function createUnfolding({
   store,
+  merged,
   log,
 }: {
   readonly store: Pick<CallStore, 'backlog' | 'unfold'>;
+  /** Called with the summaries of a step, if there are any: see `CallStore.unfold`. */
+  readonly merged: (summaries: readonly TraceSummary[]) => Promise<void>;
   readonly log: Pick<Log, 'warn'>;
 }): Unfolding {
   let stopped = false;
   let busy = false;
+  /** When the oldest call of the log may have been committed; null while nothing waits. */
+  let waitingSinceMs: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | null = null;
 
@@ -38,7 +46,9 @@ export function createUnfolding({
     timer.unref();
   }
 
-  /** Goes on in steps until nothing waits or a busy commit comes. */
+  const isOverdue = (): boolean => waitingSinceMs !== null && performance.now() - waitingSinceMs >= MOST_DELAY_MS;
+
+  /** Unfolds in steps until the backlog is empty, or the load is high and nothing is overdue. */
   function begin(): void {
     if (stopped) return;
     busy = false;
@@ -47,10 +57,16 @@ export function createUnfolding({
     });
   }
 
+  async function unfold(): Promise<void> {
+    const summaries = await store.unfold();
+    if (summaries.length > 0) await merged(summaries);
+  }
+
   async function goOn(): Promise<void> {
     try {
-      do await store.unfold();
-      while (store.backlog() > 0 && !busy && !stopped);
+      do await unfold();
+      while (store.backlog() > 0 && (!busy || isOverdue()) && !stopped);
+      if (store.backlog() === 0) waitingSinceMs = null;
     } catch (error) {
       log.warn({ err: error, waiting: store.backlog() }, 'calls could not be unfolded; trying again');
       later(RETRY_MS);
@@ -59,11 +75,13 @@ export function createUnfolding({
 
   return {
     async committed(calls) {
-      if (calls < CALM_CALLS) return begin();
+      // A reader may have unfolded what waited before.
+      if (waitingSinceMs === null || store.backlog() <= calls) waitingSinceMs = performance.now();
+      if (calls < CALM_CALLS || isOverdue()) return begin();
       busy = true;
       later(QUIET_MS);
-      // The one who commits pays, so that no more can come than goes.
-      while (store.backlog() > MOST_WAITING && !stopped) await store.unfold();
+      // Backpressure: the commit waits for room in the log.
+      while (store.backlog() > MOST_WAITING && !stopped) await unfold();
     },
     start: begin,
     async stop() {

@@ -1,24 +1,24 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** The first look goes back this far: longer than a payment provider keeps sending a message. */
+/** Period of the first check: longer than a payment provider retries a webhook. */
 const FIRST_LOOK_MS = 7 * 86_400_000;
-/** Looks overlap, since the other side's clock and lists may lag behind ours. */
+/** Overlap of checks, because the provider's clock and lists may be behind. */
 const OVERLAP_MS = 600_000;
 
-/** Looks again and again for what should have been told and was not. */
+/** Periodically checks for missed webhooks. */
 export interface Reconciler {
-  /** Looks now, and then again and again. */
+  /** Checks now, and then periodically. */
   start(): void;
-  /** No further look; the one under way is given up. */
+  /** Starts no further check; the running one is aborted. */
   stop(): void;
 }
 
-/** Asks for everything since the last look that ended well. A failed look is logged and tried again in its turn. */
+/** Reads everything since the last successful check. A failed check is logged and repeated at the next interval. */
 export function createReconciler(options: {
-  /** What it looks for, for the log, e.g. `payments`. */
+  /** Name of the checked objects for the log, e.g. `payments`. */
   readonly what: string;
-  /** From one look to the next; zero never looks. */
+  /** Interval; zero never checks. */
   readonly seconds: number;
   readonly clock: Clock;
   readonly reconcile: (since: Date, signal: AbortSignal) => Promise<void>;

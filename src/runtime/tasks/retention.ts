@@ -2,22 +2,20 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
 const DAY_MS = 86_400_000;
-/** From one round to the next. */
+/** Interval of rounds, in ms. */
 const ROUND_MS = 600_000;
-/** How much goes in one step where nobody says otherwise, and the pause after it in which others are served. */
+/** Default size of a step, and the pause after it, in ms. */
 const STEP = 100;
 const PAUSE_MS = 100;
 
-/** Removes what is old enough, again and again. */
+/** Periodically removes old records. */
 export interface Retention {
   start(): void;
-  /** No further step; resolves when the one under way is done. */
+  /** Starts no further step; resolves when the running one has ended. */
   stop(): Promise<void>;
 }
 
-/**
- * Each round goes on in small steps until nothing old is left. A step that fails ends its round; the next tries again.
- */
+/** Each round removes records in small steps until no old one is left. A failed step ends its round. */
 export function createRetention({
   what,
   days,
@@ -26,13 +24,13 @@ export function createRetention({
   clock,
   log,
 }: {
-  /** What it removes, for the log, e.g. `traces`. */
+  /** Name of the removed records for the log, e.g. `traces`. */
   readonly what: string;
-  /** Age at which something goes, by its beginning; zero keeps everything. */
+  /** Age in days at which a record is removed, by its start; zero keeps everything. */
   readonly days: number;
-  /** How much goes in one step. */
+  /** Most records of one step. */
   readonly stepSize?: number;
-  /** Removes at most so many that began before, Unix milliseconds; resolves to how many. */
+  /** Removes at most `most` records that started before `beforeMs` (Unix ms); resolves to their number. */
   readonly forget: (beforeMs: number, most: number) => Promise<number>;
   readonly clock: Clock;
   readonly log: Log;

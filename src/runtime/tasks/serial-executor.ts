@@ -1,21 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
-import type { WaitingRoom } from './work-queue-limit.ts';
+import type { WorkQueueLimit } from './work-queue-limit.ts';
 
-/** Does work of some milliseconds on this thread. */
-export interface OneATurn {
-  /** In a turn of the event loop of its own. `bytes` is what it weighs while it waits. Throws Unavailable when too much does. */
+/** Runs work of some milliseconds on this thread. */
+export interface SerialExecutor {
+  /**
+   * Runs work in a turn of the event loop of its own. `bytes` is its weight in the queue. Throws Unavailable when the
+   * queue is full.
+   */
   run<Result>(work: () => Result, bytes: number): Promise<Result>;
 }
 
-/** However many ask at once, whoever else is served here waits for one of them at a time. */
-export function createOneATurn(room: WaitingRoom): OneATurn {
+/** Runs one job per turn of the event loop, so that other work waits for at most one job at a time. */
+export function createSerialExecutor(room: WorkQueueLimit): SerialExecutor {
   let last: Promise<unknown> = Promise.resolve();
   return {
     async run(work, bytes) {
       const leave = room.enter(bytes);
       try {
         const own = last.then(() => setImmediate());
-        // The next waits for the turn and not for the work, which has ended by then and may fail.
+        // The next job waits for the turn, not for the result of this one, which may fail.
         last = own;
         await own;
         return work();

@@ -1,16 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { Unavailable } from '../../domain/errors.ts';
-import type { WaitingRoom } from './work-queue-limit.ts';
+import type { WorkQueueLimit } from './work-queue-limit.ts';
 
-/** Threads that do one task after the other, each. */
+/** Pool of worker threads with a task queue. */
 export interface ThreadPool<Task> {
   /**
-   * Does a task on the next thread that is free. `bytes` is what it weighs while it waits. Throws Unavailable when
-   * too much waits, or when the thread died of the task. Memory that is `given` moves to a thread that is free: it is
-   * not copied, and gone here.
+   * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
+   * or when the thread died of the task. Buffers in `given` are transferred to an idle thread without a copy.
    */
   run<Result>(task: Task, bytes: number, given?: ArrayBuffer[]): Promise<Result>;
-  /** Ends the threads; what they were doing fails. */
+  /** Terminates the threads; running tasks fail. */
   close(): Promise<void>;
 }
 
@@ -23,24 +22,24 @@ interface Job<Task> {
   readonly reject: (error: Error) => void;
 }
 
-/** What a thread answers to each task. */
+/** Answer of a thread to each task. */
 type Answer = { readonly result: never } | { readonly failure: unknown };
 
 interface Thread<Task> {
   readonly worker: Worker;
-  /** What it was given, in the order in which it answers. */
+  /** Its tasks, in the order of its answers. */
   readonly jobs: Job<Task>[];
 }
 
-/**
- * A thread that has its next tasks at hand need not wait for us in between: we may be busy for as long as it takes to do
- * several of them.
- */
+/** Most tasks per thread. Queued tasks keep a thread busy while this thread is. */
 const MOST_GIVEN = 4;
-/** What they may weigh together: behind a large one, small ones would wait while another thread becomes free. */
+/**
+ * Most bytes of the tasks of one thread: small tasks should not queue behind a large one while another thread gets
+ * free.
+ */
 const MOST_GIVEN_BYTES = 1 << 20;
 
-/** The memory of some bytes, to be given away; nothing where it holds more than these, or other threads share it. */
+/** The buffer of some bytes, to be transferred; none when it contains other bytes or is shared. */
 export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [];
 }
@@ -48,7 +47,7 @@ export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
 const hasRoom = (jobs: readonly { readonly bytes: number }[], more: number): boolean =>
   jobs.length < MOST_GIVEN && jobs.reduce((total, { bytes }) => total + bytes, more) <= MOST_GIVEN_BYTES;
 
-/** Starts no thread before there is work for it. A thread that ends is replaced by the next task. */
+/** Starts threads on demand. A thread that ended is replaced with the next task. */
 export function createThreadPool<Task>({
   module,
   workerData,
@@ -61,9 +60,9 @@ export function createThreadPool<Task>({
   readonly workerData: unknown;
   readonly threads: number;
   readonly heapMiB: number;
-  /** Bounds the tasks that wait or are done, and their bytes. */
-  readonly room: WaitingRoom;
-  /** The error that the module said, in its own words. */
+  /** Limits queued and running tasks, and their bytes. */
+  readonly room: WorkQueueLimit;
+  /** Converts a failure of the module to an error. */
   readonly errorFrom: (failure: unknown) => Error;
 }): ThreadPool<Task> {
   const threads = new Set<Thread<Task>>();
@@ -73,7 +72,7 @@ export function createThreadPool<Task>({
   function settle(thread: Thread<Task>, by: (job: Job<Task>) => void): void {
     const job = thread.jobs.shift();
     if (job === undefined) return;
-    // A process with nothing else to do may end.
+    // An idle pool does not keep the process alive.
     if (thread.jobs.length === 0) thread.worker.unref();
     job.leave();
     by(job);
@@ -90,7 +89,7 @@ export function createThreadPool<Task>({
     });
     const ended = (cause?: unknown): void => {
       threads.delete(thread);
-      // It died of the first; what was waiting behind that is done by another.
+      // The first task failed with the thread; the queued ones move to another thread.
       queue.unshift(...thread.jobs.splice(1));
       settle(thread, ({ reject }) =>
         reject(new Unavailable('The work could not be done on its thread.', undefined, { cause })),
@@ -104,7 +103,7 @@ export function createThreadPool<Task>({
     return thread;
   }
 
-  /** One that does nothing, else a new one, else of those that have room beside what they do the one with least to do. */
+  /** An idle thread, else a new one, else the least loaded one with capacity. */
   function nextThread(bytes: number): Thread<Task> | undefined {
     const withRoom = [...threads].filter(({ jobs }) => jobs.length === 0 || hasRoom(jobs, bytes));
     const [freest] = withRoom.toSorted((left, right) => left.jobs.length - right.jobs.length);
@@ -119,7 +118,7 @@ export function createThreadPool<Task>({
     queue.shift();
     thread.jobs.push(job);
     thread.worker.ref();
-    // Behind another its memory is copied: when the thread dies of that one, this one is to be done all the same.
+    // Behind another task its memory is copied, so that the task can be repeated when the thread dies of the other one.
     thread.worker.postMessage(job.task, thread.jobs.length === 1 ? job.given : []);
     next();
   }

@@ -1,21 +1,21 @@
 import { Unavailable } from '../../domain/errors.ts';
 
-/** How much may wait or be done at once. */
+/** Capacity for queued and running work. */
 export interface Room {
   readonly waiting: number;
   readonly bytes: number;
 }
 
-/** Bounds what waits for a processor, by number and by bytes. */
-export interface WaitingRoom {
+/** Limits queued and running work, by number and by bytes. */
+export interface WorkQueueLimit {
   /**
-   * Comes in with so many bytes, and gives what leaves again. Throws Unavailable when it is full; what is larger than all of
-   * it comes in when nobody else is there.
+   * Acquires capacity and returns the function that releases it. Throws Unavailable when it is full. Work larger than
+   * the whole capacity is admitted when the queue is empty.
    */
   enter(bytes: number): () => void;
 }
 
-export function createWaitingRoom(room: Room): WaitingRoom {
+export function createWorkQueueLimit(room: Room): WorkQueueLimit {
   let held = { jobs: 0, bytes: 0 };
   return {
     enter(bytes) {

@@ -1,35 +1,35 @@
-/** Records waiting for the store before new ones push the oldest out. */
+/** Most records that wait for the store; beyond it the oldest are dropped. */
 const WAITING_LIMIT = 200_000;
-/** Most records one commit takes where nothing else is said: encoding them is milliseconds in which nothing else runs. */
+/** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
 const BATCH_LIMIT = 1_000;
-/** How long records gather before a commit, and how long a failed commit waits. */
+/** Delay of a commit, to collect records, and of a retry, in ms. */
 const GATHER_MS = 250;
 const RETRY_MS = 500;
 
 export interface WriteBehind<Item> {
-  /** Takes a record; never waits and never throws. */
+  /** Queues a record. Synchronous, never throws. */
   push(item: Item): void;
-  /** Resolves when everything pushed so far is committed, or rejects when the last attempt fails. */
+  /** Resolves when all records so far are committed; rejects when the last attempt fails. */
   flush(): Promise<void>;
-  /** As `flush`, but for a reader: never rejects, and waits no longer than `withinMs`; false when that was too short. */
+  /** As `flush`, for readers: never rejects, and waits at most `withinMs`; false after a timeout. */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
-  /** How many of the records that were pushed wait no longer: they are committed, refused or dropped. */
+  /** Number of records that were committed, refused or dropped. */
   gone(): number;
   /**
-   * Runs a read while no commit runs; commits wait for it, so it must have a deadline. When the commit under way takes
-   * longer than `withinMs`, the read does not wait for its end.
+   * Runs a read while no commit runs; commits wait for it, so it must have a deadline. The read waits for a running
+   * commit for at most `withinMs`.
    */
   betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;
 }
 
 /**
- * Whose fault a failed commit is: the store's, which may be away, a record's, which can never be stored, or one that
- * only shows by trying the records apart.
+ * Cause of a failed commit: the store, which may be unavailable; a record, which can never be stored; or unknown until
+ * the records are tried one by one.
  */
 export type Fault = 'store' | 'record' | 'either';
 
-/** A record that was refused by itself, while its batch was tried apart. */
+/** A record that was refused alone, while its batch was retried one by one. */
 interface Suspect<Item> {
   readonly item: Item;
   readonly error: unknown;
@@ -42,10 +42,9 @@ interface Parted<Item> {
 }
 
 /**
- * Commits records in batches, soon after they come and off the path that made them. A failed commit is
- * tried again with the same records; only a store that stays away until the limit costs records, counted
- * by `dropped`. A record that cannot be stored is told to `refused` and left out, so that it holds nobody up; a
- * store that takes none of a batch is not believed to judge them.
+ * Commits records in batches in the background. A failed commit is retried with the same records; records are dropped,
+ * and counted by `dropped`, only when the queue is full. A record that cannot be stored is passed to `refused` and
+ * skipped. When a store refuses all records of a batch, the store counts as the cause.
  */
 export function createWriteBehind<Item>({
   commit,
@@ -56,7 +55,7 @@ export function createWriteBehind<Item>({
   batchLimit = BATCH_LIMIT,
   afterCommit,
 }: {
-  /** Stores all of them or fails. What is stored already may come again. */
+  /** Stores all of them or fails. Stored records may be repeated. */
   readonly commit: (items: readonly Item[]) => Promise<void>;
   /** Runs after each batch, before the next one; also after one that was committed in part. Must not reject. */
   readonly afterCommit?: () => Promise<void>;
@@ -64,7 +63,7 @@ export function createWriteBehind<Item>({
   readonly failed: (error: unknown, waiting: number) => void;
   readonly dropped: (count: number) => void;
   readonly refused: (item: Item, error: unknown) => void;
-  /** Most records one commit takes. */
+  /** Most records of one commit. */
   readonly batchLimit?: number;
 }): WriteBehind<Item> {
   let waiting: Item[] = [];
@@ -72,7 +71,7 @@ export function createWriteBehind<Item>({
   let timer: NodeJS.Timeout | null = null;
   let committed = 0;
   let droppedCount = 0;
-  /** Ends when the commits and reads that were begun so far have ended. */
+  /** Settles when all commits and reads so far have ended. */
   let turn: Promise<unknown> = Promise.resolve();
 
   /** Commits and reads run one after another. */
@@ -82,7 +81,7 @@ export function createWriteBehind<Item>({
     return own;
   }
 
-  /** Commits what can be committed, in parts if need be; rejects when the store is at fault. */
+  /** Commits the valid records, one by one if needed; rejects when the store is the cause. */
   async function commitApart(batch: readonly Item[]): Promise<Parted<Item>> {
     try {
       await commit(batch);
@@ -110,7 +109,7 @@ export function createWriteBehind<Item>({
   }
 
   async function drain(): Promise<void> {
-    // What came meanwhile gathers first, unless it fills a batch: many small commits write the same pages again and again.
+    // New records are collected first, unless they fill a batch: many small commits write the same pages repeatedly.
     do
       try {
         await inTurn(commitBatch);
@@ -145,7 +144,7 @@ export function createWriteBehind<Item>({
     timer.unref();
   }
 
-  /** Commits what waits now; what comes meanwhile may go along, but nobody waits for it. */
+  /** Commits the current queue; later records may be included, but are not awaited. */
   async function commitWaiting(): Promise<void> {
     const target = committed + waiting.length;
     while (committed < target && waiting.length > 0) await start();
@@ -154,7 +153,7 @@ export function createWriteBehind<Item>({
   return {
     push(item) {
       if (waiting.length >= WAITING_LIMIT) {
-        // While a commit runs its records head the list: they leave by that commit, not here.
+        // The records of a running commit are at the head of the list and are not dropped here.
         const spare = running ? batchLimit : 0;
         waiting.splice(spare, 1);
         droppedCount += 1;

@@ -1,16 +1,16 @@
 import { setImmediate } from 'node:timers';
 
-// A write to a socket wakes whoever reads it, which on one machine costs as much as the write. Those that follow one
-// another at once find their readers awake. So while several calls are under way, what they send in one turn of the event
-// loop goes out together at its end; and what they leave to be noted is noted behind it, when nobody waits for it.
+// A write to a socket wakes its reader, which on one machine costs as much as the write. Consecutive writes find the
+// readers awake. So with several calls in flight, the writes of one turn of the event loop are sent together at its
+// end, and recording runs after them.
 
-/** Sends that wait at most: the first of a turn must not wait for the work of too many others. */
+/** Most deferred sends: the first of a turn must not wait for the work of too many others. */
 const MOST_SENDS = 16;
 
 let sends: (() => void)[] = [];
 let works: (() => void)[] = [];
 let sentInTurn = 0;
-/** Whether the turn before had several sends; who is alone is not made to wait. */
+/** Whether the previous turn had several sends; a single send is not deferred. */
 let several = false;
 let awaited = false;
 
@@ -44,7 +44,7 @@ export function sendInTurn(send: () => void): void {
   if (sends.push(send) === MOST_SENDS) sendAll();
 }
 
-/** Does a piece of work at the end of the turn, behind what is sent in it. It must not throw. */
+/** Runs work at the end of the turn, after its sends. It must not throw. */
 export function behindSends(work: () => void): void {
   awaitEnd();
   works.push(work);

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 
-/** What the house writes to its log: an event, and facts about it. Never headers, bodies or keys. */
+/** Log of events with their facts. Never contains headers, bodies or keys. */
 export interface Log {
   debug(facts: object, event: string): void;
   info(facts: object, event: string): void;
@@ -11,7 +11,7 @@ export interface Log {
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** JSON lines on standard error, so that standard output stays for people. */
+/** JSON lines on standard error; standard output is for interactive text. */
 export function createLog(level: LogLevel): Log {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: factsOf } },
@@ -19,13 +19,13 @@ export function createLog(level: LogLevel): Log {
   );
 }
 
-/** Lines of one kind that are written within a window, and how long it is. */
+/** Most lines of one kind within a window, and its length in ms. */
 const SAMPLE = 20;
 const WINDOW_MS = 1_000;
 
 /**
- * Warns of what callers can cause at any rate: of each kind some lines a second, then how many were left out. The
- * kinds must be few.
+ * Rate-limited warnings for events that callers can cause at any rate: some lines per kind and second, then the number
+ * of omitted ones. There must be few kinds.
  */
 export function createSampledWarnings(
   log: Pick<Log, 'warn'>,
@@ -40,20 +40,20 @@ export function createSampledWarnings(
     setTimeout(() => {
       const leftOut = (counts.get(kind) ?? 0) - sample;
       counts.delete(kind);
-      if (leftOut > 0) log.warn({ kind, leftOut }, `${event}, more often than is told`);
+      if (leftOut > 0) log.warn({ kind, leftOut }, `${event} (further warnings omitted)`);
     }, windowMs).unref();
   };
 }
 
-/** Warnings that are counted before they are written. */
+/** Warnings that are aggregated before they are written. */
 export interface CountedWarnings {
-  /** Of each kind that is told within a window one line is written at its end: the first one's facts, and how many. */
+  /** Writes one line per kind at the end of a window, with the facts of the first warning and the count. */
   warn(kind: string, facts: object, event: string): void;
-  /** Writes what waits for the end of its window. */
+  /** Writes the pending warnings. */
   flush(): void;
 }
 
-/** Warns of what happens to many at the same moment, and is one thing to whoever reads the log. */
+/** Warnings for events that affect many connections at once, aggregated to one line. */
 export function createCountedWarnings(log: Pick<Log, 'warn'>, { windowMs = WINDOW_MS } = {}): CountedWarnings {
   const waiting = new Map<string, { readonly facts: object; readonly event: string; count: number }>();
   let timer: NodeJS.Timeout | null = null;
@@ -65,19 +65,22 @@ export function createCountedWarnings(log: Pick<Log, 'warn'>, { windowMs = WINDO
   }
   return {
     warn(kind, facts, event) {
-      const told = waiting.get(kind) ?? { facts, event, count: 0 };
-      told.count += 1;
-      waiting.set(kind, told);
+      const entry = waiting.get(kind) ?? { facts, event, count: 0 };
+      entry.count += 1;
+      waiting.set(kind, entry);
       timer ??= setTimeout(flush, windowMs).unref();
     },
     flush,
   };
 }
 
-/** Causes of causes that are still told. */
+/** Most nested causes that are logged. */
 const MOST_CAUSES = 4;
 
-/** What the log may say of a failure. What it carries beside can be a caller's: a parse error quotes its request. */
+/**
+ * The facts of a failure that may be logged. Other properties can contain caller data: a parse error quotes its
+ * request.
+ */
 export function factsOf(error: unknown, causes = MOST_CAUSES): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack, cause } = error;

@@ -1,4 +1,4 @@
-import type { CatalogStatus, LookOutcome } from '../../domain/catalog/catalog.ts';
+import type { CatalogStatus, CheckOutcome } from '../../domain/catalog/catalog.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { UpstreamConnections } from '../../domain/http.ts';
 import type { ConnectionCounts, Metrics } from '../../domain/metrics.ts';
@@ -6,22 +6,22 @@ import type { SpanExport } from '../../domain/traces/span-export.ts';
 
 export interface MetricsOptions {
   readonly catalog: { status(): CatalogStatus };
-  /** Null where spans are sent nowhere. */
+  /** Null without span export. */
   readonly spanExport: Pick<SpanExport, 'counts'> | null;
-  /** Calls that wait for their commit, and such as are committed and wait to be unfolded. */
+  /** Calls that wait for their commit, and committed calls that wait to be unfolded. */
   readonly calls: { waiting(): number; backlog(): number };
   readonly connections: () => ConnectionCounts;
   readonly upstreams: () => UpstreamConnections;
-  /** Writes since the start that the database did not take. */
+  /** Failed writes since the start. */
   readonly failedWrites: () => number;
-  /** Reserved budgets of calls under way, and those that expired. */
+  /** Reserved budgets of calls in flight, and expired ones. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
   readonly clock: Clock;
 }
 
 /**
- * Metrics of the process and the catalog. The library is loaded, and the process watched, from the first time they are
- * read: a start does not pay for them, nor does an installation that never reads them.
+ * Metrics of the process and the catalog. The library is loaded, and measuring starts, with the first read, so that
+ * installations without metrics do not pay for them.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   let registry: Promise<Awaited<ReturnType<typeof openRegistry>>> | null = null;
@@ -109,7 +109,7 @@ async function openRegistry(options: MetricsOptions) {
     registers,
     collect() {
       looks.reset();
-      for (const [outcome, count] of Object.entries(catalog.status().looks) as [LookOutcome, number][])
+      for (const [outcome, count] of Object.entries(catalog.status().looks) as [CheckOutcome, number][])
         looks.inc({ outcome }, count);
     },
   });

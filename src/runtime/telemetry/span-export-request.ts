@@ -3,15 +3,15 @@ import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
 import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 
-/** Most bytes of an answer that are read. */
+/** Most bytes of an answer. */
 const ANSWER_BYTES = 64 * 1024;
-/** Statuses that the OTLP specification says to try again on. */
+/** Statuses that are retried by the OTLP specification. */
 const RETRIED = new Set([429, 502, 503, 504]);
 
-/** What the formats of the wire bring to an exporter. */
+/** Wire format functions of an exporter. */
 export interface ExportFormat {
   readonly encode: (spans: readonly ExportedSpan[]) => { readonly contentType: string; readonly body: Uint8Array };
-  /** Spans an answer says were left out of an export that was taken, and why. */
+  /** Rejected spans in a partial success, and the reason. */
   readonly rejected: (
     answer: Uint8Array,
     contentType?: string,
@@ -21,13 +21,13 @@ export interface ExportFormat {
   };
 }
 
-/** One try: it went well, may go well later, or never will. */
+/** Result of one attempt: success, retryable failure, or permanent failure. */
 export type Tried =
   | { readonly outcome: 'sent'; readonly rejected: number; readonly message: string }
   | { readonly outcome: 'again'; readonly reason: string; readonly afterMs: number | null }
   | { readonly outcome: 'never'; readonly reason: string };
 
-/** Sends one export body to the collector, once, and judges what came of it. Never throws. */
+/** Sends one export body to the collector once. Never throws. */
 export function createExportRequest({
   settings,
   http,
@@ -37,13 +37,13 @@ export function createExportRequest({
   readonly settings: OtlpExportSettings;
   readonly http: HttpClient;
   readonly format: ExportFormat;
-  /** Ends a request under way. */
+  /** Aborts a running request. */
   readonly givenUp: AbortSignal;
 }): (body: Uint8Array, contentType: string) => Promise<Tried> {
   async function judged({ status, headers, body }: UpstreamAnswer): Promise<Tried> {
-    const said = await collect(body, ANSWER_BYTES);
+    const answer = await collect(body, ANSWER_BYTES);
     if (status >= 200 && status < 300) {
-      const { rejectedSpans, message } = format.rejected(said ?? new Uint8Array(0), headers['content-type']);
+      const { rejectedSpans, message } = format.rejected(answer ?? new Uint8Array(0), headers['content-type']);
       return { outcome: 'sent', rejected: rejectedSpans, message };
     }
     const reason = `it answered ${status}`;
@@ -62,13 +62,13 @@ export function createExportRequest({
         await http.post(settings.url, headers, body, { signal, headersTimeoutMs: settings.timeoutMs }),
       );
     } catch (error) {
-      // Only what went wrong, never what was sent: its headers hold a credential.
+      // Only the error message, never the request: its headers contain a credential.
       return { outcome: 'again', reason: error instanceof Error ? error.message : 'it failed', afterMs: null };
     }
   };
 }
 
-/** `Retry-After` in seconds or as a date; null when it says neither. */
+/** Delay of `Retry-After`, in seconds or as a date; null for other text. */
 function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

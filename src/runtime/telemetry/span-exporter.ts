@@ -7,21 +7,21 @@ import { createSampledWarnings, type Log } from './log.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 import { createExportRequest, type ExportFormat } from './span-export-request.ts';
 
-/** Spans that may wait, and what they may weigh; more are dropped and counted. */
+/** Most queued spans, and their bytes; more are dropped and counted. */
 const MOST_WAITING = 4_096;
 const MOST_WAITING_BYTES = 32 << 20;
-/** What one request carries at most; a collector takes 4 MiB and more. */
+/** Most spans and bytes of one request; collectors accept 4 MiB and more. */
 const BATCH_SPANS = 512;
 const BATCH_BYTES = 2 << 20;
-/** Bytes a span is, beside its texts. */
+/** Bytes of a span without its texts. */
 const SPAN_BYTES = 512;
 const MOST_TRIES = 6;
 
-/** Waits, in ms. */
+/** Delays, in ms. */
 export interface ExportPace {
-  /** Spans gather for so long, unless they fill a batch. */
+  /** How long spans are collected, unless they fill a batch. */
   readonly gatherMs: number;
-  /** Before the first retry; doubled for each further one, and never longer than the last. */
+  /** First retry delay, doubled for each further one up to `longestRetryMs`. */
   readonly retryMs: number;
   readonly longestRetryMs: number;
 }
@@ -31,9 +31,8 @@ const PACE: ExportPace = { gatherMs: 1_000, retryMs: 1_000, longestRetryMs: 30_0
 const pack = promisify(gzip);
 
 /**
- * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, in memory only. A collector that is
- * away or busy is asked again, after as long as it says; meanwhile what waits is bounded. Nothing here is ever waited
- * for by a call.
+ * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, queued in memory only. Failures are
+ * retried after the collector's `Retry-After`; the queue is bounded. No call waits for an export.
  */
 export function createSpanExporter(options: {
   readonly settings: OtlpExportSettings;
@@ -56,7 +55,7 @@ export function createSpanExporter(options: {
   let hurried = false;
   const send = createExportRequest({ settings, http, format, givenUp: givenUp.signal });
 
-  /** Waits; told to hurry it does not, once. */
+  /** Waits, unless a flush is requested. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const over = (): void => {
@@ -94,7 +93,7 @@ export function createSpanExporter(options: {
         return;
       }
       const doubled = Math.min(pace.retryMs * 2 ** (tries - 1), pace.longestRetryMs);
-      // Not all processes that lost a collector come back in the same instant.
+      // Jitter, so that not all processes retry at the same time.
       await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), pace.longestRetryMs));
     }
   }
@@ -174,7 +173,7 @@ export function createSpanExporter(options: {
   };
 }
 
-/** About what a span takes, in memory and on the wire. */
+/** Approximate bytes of a span. */
 function weightOf({ attributes, statusMessage }: ExportedSpan): number {
   let bytes = SPAN_BYTES + statusMessage.length;
   for (const key in attributes) {

@@ -1,12 +1,9 @@
 import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts';
 
-/** Calls in the outlines that are kept at most, over all of them, unless one alone has more. */
+/** Capacity: calls of all cached outlines. An outline larger than that is cached alone. */
 const MOST_CALLS = 100_000;
 
-/**
- * Outlines in memory, those read longest ago given up first. The latest stays, whatever its size: without it every page of
- * its trace would read all of it again, and take many times as much.
- */
+/** LRU cache of outlines. The latest is admitted whatever its size: else every page of its trace would read the whole trace. */
 export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;
@@ -39,5 +36,5 @@ export function createTraceOutlines(mostCalls = MOST_CALLS): TraceOutlines {
   };
 }
 
-/** An outline without calls is not free either. */
+/** An outline without calls has a weight too. */
 const weightOf = ({ calls, agents }: TraceOutline): number => 1 + calls.size + agents.length;

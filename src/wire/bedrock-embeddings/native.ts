@@ -1,4 +1,4 @@
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import type { NativeDialect } from '../dialect.ts';
 import { embeddingsAnswer, textsToEmbed } from '../embeddings/answer.ts';
 import { count, list, object, parseJson, withoutNulls } from '../json/fields.ts';

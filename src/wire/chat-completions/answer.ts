@@ -42,7 +42,7 @@ function usageIn(answer: Fields): Usage | null {
 }
 
 /** Reads a `usage` object. Null when it is missing or has no counts. */
-function usageOf(value: unknown): Usage | null {
+export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   const inputTokens = count(usage['prompt_tokens']);
   const outputTokens = count(usage['completion_tokens']);

@@ -6,7 +6,7 @@ import type {
   Reasoning,
   ToolChoice,
 } from '../../domain/chat/neutral-chat.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 import { isObject, list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';

@@ -11,7 +11,7 @@ import type {
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';

@@ -1,7 +1,7 @@
 import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { type Losses, type NeutralChat } from '../../domain/chat/neutral-chat.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { noteUnsupportedMembers, readSampling } from '../chat-completions/read-request.ts';
 import { usageObject } from '../chat-completions/usage.ts';
 import type { AnswerContext, AnswerWriter, InboundDialect } from '../dialect.ts';

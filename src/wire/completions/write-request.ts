@@ -1,6 +1,6 @@
 import type { AssistantPart, Losses, NeutralChat, NeutralMessage, UserPart } from '../../domain/chat/neutral-chat.ts';
 import { effortOf } from '../../domain/chat/reasoning.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { withoutNulls } from '../json/fields.ts';
 
 /** Most stop sequences of a request. */

@@ -7,7 +7,7 @@ import type {
   ToolChoice,
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { JSON_ONLY } from '../messages/write-output.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';

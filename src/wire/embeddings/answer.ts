@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import type { WholeAnswer } from '../dialect.ts';
 import { list } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';

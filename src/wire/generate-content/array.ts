@@ -40,7 +40,7 @@ export function arrayOfEvents(source: ByteStream): ArrayStream {
       });
     },
     resume: () => source.resume(),
-    cancel: () => source.cancel(),
+    cancel: (failure) => source.cancel(failure),
   };
   return { stream, close: (last) => `${separator}${last}]` };
 }

@@ -12,7 +12,7 @@ import type {
   UserPart,
 } from '../../domain/chat/neutral-chat.ts';
 import { thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls, isObject } from '../json/fields.ts';
 import { argumentsOf } from '../json/arguments.ts';
 import { noteSingleToolCalls } from '../single-calls.ts';

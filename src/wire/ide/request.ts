@@ -1,4 +1,4 @@
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isObject, object } from '../json/fields.ts';
 
 /** Request of an IDE. One path accepts Responses requests and chat-completions requests. */

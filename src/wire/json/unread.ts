@@ -1,4 +1,4 @@
-import type { RequestBody, Shape, Unread } from '../../domain/inference/askable.ts';
+import type { RequestBody, Shape, Unread } from '../../domain/inference/request-validation.ts';
 import { asBuffer, cacheMembers, keyText } from './members.ts';
 import { scanObject } from './scan.ts';
 

@@ -1,5 +1,5 @@
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
-import type { Measured } from '../../domain/inference/measured.ts';
+import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { errorOf } from '../chat-completions/answer.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { type Fields, isObject, parseJson, text } from '../json/fields.ts';

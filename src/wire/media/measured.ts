@@ -1,5 +1,5 @@
-import type { RequestBody } from '../../domain/inference/askable.ts';
-import type { Measured } from '../../domain/inference/measured.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
+import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import type { Form } from '../../domain/inference/form.ts';
 import { type Fields, object, text } from '../json/fields.ts';
 import { soundSeconds } from '../sound/length.ts';

@@ -1,6 +1,6 @@
 import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Endpoint } from '../../domain/inference/endpoint.ts';
-import type { Measured } from '../../domain/inference/measured.ts';
+import type { Measured } from '../../domain/inference/billed-quantity.ts';
 import { errorOf, isAnswer } from '../chat-completions/answer.ts';
 import type { NativeDialect, WholeAnswer } from '../dialect.ts';
 import { isObject, object, parseJson, text } from '../json/fields.ts';

@@ -1,5 +1,5 @@
 import type { Losses, NeutralChat, NeutralTool, ToolChoice } from '../../domain/chat/neutral-chat.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { type ModelFeatures, featuresOf } from './model-features.ts';
 import { cacheControl, writeMessages, writeSystem } from './write-messages.ts';

@@ -13,7 +13,7 @@ interface SocketMessageOptions {
   /** Value of `stream_id` in every event. Null sends events without `stream_id`. */
   readonly streamId: string | null;
   /** Called with the final response, before its last event is sent. */
-  readonly ended: (response: Readonly<Record<string, unknown>>, status: 'said' | 'failed') => void;
+  readonly ended: (response: Readonly<Record<string, unknown>>, status: 'completed' | 'failed') => void;
 }
 
 const OPEN_BRACE = 0x7b;
@@ -21,9 +21,9 @@ const OPEN_BRACE = 0x7b;
 const MIN_EVENT_BYTES = 11;
 const NUMBER = '"sequence_number":';
 /** Types of the last event, with the status of the response. */
-const LAST: Readonly<Record<string, 'said' | 'failed'>> = {
-  'response.completed': 'said',
-  'response.incomplete': 'said',
+const LAST: Readonly<Record<string, 'completed' | 'failed'>> = {
+  'response.completed': 'completed',
+  'response.incomplete': 'completed',
   'response.failed': 'failed',
 };
 /** Only events that contain one of these names are parsed. */
@@ -74,7 +74,7 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
       });
     },
     resume: () => source.resume(),
-    cancel: () => source.cancel(),
+    cancel: (failure) => source.cancel(failure),
     nextNumber() {
       const at = last.lastIndexOf(NUMBER);
       const number = at === -1 ? Number.NaN : Number.parseInt(last.toString('latin1', at + NUMBER.length), 10);

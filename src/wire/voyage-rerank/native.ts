@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { RequestBody } from '../../domain/inference/askable.ts';
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { errorOf } from '../chat-completions/answer.ts';
 import type { AnswerError, NativeDialect } from '../dialect.ts';
 import { count, withoutNulls, list, object, parseJson, text } from '../json/fields.ts';

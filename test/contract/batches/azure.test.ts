@@ -93,7 +93,7 @@ describe('batches at Azure', () => {
   });
 });
 
-describe('batches.get 200: a batch whose upstream does not say what it used', () => {
+describe('batches.get 200: a batch whose upstream reports no usage', () => {
   it('is booked by its output', async () => {
     const id = await aBatch('priced');
     [batch, output] = [ENDED, { status: 200, body: `${answered(4, 2)}\n${answered(6, 4)}\n` }];
@@ -110,7 +110,7 @@ describe('batches.get 200: a batch whose upstream does not say what it used', ()
     ]);
   });
 
-  it('is booked without a price where there is none', async () => {
+  it('is recorded without a cost where the model has no price', async () => {
     const id = await aBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: answered(4, 2) }];
     await look(id);

@@ -100,7 +100,7 @@ describe('batches.create', () => {
     expect(upstream.received.at(-1)?.body).toContain(`\r\n\r\n${renamed.join('\n')}\r\n--`);
   });
 
-  it('200: a file goes to the upstream of its first line, unless the caller says another', async () => {
+  it('200: a file goes to the upstream of its first line, unless the caller names another', async () => {
     await uploadLines(undefined, lineFor('apart'));
     expect(accountOf(upstream)).toBe('account-apart');
     await upload(app, { purpose: 'batch', model: 'assistant' }, { content: lineFor('second') });
@@ -112,15 +112,15 @@ describe('batches.create', () => {
       'is not at that upstream',
       `${lineFor('assistant')}\n${lineFor('apart')}`,
       400,
-      '/files: The model apart is not at the upstream that is to keep this file. Name the model of its lines when you upload it.',
-      { type: 'None', param: 'None' },
+      '/files: The model apart is not at the upstream of this file. Name the model of its lines when you upload the file.',
+      { repeats: true },
     ],
     [
-      'nobody has',
+      'an unknown model',
       `${lineFor('assistant')}\n${lineFor('none')}`,
       400,
       '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.',
-      { type: 'None', param: 'None' },
+      { repeats: true },
     ],
     [
       'is no text',
@@ -187,7 +187,7 @@ describe('batches.create', () => {
     expect(await answerOf(await create(asked(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
   });
 
-  it('404: a file of somebody else, or of nobody', async () => {
+  it('404: a file of another owner, and a file that does not exist', async () => {
     const { id } = await uploadLines();
     const key = await newKey(app, {});
     for (const file of [id, 'file-none'])
@@ -200,7 +200,7 @@ describe('batches.create', () => {
     const team = { team_id: 'lines' };
     const { id } = await uploadLines(await newKey(app, team));
     const key = await newKey(app, { ...team, models: ['assistant'] });
-    const message = 'This key may not call every model: it can only begin batches from files that it uploaded itself.';
+    const message = 'This key may not call every model: it can only start batches from files that it uploaded itself.';
     expect(await answerOf(await create(asked(id), { key }))).toEqual(
       refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
     );

@@ -65,7 +65,7 @@ describe('batches.get 200: the end of a batch is booked', () => {
     // Ten at 0.125, six at 0.375.
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
     ['assistant', 'up-2', '3.5', 'as the model that did it'],
-    ['assistant', 'up-nobody-prices', null, 'without a price, where there is none'],
+    ['assistant', 'up-unpriced', null, 'without a price, where there is none'],
   ])('%s, done by %s: %s (%s)', async (model, named, cost, _why) => {
     const id = await aBatch(model);
     keeping(upstream, { status: 'in_progress', usage: USAGE });
@@ -87,7 +87,7 @@ describe('batches.get 200: the end of a batch is booked', () => {
     ]);
   });
 
-  it('seen in a list, and paid by its owner, whoever looked', async () => {
+  it('charges the owner of a batch when another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await aBatch('assistant', key);
     keeping(upstream, ENDED);
@@ -107,7 +107,7 @@ describe('batches.get 200: the end of a batch is booked', () => {
     },
   );
 
-  it('though nobody asks for it', async () => {
+  it('without a request for it', async () => {
     const id = await aBatch('assistant');
     keeping(upstream, ENDED);
     const { dataDir } = app;

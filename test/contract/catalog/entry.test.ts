@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogOf, openCatalogDoor } from './catalog-door.ts';
+import { catalogOf, startCatalogServer } from './catalog-server.ts';
 
 const IDS = ['azure/gpt-4', 'a+b', 'a b', '100%', 'x/../y', 'a//b', 'é', 'GPT-4', 'v1:0@2'];
 
-let door: Awaited<ReturnType<typeof openCatalogDoor>>;
+let server: Awaited<ReturnType<typeof startCatalogServer>>;
 beforeAll(async () => {
-  door = await openCatalogDoor(catalogOf(Object.fromEntries(IDS.map((id) => [id, {}]))));
+  server = await startCatalogServer(catalogOf(Object.fromEntries(IDS.map((id) => [id, {}]))));
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 /** Sends the path byte for byte: clients tidy it. */
 function get(path: string): Promise<{ status: number; body: Record<string, unknown> }> {
-  const { hostname, port } = new URL(door.url);
+  const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
     let answer = '';
     connect(Number(port), hostname)

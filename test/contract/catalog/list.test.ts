@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catalogOf, openCatalogDoor } from './catalog-door.ts';
+import { catalogOf, startCatalogServer } from './catalog-server.ts';
 
 const DECLARED = {
   object: 'model_catalog.entry',
@@ -58,20 +58,20 @@ const AZURE = {
 };
 const GPT = { ...DECLARED, id: 'gpt-4', provider: 'openai', mode: 'chat' };
 
-let door: Awaited<ReturnType<typeof openCatalogDoor>>;
+let server: Awaited<ReturnType<typeof startCatalogServer>>;
 beforeAll(async () => {
-  door = await openCatalogDoor(catalogOf(rows));
+  server = await startCatalogServer(catalogOf(rows));
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 async function get(path: string): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(`${door.url}${path}`);
+  const response = await fetch(`${server.url}${path}`);
   return { status: response.status, body: await response.json() };
 }
 
 describe('catalog.list 200', () => {
   it('lists every entry in the order of the file, declared fields first, the others after them', async () => {
-    const response = await fetch(`${door.url}/model_catalog`);
+    const response = await fetch(`${server.url}/model_catalog`);
     const text = await response.text();
     expect([response.headers.get('content-type'), JSON.parse(text)]).toEqual([
       'application/json',
@@ -141,7 +141,7 @@ describe('catalog.list 422', () => {
       },
     });
   });
-  it('says that a number is too long', async () => {
+  it('reports a number with too many digits', async () => {
     const page = '9'.repeat(4301);
     expect(await get(`/model_catalog?page=${page}`)).toEqual({
       status: 422,

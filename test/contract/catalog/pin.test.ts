@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCatalogDoor, stateOf } from './catalog-door.ts';
+import { startCatalogServer, stateOf } from './catalog-server.ts';
 
 const OLD = stateOf('old-state', { a: { mode: 'chat' }, b: { mode: 'chat' }, gone: { mode: 'chat' } });
 const NEW = stateOf('new-state', { b: { mode: 'chat', max_tokens: 5 }, c: { mode: 'chat' } });
@@ -11,20 +11,23 @@ const NOT_KEPT = {
     {
       type: 'snapshot_not_kept',
       loc: ['query', 'snapshot'],
-      msg: 'This state of the catalog is not kept any more; begin again without `snapshot`',
+      msg: 'This catalog snapshot is no longer stored. Repeat the request without `snapshot`.',
       input: 'dropped',
     },
   ],
 };
 
-let door: Awaited<ReturnType<typeof openCatalogDoor>>;
+let server: Awaited<ReturnType<typeof startCatalogServer>>;
 beforeAll(async () => {
-  door = await openCatalogDoor({ current: () => NEW, at: (id) => STATES.find((state) => state.id === id) ?? null });
+  server = await startCatalogServer({
+    current: () => NEW,
+    at: (id) => STATES.find((state) => state.id === id) ?? null,
+  });
 });
-afterAll(() => door.close());
+afterAll(() => server.close());
 
 async function get(path: string): Promise<{ status: number; snapshot: string | null; text: string }> {
-  const response = await fetch(`${door.url}${path}`);
+  const response = await fetch(`${server.url}${path}`);
   const { status, headers } = response;
   return { status, snapshot: headers.get('x-catalog-snapshot'), text: await response.text() };
 }
@@ -52,11 +55,11 @@ describe('catalog.list 200 by a pinned state', () => {
 });
 
 describe('catalog.list 422 for a state that is not kept', () => {
-  it('says so, and no older answer is given for it', async () => {
+  it('is an error, and no older answer is served', async () => {
     const { status, text } = await get('/model_catalog?snapshot=dropped');
     expect([status, JSON.parse(text)]).toEqual([422, NOT_KEPT]);
   });
-  it('is told of broken parameters first', async () => {
+  it('reports invalid parameters first', async () => {
     const { text } = await get('/model_catalog?snapshot=dropped&page=0');
     expect((JSON.parse(text) as typeof NOT_KEPT).detail.map(({ loc }) => loc)).toEqual([['query', 'page']]);
   });
@@ -68,7 +71,7 @@ describe('catalog.get by a pinned state', () => {
     const limitIn = ({ text }: typeof now) => (JSON.parse(text) as { max_tokens: number | null }).max_tokens;
     expect([now.snapshot, limitIn(now), then.snapshot, limitIn(then)]).toEqual(['new-state', 5, 'old-state', null]);
   });
-  it('catalog.get 404 for what that state does not have', async () => {
+  it('catalog.get 404 for an entry that is not in that state', async () => {
     const [now, then] = await Promise.all([get('/model_catalog/gone'), get('/model_catalog/c?snapshot=old-state')]);
     expect([now.status, now.text, then.status, then.text]).toEqual([
       404,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
@@ -60,7 +61,7 @@ async function ask(body: unknown, headers: Record<string, string> = {}, path = P
 const refusal = (status: number, error: object) => ({ status, body: { error: { code: String(status), ...error } } });
 
 describe('chat.completions 200', () => {
-  it('the answer of the upstream under the name that was asked for, with what the gateway knows of it', async () => {
+  it('the answer of the upstream under the requested model name, with the headers of the gateway', async () => {
     answerWith(200, ANSWER, { 'x-request-id': 'req-1', 'set-cookie': 'a=b', 'x-echo': `Bearer ${CREDENTIAL}` });
     const { status, body, headers } = await ask({ model: 'assistant', messages: MESSAGES });
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'assistant' } });
@@ -120,7 +121,7 @@ describe('chat.completions 200', () => {
     });
   }
 
-  it('a stream goes on event by event, byte for byte', async () => {
+  it('a stream is forwarded event by event, byte for byte', async () => {
     const events = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Zoë 😀' }), chunk({}, 'stop')];
     streamWith(...events, 'data: [DONE]\n\n');
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
@@ -140,7 +141,7 @@ describe('chat.completions 200', () => {
     expect(response.status).toBe(200);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
-      type: 't',
+      type: 'internal_server_error',
       param: null,
       code: '503',
     };
@@ -163,16 +164,19 @@ describe('chat.completions 400', () => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     ['null', invalid('The request body is not a JSON object.', 'request_body')],
     ['{"model":"assistant"}', invalid("/chat/completions: Missing required parameter: 'messages'.", 'messages')],
-    ['{"messages":[]}', invalid("/chat/completions: Missing required parameter: 'model'.", 'model')],
+    ['{"messages":[]}', refusal(400, aboutModel("/chat/completions: Missing required parameter: 'model'.", 'model'))],
     [
       '{"model":7,"messages":[]}',
-      invalid("/chat/completions: Invalid type for parameter 'model': it must be a string.", 'model'),
+      refusal(400, aboutModel("/chat/completions: Invalid type for parameter 'model': it must be a string.", 'model')),
     ],
     [
       `{"model":"${'m'.repeat(513)}","messages":[]}`,
-      invalid(
-        "/chat/completions: Invalid type for parameter 'model': it must be a string of at most 512 characters.",
-        'model',
+      refusal(
+        400,
+        aboutModel(
+          "/chat/completions: Invalid type for parameter 'model': it must be a string of at most 512 characters.",
+          'model',
+        ),
       ),
     ],
     [
@@ -200,14 +204,14 @@ describe('chat.completions 400', () => {
     expect({ status, body }).toEqual(invalid('The request body nests more than 500 levels deep.', 'request_body'));
   });
 
-  it('a model nobody configured', async () => {
+  it('an unconfigured model', async () => {
     const { status, body } = await ask({ model: 'nothing', messages: MESSAGES });
     const message =
       '/chat/completions: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
-    expect({ status, body }).toEqual(refusal(400, { message, type: 'None', param: 'None' }));
+    expect({ status, body }).toEqual(refusal(400, aboutModel(message)));
   });
 
-  it('what the upstream calls a bad request', async () => {
+  it('a bad request according to the upstream', async () => {
     const error = {
       message: 'too long',
       type: 'invalid_request_error',
@@ -219,20 +223,20 @@ describe('chat.completions 400', () => {
     const message = 'litellm.BadRequestError: BadRequestError: OpenAIException - too long';
     expect({ status, body }).toEqual({ status: 400, body: { error: { ...error, message } } });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
-    expect(headers['llm_provider-content-type']).toBeUndefined();
+    expect(headers['llm_provider-content-type']).toBe('application/json');
   });
 });
 
 describe('chat.completions 401', () => {
-  it('a key nobody knows', async () => {
+  it('an unknown key', async () => {
     const { status, body, headers } = await ask(
       { model: 'assistant', messages: MESSAGES },
-      { authorization: 'Bearer sk-nobody-knows-this' },
+      { authorization: 'Bearer sk-unknown-virtual-key' },
     );
     expect({ status, body }).toEqual(
       refusal(401, {
         message: expect.stringMatching(
-          /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.this, Key Hash \(Token\) =[0-9a-f]{64}\. Unable to find token in cache or `LiteLLM_VerificationTokenTable`$/,
+          /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.-key, Key Hash \(Token\) =[0-9a-f]{64}\. There is no such key\.$/,
         ),
         type: 'token_not_found_in_db',
         param: 'key',
@@ -241,7 +245,7 @@ describe('chat.completions 401', () => {
     expect(headers['x-litellm-call-id']).toBeUndefined();
   });
 
-  it('what is no key at all', async () => {
+  it('a value that is not a key', async () => {
     const { status, body } = await ask({ model: 'assistant', messages: [] }, { authorization: 'Bearer nonsense' });
     expect({ status, body }).toEqual(
       refusal(401, {
@@ -260,7 +264,7 @@ describe('chat.completions 401', () => {
       refusal(401, {
         message: expect.stringMatching(/^Authentication Error - Expired Key\. Key Expiry time \d{4}-/),
         type: 'expired_key',
-        param: 'key',
+        param: expect.stringMatching(/^sk-\.\.\./),
       }),
     );
   });
@@ -311,9 +315,9 @@ describe('chat.completions passes the class of a failing upstream on', () => {
       const answer = await ask({ model: 'assistant', messages: MESSAGES, stream });
       const message = `litellm.${name}: ${name}: OpenAIException - no <secret>`;
       expect({ status: answer.status, body: answer.body }).toEqual(
-        refusal(status, { message, type: 't', param: null }),
+        refusal(status, { message, type: upstreamErrorType(status), param: null }),
       );
-      expect(answer.headers['retry-after']).toBeUndefined();
+      expect(answer.headers['retry-after']).toBe('7');
     }
   });
 

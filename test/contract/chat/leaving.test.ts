@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a client that leaves', () => {
-  it.each([false, true])('takes the upstream call along at once (stream: %s)', async (stream) => {
+  it.each([false, true])('cancels the upstream call at once (stream: %s)', async (stream) => {
     let asked: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
       asked = resolve;

@@ -31,14 +31,14 @@ async function keyFor(models: readonly string[]): Promise<Record<string, string>
   return { authorization: `Bearer ${key}` };
 }
 
-const unknownKey = { authorization: 'Bearer sk-nobody-knows-this' };
+const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
 
 const UNKNOWN = {
   status: 401,
   body: {
     error: {
       message: expect.stringMatching(
-        /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.this, Key Hash \(Token\) =[0-9a-f]{64}\. /,
+        /^Authentication Error, Invalid proxy server token passed\. Received API Key = sk-\.\.\.-key, Key Hash \(Token\) =[0-9a-f]{64}\. /,
       ),
       type: 'token_not_found_in_db',
       param: 'key',
@@ -62,7 +62,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200: with what they fall back to, which is nothing', async () => {
+  it('models.list 200: with their fallbacks, which are empty', async () => {
     const metadata = { fallbacks: [] };
     const listed = ['assistant', 'team/a', 'demo'].map((id) => ({ ...model(id), metadata }));
     for (const query of ['include_metadata=true', 'include_metadata=True&fallback_type=context_window'])
@@ -105,7 +105,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 401: a key nobody knows', async () => {
+  it('models.list 401: an unknown key', async () => {
     expect(await read('/v1/models', unknownKey)).toEqual(UNKNOWN);
   });
 });
@@ -121,18 +121,13 @@ describe('models.get', () => {
       expect(await read(`/v1/models/${id}`, await keyFor(['demo']))).toEqual({
         status: 404,
         body: {
-          error: {
-            message: `The model \`${id}\` does not exist or you do not have access to it.`,
-            type: 'not_found_error',
-            param: null,
-            code: '404',
-          },
+          detail: `The model \`${id}\` does not exist or you do not have access to it.`,
         },
       });
     },
   );
 
-  it('models.get 401: a key nobody knows', async () => {
+  it('models.get 401: an unknown key', async () => {
     expect(await read('/v1/models/demo', unknownKey)).toEqual(UNKNOWN);
   });
 });

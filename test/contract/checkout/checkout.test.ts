@@ -66,7 +66,7 @@ describe('checkout.create', () => {
     expect(id).toMatch(/^cs_test_/);
   });
 
-  it('checkout.create 200: a body is ignored, whatever it is', async () => {
+  it('checkout.create 200: ignores the body, in every form', async () => {
     expect(
       (await begin(app, { body: '{"price":"price_free"', headers: { 'content-type': 'text/plain' } })).status,
     ).toBe(200);
@@ -91,12 +91,12 @@ describe('checkout.create', () => {
     await other.stop();
   });
 
-  it('checkout.create 413: a body beyond what is worth ignoring', async () => {
+  it('checkout.create 413: a body above the size limit', async () => {
     const detail = 'Request size is too large. Request size is 1.5 MB. Max size is 1 MB';
     expect(await whole(await begin(app, { body: 'x'.repeat(1.5 * 1024 * 1024) }))).toEqual(json(413, { detail }));
   });
 
-  it('checkout.create 429: sixty an hour from one address, whatever it says of itself', async () => {
+  it('checkout.create 429: more than sixty an hour from one address, in spite of forwarded headers', async () => {
     const other = await startApp({ env: stripe.env });
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => begin(other, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
@@ -111,7 +111,7 @@ describe('checkout.create', () => {
     await other.stop();
   });
 
-  it('checkout.create 502: Stripe refuses; its codes are told, its words and our key are not', async () => {
+  it('checkout.create 502: a refusal of Stripe gives its codes, without its message and without our key', async () => {
     const error = {
       type: 'invalid_request_error',
       code: 'resource_missing',
@@ -170,7 +170,7 @@ describe('checkout.create', () => {
 describe('checkout.webhook', () => {
   const event = () => stripe.happen('charge.refunded', { id: 'ch_1', object: 'charge', refunded: true });
 
-  it('checkout.webhook 200: an event, again and again', async () => {
+  it('checkout.webhook 200: accepts an event that is delivered several times', async () => {
     const told = event();
     for (let times = 0; times < 3; times += 1)
       expect(await whole(await stripe.deliver(app.url, told))).toEqual(json(200, { received: true }));
@@ -199,7 +199,7 @@ describe('checkout.webhook', () => {
     expect(await whole(await stripe.deliver(app.url, event(), differing()))).toEqual(json(400, { detail }));
   });
 
-  it('checkout.webhook 400: a body that was parsed and written anew', async () => {
+  it('checkout.webhook 400: a body that was parsed and serialised again', async () => {
     const told = event();
     const body = JSON.stringify(told, null, 2);
     expect(await whole(await stripe.deliver(app.url, told, { body }))).toEqual(json(400, { detail: wrong }));
@@ -221,7 +221,7 @@ describe('checkout.webhook', () => {
     expect(await whole(await stripe.deliver(app.url, event(), { body }))).toEqual(json(413, { detail }));
   });
 
-  it('checkout.webhook 503: says what to set', async () => {
+  it('checkout.webhook 503: names the missing setting', async () => {
     const other = await startApp();
     const detail = 'Checkout is not configured: STRIPE_WEBHOOK_SECRET is not set.';
     expect(await whole(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));

@@ -75,7 +75,7 @@ describe('checkout.success', () => {
     expect(answer.headers.get('content-security-policy')).toContain(`'sha256-${hash}'`);
   });
 
-  it('checkout.success 200: of many who come at once, one sees one key', async () => {
+  it('checkout.success 200: of concurrent visitors exactly one sees the key', async () => {
     const { successUrl } = await paid();
     const pages = await Promise.all(Array.from({ length: 12 }, () => page(successUrl)));
     expect(pages.map(keyOn).filter((key) => key !== null)).toHaveLength(1);
@@ -111,13 +111,13 @@ describe('checkout.success', () => {
     expect(headingOf(await page(successUrl))).toBe('Waiting for the payment');
   });
 
-  it('checkout.success 200: money that takes days shows no key until it has come', async () => {
+  it('checkout.success 200: a delayed payment shows no key until it has succeeded', async () => {
     const { successUrl, payUrl } = await begin();
     const done = stripe.pay(payUrl, { payment_status: 'unpaid' });
     await stripe.deliver(app.url, done);
     const waiting = await page(successUrl);
     expect([headingOf(waiting), keyOn(waiting)]).toEqual(['Waiting for the payment', null]);
-    expect(waiting).toContain('Some ways of paying take days.');
+    expect(waiting).toContain('Some payment methods take days.');
     await stripe.deliver(app.url, stripe.happen('checkout.session.async_payment_succeeded', done.data.object));
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
@@ -139,7 +139,7 @@ describe('checkout.success', () => {
     expect(html).toContain(why);
   });
 
-  it('checkout.success 200: no key after a refund that came before the page was opened', async () => {
+  it('checkout.success 200: no key after a refund before the page was opened', async () => {
     const { successUrl, payUrl } = await begin();
     const completed = stripe.pay(payUrl);
     const charge = {
@@ -153,7 +153,7 @@ describe('checkout.success', () => {
     await stripe.deliver(app.url, completed);
     const html = await page(successUrl);
     expect([headingOf(html), keyOn(html)]).toEqual(['No key', null]);
-    expect(html).toContain('The payment was refunded. The key no longer holds.');
+    expect(html).toContain('The payment was refunded. The key is no longer valid.');
   });
 
   it.each([
@@ -207,7 +207,7 @@ describe('checkout.replace', () => {
   it('checkout.replace 409: before a key was shown, and when nothing is paid', async () => {
     for (const visit of [await paid(), await begin()]) {
       const answer = await replace(visit);
-      const detail = 'This key cannot be replaced here. Ask whoever sold it.';
+      const detail = 'This key cannot be replaced here. Ask the seller.';
       expect([answer.status, await answer.json()]).toEqual([409, { detail }]);
     }
   });
@@ -241,7 +241,7 @@ describe('checkout.cancelled', () => {
     const answer = await fetch(`${app.url}/billing/cancelled`);
     expect([answer.status, Object.fromEntries(answer.headers)]).toEqual([200, expect.objectContaining(GUARDS)]);
     expect(await answer.text()).toMatch(
-      /^<!doctype html>\n[\s\S]*<h1>Nothing was bought<\/h1>\n<p>The checkout was left. Nothing was charged.<\/p>\n<\/body>\n<\/html>\n$/,
+      /^<!doctype html>\n[\s\S]*<h1>Nothing was bought<\/h1>\n<p>The checkout was cancelled. Nothing was charged.<\/p>\n<\/body>\n<\/html>\n$/,
     );
   });
 });

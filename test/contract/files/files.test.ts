@@ -102,25 +102,39 @@ describe('files.create', () => {
 
   it.each([
     ['no form', '{}', 'The request body must be multipart/form-data.', 'request_body'],
-    ['no purpose', formOf({}), "Missing required parameter: 'purpose'.", 'purpose'],
-    ['no file', formOf({ purpose: 'x' }, null), "Missing required parameter: 'file'.", 'file'],
     [
       'several models',
       formOf({ purpose: 'x', target_model_names: 'assistant,apart' }),
-      "Invalid value for parameter 'target_model_names': it must be one name: a file is kept at one upstream.",
+      "Invalid value for parameter 'target_model_names': it must be one name: one upstream stores a file.",
       'target_model_names',
     ],
     [
-      'a provider nobody has',
+      'an unknown provider',
       formOf({ purpose: 'x', custom_llm_provider: 'azure' }),
-      'No model of the provider azure that this key may call keeps files.',
+      'No model of the provider azure that this key may call stores files.',
       null,
     ],
-    ['the demo model', formOf({ purpose: 'x', model: 'demo' }), 'The provider of the model demo keeps no files.', null],
+    [
+      'the demo model',
+      formOf({ purpose: 'x', model: 'demo' }),
+      'The provider of the model demo does not store files.',
+      null,
+    ],
   ])('400: %s', async (_what, body, message, param) => {
     const before = upstream.received.length;
     const response = await send(app, 'POST', '/v1/files', { body });
     expect(await answerOf(response)).toEqual(refusal(400, `/files: ${message}`, { param }));
+    expect(upstream.received.length).toBe(before);
+  });
+
+  it.each([
+    ['purpose', formOf({})],
+    ['file', formOf({ purpose: 'x' }, null)],
+    ['file', new URLSearchParams({ purpose: 'x' })],
+  ])('422: a form without the field %s', async (field, body) => {
+    const before = upstream.received.length;
+    const detail = [{ type: 'missing', loc: ['body', field], msg: 'Field required' }];
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual([422, { detail }]);
     expect(upstream.received.length).toBe(before);
   });
 
@@ -140,11 +154,11 @@ describe('files.create', () => {
     expect(await answerOf(response)).toEqual(refusal(400, message, { param: 'request_body' }));
   });
 
-  it('400: a model nobody has', async () => {
+  it('400: an unknown model', async () => {
     const message =
       '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.';
     const response = await send(app, 'POST', '/v1/files', { body: formOf({ purpose: 'x', model: 'none' }) });
-    expect(await answerOf(response)).toEqual(refusal(400, message, { type: 'None', param: 'None' }));
+    expect(await answerOf(response)).toEqual(refusal(400, message, { repeats: true }));
   });
 
   it.each([
@@ -179,7 +193,7 @@ describe('files.create', () => {
 
   it('400: a key that may call nothing that keeps files', async () => {
     const key = await newKey(app, { models: ['demo'] });
-    const message = '/files: No model that this key may call is at a provider that keeps files.';
+    const message = '/files: No model that this key may call is at a provider that stores files.';
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(
       refusal(400, message),
     );
@@ -217,7 +231,7 @@ describe('files.get', () => {
 });
 
 describe('files.content', () => {
-  it.each(['/v1/files', '/files'])('200: what is in it, as it comes (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: the content, streamed (%s)', async (path) => {
     const { id } = await upload(app);
     const { traceId, headers } = aTrace();
     const response = await send(app, 'GET', `${path}/${id}/content`, { headers });
@@ -230,7 +244,7 @@ describe('files.content', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { callType: 'afile_content', status: 'SUCCESS' } }]);
   });
 
-  it('a reader who leaves takes the upstream along', async () => {
+  it('a reader that disconnects cancels the upstream call', async () => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/octet-stream' });
@@ -243,7 +257,7 @@ describe('files.content', () => {
 });
 
 describe('files.delete', () => {
-  it.each(['/v1/files', '/files'])('200: it is gone, there and here (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: it is deleted at the upstream and here (%s)', async (path) => {
     const { id } = await upload(app);
     expect(await answerOf(await send(app, 'DELETE', `${path}/${id}`))).toEqual([
       200,
@@ -254,7 +268,7 @@ describe('files.delete', () => {
     expect(await answerOf(await send(app, 'GET', `/v1/files/${id}`))).toEqual(noFile(id));
   });
 
-  it('404: one that the upstream no longer has is forgotten here as well', async () => {
+  it('404: a file that the upstream no longer has is deleted here as well', async () => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.statusCode = 404;

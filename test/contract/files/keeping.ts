@@ -57,7 +57,11 @@ export async function send(
   app: TestApp,
   method: string,
   path: string,
-  options: { readonly key?: string; readonly body?: FormData | string; readonly headers?: Record<string, string> } = {},
+  options: {
+    readonly key?: string;
+    readonly body?: FormData | URLSearchParams | string;
+    readonly headers?: Record<string, string>;
+  } = {},
 ): Promise<Response> {
   const { key = app.adminKey, body, headers } = options;
   return await fetch(`${app.url}${path}`, {
@@ -77,8 +81,23 @@ export const answerOf = async (response: Response): Promise<readonly [number, un
 export const refusal = (
   status: number,
   message: unknown,
-  { type = 'invalid_request_error', param = null }: { type?: string | null; param?: string | null } = {},
-): readonly [number, unknown] => [status, { error: { message, type, param, code: String(status) } }];
+  {
+    type = 'invalid_request_error',
+    param = null,
+    repeats = false,
+  }: { type?: string | null; param?: string | null; /** The message stands twice. */ repeats?: boolean } = {},
+): readonly [number, unknown] => [
+  status,
+  {
+    error: {
+      message,
+      type,
+      param,
+      code: String(status),
+      ...(repeats ? { provider_specific_fields: { error: message } } : {}),
+    },
+  },
+];
 
 export async function newKey(app: TestApp, draft: object): Promise<string> {
   const made = await app.call('POST', '/key/generate', draft);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace, left } from '../inference/left.ts';
@@ -83,16 +84,16 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     const response = await ask({ headers }, id);
     expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
     expect(await answerOf(response)).toEqual(
-      refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: 't' }),
+      refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: upstreamErrorType(status) }),
     );
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
 });
 
 describe.each([...CALLING, { row: 'files.list', method: 'GET', tail: null }] as const)('$row', ({ method, tail }) => {
-  it('401: a key nobody knows', async () => {
+  it('401: an unknown key', async () => {
     const path = tail === null || method === 'POST' ? '/v1/files' : `/v1/files/file-x${tail}`;
-    expect(await answerOf(await send(app, method, path, { key: 'sk-nobody-knows-this' }))).toEqual(
+    expect(await answerOf(await send(app, method, path, { key: 'sk-unknown-virtual-key' }))).toEqual(
       refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
         type: 'token_not_found_in_db',
         param: 'key',

@@ -3,22 +3,22 @@ import { Unavailable } from '../../../src/domain/errors.ts';
 import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
 import { createMemoryFreeTierStore } from '../../support/memory-free-tier-store.ts';
 import { aFreeTier } from '../../support/free-tier.ts';
-import { catalogOf, openCatalogDoor } from '../catalog/catalog-door.ts';
+import { catalogOf, startCatalogServer } from '../catalog/catalog-server.ts';
 
 /** A minute and a half before midnight UTC. */
 const CLOCK = { now: () => new Date('2026-11-21T23:58:30.000Z'), monotonicMs: () => 0 };
 /** HMAC-SHA256 of `192.0.2.1` under the key derived from the tests' admin key, by another program. */
 const HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
 
-let door: Awaited<ReturnType<typeof openCatalogDoor>>;
-afterEach(() => door.close());
+let server: Awaited<ReturnType<typeof startCatalogServer>>;
+afterEach(() => server.close());
 
 async function open(freeTier: FreeTier, offered: string | null = null): Promise<void> {
-  door = await openCatalogDoor(catalogOf({ 'gpt-4': {} }), { freeTier, offered });
+  server = await startCatalogServer(catalogOf({ 'gpt-4': {} }), { freeTier, offered });
 }
 
 async function get(path: string) {
-  const response = await fetch(`${door.url}${path}`);
+  const response = await fetch(`${server.url}${path}`);
   const { headers } = response;
   const limits = Object.fromEntries([...headers].filter(([name]) => /^(retry|x-ratelimit|cache)/.test(name)));
   return { status: response.status, limits, body: await response.json() };
@@ -40,21 +40,21 @@ describe.each([
   ['catalog.list', '/model_catalog'],
   ['catalog.get', '/model_catalog/gpt-4'],
 ])('%s 429', (_row, path) => {
-  it('comes with the call after the last free one', async () => {
+  it('is the answer to the call after the last free one', async () => {
     await open(aFreeTier({ limit: 2, clock: CLOCK }));
     expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
     const detail = `The free tier of 2 requests a day is used up for your address. It starts anew at 00:00 UTC. ${SEND_A_KEY}`;
     expect(await get(path)).toEqual(usedUp(detail, '2'));
   });
 
-  it('says that the key that was sent is not accepted', async () => {
+  it('names the key that was not accepted', async () => {
     await open(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
     expect((await get(path)).status).toBe(200);
     const detail = `The free tier of 1 request a day is used up for your address. It starts anew at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
     expect(await get(path)).toEqual(usedUp(detail, '1'));
   });
 
-  it('is the answer to every call where none is free', async () => {
+  it('is the answer to every call where the limit is zero', async () => {
     await open(aFreeTier({ limit: 0, clock: CLOCK }));
     expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
   });
@@ -65,14 +65,14 @@ describe.each([
     expect(await get(path)).toEqual(usedUp(detail, '0'));
   });
 
-  it('never comes to who holds a key', async () => {
+  it('is never the answer to a holder of a key', async () => {
     await open(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
     expect((await get(path)).status).toBe(200);
   });
 });
 
 describe('charging', () => {
-  it('leaves out what is no question, and counts a miss like a hit', async () => {
+  it('does not count invalid requests, and counts a 404 like a hit', async () => {
     await open(aFreeTier({ limit: 10 }));
     const statuses = [];
     for (const path of [
@@ -109,7 +109,7 @@ describe.each([
 });
 
 describe('freeTier.usage 200', () => {
-  it('tells what the address has used, in the documented order, and counts nothing', async () => {
+  it('shows the use of the address, in the documented order, without counting a call', async () => {
     await open(aFreeTier({ limit: 3 }));
     const usage = (used: number) => ({
       status: 200,
@@ -126,7 +126,7 @@ describe('freeTier.usage 200', () => {
     expect(Object.keys(last.body as object)).toEqual(['ip_hash', 'requests_today', 'daily_limit', 'remaining']);
   });
 
-  it('tells who holds a key the numbers of their address', async () => {
+  it('shows holders of a key the use of their address', async () => {
     await open(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
     await get('/model_catalog');
     expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });
@@ -135,7 +135,7 @@ describe('freeTier.usage 200', () => {
   it('is a path that only GET has', async () => {
     await open(aFreeTier());
     const answers = await Promise.all(
-      ['POST', 'HEAD', 'OPTIONS'].map((method) => fetch(`${door.url}/billing/usage`, { method })),
+      ['POST', 'HEAD', 'OPTIONS'].map((method) => fetch(`${server.url}/billing/usage`, { method })),
     );
     expect(answers.map(({ status, headers }) => [status, headers.get('allow')])).toEqual([
       [405, 'GET'],

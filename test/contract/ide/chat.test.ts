@@ -55,7 +55,7 @@ describe('ide.chat 200', () => {
     },
   );
 
-  it('rights are those of the model that is meant', async () => {
+  it('access is checked for the resolved model', async () => {
     answerWith(200, RESPONSE);
     const key = await newKey({ models: ['gpt'] });
     expect((await ask({ model: 'gpt-thinking-high-fast', input: INPUT }, key)).status).toBe(200);

@@ -14,7 +14,10 @@ beforeAll(async () => {
       model_list: [
         { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...native } },
         { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...native } },
-        { model_name: 'chats', litellm_params: { model: 'openai/up-3', ...params } },
+        {
+          model_name: 'chats',
+          litellm_params: { model: 'openai/up-3', ...params, use_chat_completions_api: true },
+        },
       ],
     },
   });

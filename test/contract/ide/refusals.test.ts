@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { aTrace, left } from '../inference/left.ts';
 import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal } from './ide-client.ts';
 
@@ -6,7 +7,6 @@ describe('ide.chat', () => {
   it.each([
     ['{"model":', 'The request body is not valid JSON.', 'request_body'],
     [{ model: 'gpt' }, "/chat/completions: Missing required parameter: 'messages'.", 'messages'],
-    [{ input: INPUT }, "/responses: Missing required parameter: 'model'.", 'model'],
     [
       { model: 'gpt', input: 5 },
       "/responses: Invalid type for parameter 'input': it must be a string or an array of items.",
@@ -16,16 +16,20 @@ describe('ide.chat', () => {
     expect(await ask(body)).toEqual(refusal(400, { message, type: 'invalid_request_error', param }));
   });
 
-  it('400: a model nobody configured, by the name that is meant', async () => {
-    const message =
-      '/responses: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
-    expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(
-      refusal(400, { message, type: 'None', param: 'None' }),
+  it('400: no model', async () => {
+    expect(await ask({ input: INPUT })).toEqual(
+      refusal(400, aboutModel("/responses: Missing required parameter: 'model'.", 'model')),
     );
   });
 
-  it('401: a key nobody knows', async () => {
-    expect(await ask({ model: 'gpt', input: INPUT }, { authorization: 'Bearer sk-nobody-knows-this' })).toEqual(
+  it('400: an unconfigured model, by its resolved name', async () => {
+    const message =
+      '/responses: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
+    expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(refusal(400, aboutModel(message)));
+  });
+
+  it('401: an unknown key', async () => {
+    expect(await ask({ model: 'gpt', input: INPUT }, { authorization: 'Bearer sk-unknown-virtual-key' })).toEqual(
       refusal(401, {
         message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
         type: 'token_not_found_in_db',
@@ -34,7 +38,7 @@ describe('ide.chat', () => {
     );
   });
 
-  it('403: a model that is not among those of the key, whatever its settings', async () => {
+  it('403: a model outside the key, with any suffix', async () => {
     const message =
       "The requested model 'gpt' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     const key = await newKey({ models: ['gpt-thinking-low'] });
@@ -66,7 +70,7 @@ describe('ide.chat', () => {
     answerWith(status, { error: { message: 'no', type: 't' } });
     const message = `litellm.${kind}: ${kind}: OpenAIException - no`;
     expect(await ask({ model: 'gpt', input: INPUT, stream: true })).toEqual(
-      refusal(status, { message, type: 't', param: null }),
+      refusal(status, { message, type: upstreamErrorType(status), param: null }),
     );
   });
 

@@ -84,7 +84,7 @@ const ALWAYS = {
 };
 
 describe('the head of an answer', () => {
-  it.each(['/v1/chat/completions', '/v1/messages'])('tells the limits of the upstream (%s)', async (path) => {
+  it.each(['/v1/chat/completions', '/v1/messages'])('has the rate limit headers of the upstream (%s)', async (path) => {
     answerWith('gpt', OPENAI_LIMITS);
     expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...ALWAYS, ...OPENAI_LIMITS });
     answerWith('claude', ANTHROPIC_LIMITS);
@@ -132,7 +132,7 @@ describe('the head of an answer', () => {
     });
   });
 
-  it('tells a key with an allowance what it has spent, this call included', async () => {
+  it('has the spend of a key with a budget, this call included', async () => {
     answerWith('gpt', {});
     const made = await app.call('POST', '/key/generate', { max_budget: 10 });
     const { key } = (await made.json()) as { key: string };

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let key: string;
 
-// Nobody can block a key through a door yet: it is blocked in the store, while no process knows it from memory.
+// The test blocks the key in the store, before a process has cached it.
 beforeAll(async () => {
   const before = await startApp();
   const made = await before.call('POST', '/key/generate', { key_alias: 'shut' });

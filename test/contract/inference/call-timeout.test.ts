@@ -32,14 +32,14 @@ async function ask(path: string, body: object, headers: Record<string, string> =
   return { status, timeout: response.headers.get('x-litellm-timeout'), body: (await response.json()) as unknown };
 }
 
-describe('a caller says how long an upstream has to begin its answer', () => {
+describe('the timeout of a request until the first byte', () => {
   it.each(ROWS)('by a header, or in the body: %s', async (path, body) => {
     upstream.answer(() => {});
     expect(await ask(path, body, { 'x-litellm-timeout': '0.05' })).toMatchObject({ status: 408, timeout: '0.05' });
     expect(await ask(path, { ...body, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
   });
 
-  it('and is told so', async () => {
+  it('and the answer says so', async () => {
     upstream.answer(() => {});
     expect(await ask(CHAT, { messages: [], timeout: 0.05 })).toEqual({
       status: 408,
@@ -47,7 +47,7 @@ describe('a caller says how long an upstream has to begin its answer', () => {
       body: {
         error: {
           message: 'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (HEAD_TIMEOUT).',
-          type: null,
+          type: 'invalid_request_error',
           param: null,
           code: '408',
         },
@@ -70,7 +70,7 @@ describe('a caller says how long an upstream has to begin its answer', () => {
     });
   });
 
-  it('400: what is no time', async () => {
+  it('400: an invalid duration', async () => {
     const wanted = 'it must be a number of seconds, at most 86400.';
     const refusal = (message: string, param: string) => ({
       status: 400,

@@ -49,8 +49,8 @@ afterAll(async () => {
   await theirs.stop();
 });
 
-async function ask(house: TestApp, body: object, headers: Record<string, string> = {}) {
-  const response = await house.call('POST', CHAT, { messages: MESSAGES, ...body }, headers);
+async function ask(setup: TestApp, body: object, headers: Record<string, string> = {}) {
+  const response = await setup.call('POST', CHAT, { messages: MESSAGES, ...body }, headers);
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
@@ -92,12 +92,12 @@ describe('a caller with a key and an address of its own', () => {
   });
 
   it.each(['both', 'closed'])('never has our key sent to its address (%s)', async (model) => {
-    const house = model === 'both' ? app : open;
+    const setup = model === 'both' ? app : open;
     const base = `${theirs.url}/v1/`;
-    expect((await ask(house, { model, api_base: base })).status).toBe(200);
+    expect((await ask(setup, { model, api_base: base })).status).toBe(200);
     const { calls } = credentialsAt(theirs);
     expect(credentialsAt(theirs)).toEqual({ calls, authorization: undefined, organization: undefined });
-    expect((await ask(house, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
+    expect((await ask(setup, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
     expect(credentialsAt(theirs)).toEqual({
       calls: calls + 1,
       authorization: 'Bearer sk-mine',
@@ -106,7 +106,7 @@ describe('a caller with a key and an address of its own', () => {
     expect(theirs.received.at(-1)?.path).toBe('/v1/chat/completions');
   });
 
-  it('400: cannot have a signature of ours, or an address that is none', async () => {
+  it('400: a signed provider, or an invalid address', async () => {
     expect(await ask(open, { model: 'signed', api_base: theirs.url })).toEqual(
       refusal(
         'api_base',
@@ -126,8 +126,8 @@ describe('a caller with a key and an address of its own', () => {
       );
   });
 
-  it('is told of a refusal without its key, and our deployment is not thought the worse of', async () => {
-    const query = '{ deployments(model: "key") { health { failures } } }';
+  it('gets a refusal without its key, and the health of our deployment does not change', async () => {
+    const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();
     const trace = aTrace();

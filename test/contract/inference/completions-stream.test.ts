@@ -71,7 +71,7 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('is counted without showing what was not asked for', async () => {
+  it('is counted without a usage chunk that was not requested', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
     const { traceId, headers } = aTrace();
     const response = await ask(ASKED, headers);
@@ -82,7 +82,7 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('keeps text that comes with a count of its own', async () => {
+  it('keeps text in a chunk that also has usage', async () => {
     const counted = (text: string, finish: string | null = null): string => piece(text, finish, USAGE, 'assistant');
     streamWith(counted('a'), counted(' time'), counted('', 'stop'), DONE);
     expect(await (await ask(ASKED)).text()).toBe(`${counted('a')}${counted(' time')}${counted('', 'stop')}${DONE}`);
@@ -94,7 +94,7 @@ describe('completions.create 200, streamed', () => {
     const response = await ask(ASKED, headers);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
-      type: 't',
+      type: 'internal_server_error',
       param: null,
       code: '503',
     };
@@ -105,7 +105,7 @@ describe('completions.create 200, streamed', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('takes the upstream along when its reader leaves', async () => {
+  it('cancels the upstream call when its reader disconnects', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(piece('a'));

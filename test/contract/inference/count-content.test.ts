@@ -58,7 +58,7 @@ const refusal = (code: number, status: string, message: unknown) => ({
   body: { error: { code, message, status } },
   by: null,
 });
-const unknownKey = { authorization: 'Bearer sk-nobody-knows-this' };
+const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
 
 describe('content.generate: tokens are counted', () => {
   it.each(['/v1beta/models', '/v1/models', '/models', '/gemini/v1beta/models'])(
@@ -131,7 +131,7 @@ describe('content.generate: tokens are counted', () => {
     });
   });
 
-  it('400, 403, 404: nothing to count, a model that is not of the key, one that nobody has', async () => {
+  it('400, 403, 404: nothing to count, a model outside the key, an unknown model', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', {})).toEqual(
       refusal(400, 'INVALID_ARGUMENT', "/countTokens: Missing required parameter: 'contents'."),
     );
@@ -174,14 +174,17 @@ describe('content.models', () => {
         models: [
           FLASH,
           expect.objectContaining({ name: 'models/claude' }),
-          expect.objectContaining({ name: 'models/vectors', supportedGenerationMethods: [] }),
+          expect.objectContaining({
+            name: 'models/vectors',
+            supportedGenerationMethods: ['embedContent', 'batchEmbedContents'],
+          }),
           expect.objectContaining({ name: 'models/demo' }),
         ],
       });
     },
   );
 
-  it('content.models 200: by the page, and only what the key may call; the key in the query', async () => {
+  it('content.models 200: in pages, only models that the key may call; the key in the query', async () => {
     const first = await call('GET', '/v1beta/models?pageSize=3');
     const { nextPageToken } = first.body as { readonly nextPageToken: string };
     expect(first).toEqual(listed(['team/flash', 'claude', 'vectors'], { nextPageToken: expect.any(String) }));
@@ -191,14 +194,14 @@ describe('content.models', () => {
     expect(await response.json()).toEqual(listed(['demo']).body);
   });
 
-  it('content.models 400: a page of no size, or that follows none', async () => {
+  it('content.models 400: an invalid page size, or an invalid page token', async () => {
     const of = (parameter: string, wanted: string) =>
       refusal(400, 'INVALID_ARGUMENT', `/models: Invalid value for parameter '${parameter}': it must be ${wanted}.`);
     expect(await call('GET', '/v1beta/models?pageSize=-1')).toEqual(of('pageSize', 'a whole number'));
-    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(of('pageToken', 'one that a list gave'));
+    expect(await call('GET', '/v1beta/models?pageToken=x')).toEqual(of('pageToken', 'one that a list returned'));
   });
 
-  it('content.models 401, content.model 401: a key nobody knows', async () => {
+  it('content.models 401, content.model 401: an unknown key', async () => {
     for (const path of ['/v1beta/models', '/v1beta/models/demo'])
       expect(await call('GET', path, undefined, unknownKey)).toEqual(
         refusal(401, 'UNAUTHENTICATED', expect.stringMatching(/^Authentication Error, Invalid proxy server token/)),

@@ -1,38 +1,38 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aTrace } from './left.ts';
-import { CREDENTIAL, type MessagesDoor, openMessagesDoor, refusal } from './messages-door.ts';
+import { CREDENTIAL, type MessagesServer, startMessagesServer, refusal } from './messages-server.ts';
 
 const PATHS = ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'] as const;
 const ASKED = { model: 'claude', messages: [{ role: 'user', content: 'x'.repeat(35) }] };
 /** What we make of it: ten tokens of text, and four for the turn. */
 const ESTIMATE = { status: 200, body: { input_tokens: 14 }, headers: { 'x-gateway-tokens-counted-by': 'estimate' } };
 
-let door: MessagesDoor;
+let server: MessagesServer;
 beforeAll(async () => {
-  door = await openMessagesDoor();
+  server = await startMessagesServer();
 });
-afterAll(() => door.stop());
+afterAll(() => server.stop());
 
 const ask = (body: unknown, headers: Record<string, string> = {}, path: string = PATHS[0]) =>
-  door.ask(body, headers, path);
+  server.ask(body, headers, path);
 
 async function keyOf(draft: object): Promise<{ authorization: string }> {
-  const made = await door.app.call('POST', '/key/generate', draft);
+  const made = await server.app.call('POST', '/key/generate', draft);
   const { key } = (await made.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
 describe('messages.countTokens 200', () => {
-  it.each([...PATHS, `${PATHS[0]}?beta=true`])('on %s: what the upstream counts', async (path) => {
-    door.answerWith(200, { input_tokens: 2095 });
+  it.each([...PATHS, `${PATHS[0]}?beta=true`])('on %s: the count of the upstream', async (path) => {
+    server.answerWith(200, { input_tokens: 2095 });
     const counted = await ask({ ...ASKED, tags: ['t'] }, { 'anthropic-beta': 'token-counting-2024-11-01' }, path);
     expect(counted).toMatchObject({ status: 200, headers: { 'x-gateway-tokens-counted-by': 'upstream' } });
     expect(counted.body).toEqual({ input_tokens: 2095 });
-    expect(door.sentUp()).toMatchObject({
+    expect(server.sentUp()).toMatchObject({
       path: '/v1/messages/count_tokens',
       headers: { 'x-api-key': CREDENTIAL, 'anthropic-beta': 'token-counting-2024-11-01' },
     });
-    expect(door.sentUp().body).toEqual({ ...ASKED, model: 'claude-up-1' });
+    expect(server.sentUp().body).toEqual({ ...ASKED, model: 'claude-up-1' });
   });
 
   it.each([
@@ -42,23 +42,23 @@ describe('messages.countTokens 200', () => {
     [200, { tokens: 7 }],
     [200, '<html>'],
   ])('an estimate where the upstream answers %i %j', async (status, body) => {
-    door.answerWith(status, body);
+    server.answerWith(status, body);
     expect(await ask(ASKED)).toMatchObject(ESTIMATE);
   });
 
   it('an estimate where the provider does not count, without a call of it', async () => {
-    const calls = door.upstream.received.length;
+    const calls = server.upstream.received.length;
     expect(await ask({ ...ASKED, model: 'other' })).toMatchObject(ESTIMATE);
     expect(await ask({ ...ASKED, model: 'demo' })).toMatchObject(ESTIMATE);
-    expect(door.upstream.received.length).toBe(calls);
+    expect(server.upstream.received.length).toBe(calls);
   });
 
   it('leaves no trace: nothing was answered, and nothing is billed', async () => {
-    door.answerWith(200, { input_tokens: 7 });
+    server.answerWith(200, { input_tokens: 7 });
     const { traceId, headers } = aTrace();
     const key = await keyOf({ max_budget: 0 });
     expect((await ask(ASKED, { ...headers, ...key })).status).toBe(200);
-    expect((await door.app.call('GET', `/v1/traces/${traceId}`)).status).toBe(404);
+    expect((await server.app.call('GET', `/v1/traces/${traceId}`)).status).toBe(404);
   });
 });
 
@@ -76,8 +76,8 @@ describe('messages.countTokens', () => {
     expect({ status, body }).toEqual(refusal(400, 'invalid_request_error', message));
   });
 
-  it('401: a key nobody knows', async () => {
-    const { status, body } = await ask(ASKED, { authorization: 'Bearer sk-nobody-knows-this' });
+  it('401: an unknown key', async () => {
+    const { status, body } = await ask(ASKED, { authorization: 'Bearer sk-unknown-virtual-key' });
     const message = expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /);
     expect({ status, body }).toEqual(refusal(401, 'authentication_error', message));
   });
@@ -100,7 +100,7 @@ describe('messages.countTokens', () => {
     [404, 'not_found_error', 'NotFoundError'],
     [429, 'rate_limit_error', 'RateLimitError'],
   ])('%i of the upstream is passed on', async (expected, type, kind) => {
-    door.answerWith(expected, { type: 'error', error: { type, message: `no ${CREDENTIAL}` } });
+    server.answerWith(expected, { type: 'error', error: { type, message: `no ${CREDENTIAL}` } });
     const { status, body } = await ask(ASKED);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;
     expect({ status, body }).toEqual(refusal(expected, type, message));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace, left } from './left.ts';
@@ -63,7 +64,7 @@ describe.each(ROWS)('$name', (row) => {
   const refusal = (status: number, error: object) => ({ status, body: { error: { code: String(status), ...error } } });
   const invalid = (message: string, param: string) => refusal(400, { message, type: 'invalid_request_error', param });
 
-  it('200: the answer of the upstream under the name that was asked for, with what the gateway knows of it', async () => {
+  it('200: the answer of the upstream under the requested model name, with the headers of the gateway', async () => {
     answerWith(200, answer, { 'x-request-id': 'req-1' });
     const { status, body, headers } = await ask(request);
     expect({ status, body }).toEqual({ status: 200, body: told });
@@ -84,7 +85,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(JSON.parse(sent?.body ?? '')).toEqual({ ...asked, model: 'up-1' });
   });
 
-  it('200: on every alias, where a model in the path is the one that is meant', async () => {
+  it('200: on every alias path, where a model in the path takes precedence', async () => {
     answerWith(200, answer);
     const answers = [await ask(request, {}, path)];
     for (const alias of aliases) answers.push(await ask({ ...asked, model: 'assistant' }, {}, `${alias}${path}`));
@@ -105,7 +106,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...asked, model: 'up-2' });
   });
 
-  it('200: what the gateway does not know goes through, what is for the gateway does not', async () => {
+  it('200: unknown fields are forwarded, gateway fields are not', async () => {
     const odd = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
     answerWith(200, odd);
     const sent = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };
@@ -120,7 +121,7 @@ describe.each(ROWS)('$name', (row) => {
     });
   });
 
-  it('200: a call leaves one span and one spend row, which say the same', async () => {
+  it('200: a call stores one span and one spend row with equal values', async () => {
     answerWith(200, answer);
     const { traceId, headers } = aTrace();
     await ask(request, { ...headers, 'x-litellm-call-id': 'mine' });
@@ -162,8 +163,11 @@ describe.each(ROWS)('$name', (row) => {
     ['[]', invalid('The request body is not a JSON object.', 'request_body')],
     [{ model: 'assistant' }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
     [{ ...request, [field]: null }, invalid(`${path}: Missing required parameter: '${field}'.`, field)],
-    [asked, invalid(`${path}: Missing required parameter: 'model'.`, 'model')],
-    [{ ...asked, model: 7 }, invalid(`${path}: Invalid type for parameter 'model': it must be a string.`, 'model')],
+    [asked, refusal(400, aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'))],
+    [
+      { ...asked, model: 7 },
+      refusal(400, aboutModel(`${path}: Invalid type for parameter 'model': it must be a string.`, 'model')),
+    ],
     [
       { ...request, [field]: { text: 'x' } },
       invalid(`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field),
@@ -175,14 +179,14 @@ describe.each(ROWS)('$name', (row) => {
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('400: a model nobody configured', async () => {
+  it('400: an unconfigured model', async () => {
     const { status, body } = await ask({ ...asked, model: 'nothing' });
     const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
-    expect({ status, body }).toEqual(refusal(400, { message, type: 'None', param: 'None' }));
+    expect({ status, body }).toEqual(refusal(400, aboutModel(message)));
   });
 
-  it('401: a key nobody knows', async () => {
-    const { status, body } = await ask(request, { authorization: 'Bearer sk-nobody-knows-this' });
+  it('401: an unknown key', async () => {
+    const { status, body } = await ask(request, { authorization: 'Bearer sk-unknown-virtual-key' });
     expect({ status, body }).toEqual(
       refusal(401, {
         message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
@@ -205,7 +209,7 @@ describe.each(ROWS)('$name', (row) => {
       expect((await ask({ ...asked, model: 'assistant' }, key, `${alias}${path}`)).status).toBe(403);
   });
 
-  it('422: an allowance used up by what these calls cost', async () => {
+  it('422: a budget that is exhausted by these calls', async () => {
     const allowance = cost ?? '0.0';
     const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(allowance) });
     answerWith(200, answer);
@@ -232,9 +236,11 @@ describe.each(ROWS)('$name', (row) => {
     const { traceId, headers } = aTrace();
     const got = await ask(request, headers);
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
-    expect({ status: got.status, body: got.body }).toEqual(refusal(status, { message, type: 't', param: null }));
+    expect({ status: got.status, body: got.body }).toEqual(
+      refusal(status, { message, type: upstreamErrorType(status), param: null }),
+    );
     expect(got.headers['x-litellm-call-id']).toMatch(UUID);
-    expect(got.headers['retry-after']).toBeUndefined();
+    expect(got.headers['retry-after']).toBe('7');
     expect(await left(app, traceId)).toMatchObject([
       { name: `${operation} assistant`, spendRow: { callType, status: 'FAILURE', costUsd: null, usage: null } },
     ]);
@@ -269,7 +275,7 @@ describe.each(ROWS)('$name', (row) => {
     expect({ status: got.status, body: got.body }).toEqual(
       refusal(status, {
         message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
-        type: status === 500 ? 'internal_server_error' : null,
+        type: upstreamErrorType(status),
         param: null,
       }),
     );
@@ -295,7 +301,7 @@ describe.each(ROWS)('$name', (row) => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
   });
 
-  it('a client that leaves takes the upstream call along, and one row tells of it', async () => {
+  it('a client that disconnects cancels the upstream call, and one row records it', async () => {
     let seen: () => void = () => {};
     const arrived = new Promise<void>((resolve) => {
       seen = resolve;

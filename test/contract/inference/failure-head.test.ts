@@ -61,7 +61,7 @@ describe('a refusal names the call it refuses', () => {
     });
   });
 
-  it('a model nobody configured, by the key that may call all', async () => {
+  it('an unconfigured model, by the key that may call all', async () => {
     const admin = { authorization: `Bearer ${app.adminKey}` };
     expect(await refused('/v1/chat/completions', { ...CHAT, model: 'nothing' }, admin)).toEqual({
       status: 400,
@@ -69,17 +69,27 @@ describe('a refusal names the call it refuses', () => {
     });
   });
 
-  it('what an upstream refuses, with the time it was given and without its own headers', async () => {
+  it('a refusal of an upstream, with the timeout of the call and `retry-after`', async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages'])
       expect(await refused(path, { ...CHAT, model: 'assistant' })).toEqual({
         status: 429,
-        told: { ...OF_THE_KEY, 'x-litellm-call-id': expect.stringMatching(UUID), 'x-litellm-timeout': '20' },
+        told: {
+          ...OF_THE_KEY,
+          'x-litellm-call-id': expect.stringMatching(UUID),
+          'x-litellm-timeout': '20',
+          'retry-after': '9',
+          'x-ratelimit-limit-requests': '5',
+          'llm_provider-content-type': 'application/json',
+          'llm_provider-date': expect.any(String),
+          'llm_provider-retry-after': '9',
+          'llm_provider-x-ratelimit-limit-requests': '5',
+        },
       });
   });
 
-  it('but no call of somebody nobody knows', async () => {
+  it('but no call of an unknown key', async () => {
     for (const path of ['/v1/chat/completions', '/v1/messages', '/v1beta/models/demo:generateContent'])
-      expect(await refused(path, CHAT, { authorization: 'Bearer sk-nobody', 'x-litellm-call-id': 'mine-1' })).toEqual({
+      expect(await refused(path, CHAT, { authorization: 'Bearer sk-unknown', 'x-litellm-call-id': 'mine-1' })).toEqual({
         status: 401,
         told: { 'x-litellm-version': '0.1.0' },
       });

@@ -82,7 +82,7 @@ it('260 unread streams of one key leave connections for another key, and its tim
       {
         error: {
           message: 'litellm.Timeout: Timeout: OpenAIException - The upstream did not answer in time (QUEUE_TIMEOUT).',
-          type: null,
+          type: 'invalid_request_error',
           param: null,
           code: '408',
         },
@@ -99,7 +99,7 @@ it('260 unread streams of one key leave connections for another key, and its tim
   }
 });
 
-it('a client that takes nothing of its stream is cut, and its upstream connection with it', async () => {
+it('a client that reads nothing of its stream is disconnected, and its upstream connection is closed', async () => {
   const app = await start({ stalled_reader_seconds: 0.3, upstream_connections: 4 });
   expect(await metric(app, 'lensgate_upstream_connections_limit')).toBe(4);
   const key = await keyOf(app);

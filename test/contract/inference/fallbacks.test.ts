@@ -1,24 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aboutModel } from '../../support/error-bodies.ts';
 import { startApp } from '../../support/start-app.ts';
 import { aTrace, left } from './left.ts';
-import { CHAT, completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
+import {
+  CHAT,
+  completionOf,
+  MESSAGES,
+  refused,
+  refusedUpstream,
+  said,
+  type Scripted,
+  startScripted,
+} from './scripted.ts';
 
-let house: Scripted;
+let setup: Scripted;
 
 beforeAll(async () => {
-  house = await startScripted();
+  setup = await startScripted();
 });
 
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
-beforeEach(() => house.plan({}));
+beforeEach(() => setup.plan({}));
 
 describe('fallbacks', () => {
   it('are asked in order, once retries are used up; the answer is in the name of the one that gave it', async () => {
-    const from = house.upstream.received.length;
-    house.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
-    const answer = await house.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
-    expect(house.asked(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
+    const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
+    expect(setup.asked(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
     expect(answer).toEqual({
       status: 200,
       tries: {
@@ -33,21 +43,21 @@ describe('fallbacks', () => {
   });
 
   it('may be of another dialect, and asked otherwise', async () => {
-    house.plan({ 'one-up': [400] });
+    setup.plan({ 'one-up': [400] });
     const other = [{ role: 'user', content: 'say it in short' }];
-    const answer = await house.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
+    const answer = await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
     expect(said(answer)).toBe('I am claude-up');
-    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({
+    expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'claude-up',
       max_tokens: 9,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'say it in short' }] }],
     });
     const claude = { model: 'claude', messages: other, max_tokens: 3 };
-    await house.ask({ model: 'one', max_tokens: 9, fallbacks: [claude] }, {}, '/v1/messages');
-    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({ ...claude, model: 'claude-up' });
-    house.plan({ 'claude-up': [500] });
-    await house.ask({ model: 'claude', max_tokens: 9, fallbacks: [{ ...claude, model: 'spare' }] });
-    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({
+    await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [claude] }, {}, '/v1/messages');
+    expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ ...claude, model: 'claude-up' });
+    setup.plan({ 'claude-up': [500] });
+    await setup.ask({ model: 'claude', max_tokens: 9, fallbacks: [{ ...claude, model: 'spare' }] });
+    expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'spare-up',
       messages: other,
       max_tokens: 3,
@@ -60,8 +70,8 @@ describe('fallbacks', () => {
     ['/v1beta/models/one:generateContent', { contents: [{ parts: [{ text: 'x' }] }], messages: undefined }, {}],
     ['/ide/chat/completions', { input: 'x', messages: undefined }, { model: 'spare' }],
   ])('wherever a model is asked: %s', async (path, body, answer) => {
-    house.plan({ 'one-up': [500] });
-    expect(await house.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
+    setup.plan({ 'one-up': [500] });
+    expect(await setup.ask({ model: 'one', ...body, fallbacks: ['spare'] }, {}, path)).toMatchObject({
       status: 200,
       tries: { 'attempted-fallbacks': '1', 'model-group': 'spare' },
       body: answer,
@@ -70,8 +80,8 @@ describe('fallbacks', () => {
 
   it('may name one deployment by its id', async () => {
     for (const again of [0, 0]) {
-      house.plan({ 'one-up': [500], 'pair-a': [500] });
-      const answer = await house.ask({ model: 'one', num_retries: again, fallbacks: ['pair-b-id'] });
+      setup.plan({ 'one-up': [500], 'pair-a': [500] });
+      const answer = await setup.ask({ model: 'one', num_retries: again, fallbacks: ['pair-b-id'] });
       expect([answer.tries['model-id'], answer.tries['model-group'], said(answer)]).toEqual([
         'pair-b-id',
         'pair',
@@ -80,18 +90,18 @@ describe('fallbacks', () => {
     }
   });
 
-  it('fail with the status of the first model, and say who was asked', async () => {
+  it('fail with the status of the first model, and list the attempted models', async () => {
     const { traceId, headers } = aTrace();
-    house.plan({ 'one-up': [503], 'spare-up': [404] });
+    setup.plan({ 'one-up': [503], 'spare-up': [404] });
     const message = [
       'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - one-up says 503. Received Model Group=one',
       'Available Model Group Fallbacks=["spare"]',
       'Error doing the fallback: litellm.NotFoundError: NotFoundError: OpenAIException - spare-up says 404',
     ].join('\n');
-    expect(await house.ask({ model: 'one', fallbacks: ['spare'] }, headers)).toEqual(
-      refused(503, { message, type: 'its_type' }),
+    expect(await setup.ask({ model: 'one', fallbacks: ['spare'] }, headers)).toEqual(
+      refusedUpstream(503, { message, type: 'internal_server_error' }),
     );
-    expect(await left(house.app, traceId)).toEqual([
+    expect(await left(setup.app, traceId)).toEqual([
       expect.objectContaining({
         spendRow: expect.objectContaining({
           modelGroup: 'one',
@@ -104,35 +114,35 @@ describe('fallbacks', () => {
   });
 
   it('are at most five', async () => {
-    const from = house.upstream.received.length;
-    house.plan({ 'one-up': [500], 'spare-up': [500] });
-    await house.ask({ model: 'one', fallbacks: Array.from({ length: 9 }, () => 'spare') });
-    expect(house.asked(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [500], 'spare-up': [500] });
+    await setup.ask({ model: 'one', fallbacks: Array.from({ length: 9 }, () => 'spare') });
+    expect(setup.asked(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
   });
 
-  it('are none with disable_fallbacks', async () => {
-    const from = house.upstream.received.length;
-    house.plan({ 'one-up': [500] });
-    expect(await house.ask({ model: 'one', fallbacks: ['spare'], disable_fallbacks: true })).toEqual(
-      refused(500, {
+  it('are disabled by disable_fallbacks', async () => {
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [500] });
+    expect(await setup.ask({ model: 'one', fallbacks: ['spare'], disable_fallbacks: true })).toEqual(
+      refusedUpstream(500, {
         message: 'litellm.InternalServerError: InternalServerError: OpenAIException - one-up says 500',
-        type: 'its_type',
+        type: 'internal_server_error',
       }),
     );
-    expect(house.asked(from)).toEqual(['one-up']);
+    expect(setup.asked(from)).toEqual(['one-up']);
   });
 
   it('count against the deployment that failed, and no other', async () => {
     type Told = { readonly calls: number; readonly failures: number; readonly inFlight: number };
     async function health(model: string): Promise<Told | undefined> {
-      const query = `{ deployments(model: "${model}") { health { calls failures inFlight } } }`;
-      const answer = await house.app.call('POST', '/graphql', { query });
+      const query = `{ deployments(filter: { model: "${model}" }) { health { calls failures inFlight } } }`;
+      const answer = await setup.app.call('POST', '/graphql', { query });
       const { data } = (await answer.json()) as { data: { deployments: { health: Told }[] } };
       return data.deployments[0]?.health;
     }
     const [one, spare] = [await health('one'), await health('spare')];
-    house.plan({ 'one-up': [500] });
-    await house.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
+    setup.plan({ 'one-up': [500] });
+    await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
     const told = (before: Told | undefined, calls: number, failures: number) => ({
       calls: (before?.calls ?? 0) + calls,
       failures: (before?.failures ?? 0) + failures,
@@ -142,27 +152,27 @@ describe('fallbacks', () => {
     expect(await health('spare')).toEqual(told(spare, 1, 0));
   });
 
-  it('403 and 400: what the caller may not call, or nobody can, before anybody is asked', async () => {
-    const from = house.upstream.received.length;
-    const made = await house.app.call('POST', '/key/generate', { models: ['one'] });
+  it('403 and 400: a fallback that the caller may not call or that does not exist, before any upstream call', async () => {
+    const from = setup.upstream.received.length;
+    const made = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await made.json()) as { key: string };
-    for (const fallback of ['spare', 'nobody', 'pair-b-id'])
-      expect(await house.ask({ model: 'one', fallbacks: [fallback] }, { authorization: `Bearer ${key}` })).toEqual(
+    for (const fallback of ['spare', 'unknown', 'pair-b-id'])
+      expect(await setup.ask({ model: 'one', fallbacks: [fallback] }, { authorization: `Bearer ${key}` })).toEqual(
         refused(403, {
           message: `The requested model '${fallback}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`,
           type: 'key_model_access_denied',
           param: 'model',
         }),
       );
-    expect(await house.ask({ model: 'one', fallbacks: ['nobody'] })).toEqual(
-      refused(400, {
-        message:
-          '/chat/completions: Invalid model name passed in model=nobody. Call `/v1/models` to view available models for your key.',
-        type: 'None',
-        param: 'None',
-      }),
+    expect(await setup.ask({ model: 'one', fallbacks: ['unknown'] })).toEqual(
+      refused(
+        400,
+        aboutModel(
+          '/chat/completions: Invalid model name passed in model=unknown. Call `/v1/models` to view available models for your key.',
+        ),
+      ),
     );
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
   });
 
   it.each([
@@ -176,7 +186,7 @@ describe('fallbacks', () => {
     [[{ model: 'spare', stream: true }], "an array of models and what they are asked otherwise, without 'stream'"],
     [Array.from({ length: 21 }, () => 'spare'), 'an array of at most 20 models'],
   ])('400: %j', async (fallbacks, wanted) => {
-    expect(await house.ask({ model: 'one', fallbacks })).toEqual(
+    expect(await setup.ask({ model: 'one', fallbacks })).toEqual(
       refused(400, {
         message: `/chat/completions: Invalid type for parameter 'fallbacks': it must be ${wanted}.`,
         type: 'invalid_request_error',
@@ -188,10 +198,10 @@ describe('fallbacks', () => {
 
 describe('fallbacks of a response', () => {
   it.each(['input', 'previous_response_id', 'conversation'])(
-    '400: cannot refer to what nobody has looked up (%s)',
+    '400: cannot refer to an object that was not resolved (%s)',
     async (member) => {
-      const from = house.upstream.received.length;
-      house.plan({ 'one-up': [500] });
+      const from = setup.upstream.received.length;
+      setup.plan({ 'one-up': [500] });
       for (const path of ['/v1/responses', '/ide/chat/completions']) {
         const body = {
           model: 'one',
@@ -199,7 +209,7 @@ describe('fallbacks of a response', () => {
           input: 'x',
           fallbacks: [{ model: 'spare', [member]: 'resp_1' }],
         };
-        expect(await house.ask(body, {}, path)).toEqual(
+        expect(await setup.ask(body, {}, path)).toEqual(
           refused(400, {
             message: `/responses: Invalid type for parameter 'fallbacks': it must be an array of models and what they are asked otherwise, without '${member}'.`,
             type: 'invalid_request_error',
@@ -207,7 +217,7 @@ describe('fallbacks of a response', () => {
           }),
         );
       }
-      expect(house.asked(from)).toEqual([]);
+      expect(setup.asked(from)).toEqual([]);
     },
   );
 });
@@ -215,19 +225,19 @@ describe('fallbacks of a response', () => {
 describe('context_window_fallback_dict', () => {
   const TOO_LONG = { message: 'too long', type: 'invalid_request_error', code: 'context_length_exceeded' };
 
-  it('goes to the longer model where a conversation is too long, and nowhere for another reason', async () => {
+  it('goes to the larger model only where a conversation is too long', async () => {
     const longer = { one: 'spare' };
-    house.plan({ 'one-up': [TOO_LONG] });
-    expect(said(await house.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
-    house.plan({ 'claude-up': [{ message: 'prompt is too long: 9 tokens > 8 maximum' }] });
+    setup.plan({ 'one-up': [TOO_LONG] });
+    expect(said(await setup.ask({ model: 'one', context_window_fallback_dict: longer }))).toBe('I am spare-up');
+    setup.plan({ 'claude-up': [{ message: 'prompt is too long: 9 tokens > 8 maximum' }] });
     const claude = { model: 'claude', max_tokens: 5, context_window_fallback_dict: { claude: 'spare' } };
-    expect(said(await house.ask(claude))).toBe('I am spare-up');
-    house.plan({ 'one-up': [400] });
-    expect((await house.ask({ model: 'one', context_window_fallback_dict: longer })).status).toBe(400);
+    expect(said(await setup.ask(claude))).toBe('I am spare-up');
+    setup.plan({ 'one-up': [400] });
+    expect((await setup.ask({ model: 'one', context_window_fallback_dict: longer })).status).toBe(400);
   });
 
-  it('400: what is none', async () => {
-    expect(await house.ask({ model: 'one', context_window_fallback_dict: { one: 3 } })).toEqual(
+  it('400: an invalid value', async () => {
+    expect(await setup.ask({ model: 'one', context_window_fallback_dict: { one: 3 } })).toEqual(
       refused(400, {
         message:
           "/chat/completions: Invalid type for parameter 'context_window_fallback_dict': it must be an object of at most 20 models by the models they stand in for.",
@@ -240,23 +250,23 @@ describe('context_window_fallback_dict', () => {
 
 describe('the allowance of a key', () => {
   it('is no matter for a model that costs nothing, and is asked for before one that does', async () => {
-    const made = await house.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
+    const made = await setup.app.call('POST', '/key/generate', { key_alias: 'spent', max_budget: 0 });
     const { key } = (await made.json()) as { key: string };
     const authorization = { authorization: `Bearer ${key}` };
-    expect((await house.ask({ model: 'free' }, authorization)).status).toBe(200);
-    expect((await house.ask({ model: 'one' }, authorization)).status).toBe(422);
-    const from = house.upstream.received.length;
-    house.plan({ 'free-up': [500] });
-    const answer = await house.ask({ model: 'free', fallbacks: ['spare'] }, authorization);
+    expect((await setup.ask({ model: 'free' }, authorization)).status).toBe(200);
+    expect((await setup.ask({ model: 'one' }, authorization)).status).toBe(422);
+    const from = setup.upstream.received.length;
+    setup.plan({ 'free-up': [500] });
+    const answer = await setup.ask({ model: 'free', fallbacks: ['spare'] }, authorization);
     expect(answer).toEqual(
       refused(422, {
         message: `Budget has been exceeded! Key=spent (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`,
         type: 'budget_exceeded',
       }),
     );
-    expect(house.asked(from)).toEqual(['free-up']);
-    house.plan({ 'free-up': [500, 200] });
-    expect(await house.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
+    expect(setup.asked(from)).toEqual(['free-up']);
+    setup.plan({ 'free-up': [500, 200] });
+    expect(await setup.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
       status: 200,
       tries: { 'attempted-fallbacks': '1', 'model-group': 'free' },
     });
@@ -264,10 +274,10 @@ describe('the allowance of a key', () => {
 });
 
 describe('the settings', () => {
-  it('keep to themselves who was asked, and ask no allowance of fallbacks', async () => {
+  it('hide the attempted models, and reserve no budget for fallbacks', async () => {
     const params = {
       api_key: 'sk-up',
-      api_base: `${house.upstream.url}/v1`,
+      api_base: `${setup.upstream.url}/v1`,
       input_cost_per_token: 0,
       output_cost_per_token: 0,
     };
@@ -286,20 +296,20 @@ describe('the settings', () => {
       const { key } = (await made.json()) as { key: string };
       const body = { model: 'free', messages: MESSAGES, num_retries: 1, fallbacks: ['spare'] };
       const send = () => quiet.call('POST', CHAT, body, { authorization: `Bearer ${key}` });
-      house.plan({ 'free-up': [500], 'spare-up': [500] });
+      setup.plan({ 'free-up': [500], 'spare-up': [500] });
       const failed = await send();
       expect([failed.status, await failed.json()]).toEqual([
         500,
         {
           error: {
             message: 'litellm.InternalServerError: InternalServerError: OpenAIException - free-up says 500',
-            type: 'its_type',
+            type: 'internal_server_error',
             param: null,
             code: '500',
           },
         },
       ]);
-      house.plan({ 'free-up': [500] });
+      setup.plan({ 'free-up': [500] });
       expect(await (await send()).json()).toEqual({ ...completionOf('spare-up'), model: 'spare' });
     } finally {
       await quiet.stop();

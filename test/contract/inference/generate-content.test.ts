@@ -78,7 +78,7 @@ const refusal = (code: number, status: string, message: unknown) => ({
 const FLASH = 'team/flash:generateContent';
 
 describe('content.generate 200', () => {
-  it("goes to Google's models as it is, and comes back under the name that was asked for", async () => {
+  it("is forwarded unchanged to Google's models, and answered under the requested model name", async () => {
     answerWith(200, ANSWER);
     const sent = JSON.stringify({ contents: CONTENTS, safetySettings: [], tags: ['a'] });
     const answer = await ask(FLASH, sent);
@@ -90,7 +90,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(received?.body ?? '')).toEqual({ contents: CONTENTS, safetySettings: [] });
   });
 
-  it('comes as events, or as one array to whoever does not ask for events', async () => {
+  it('comes as events, or as one array without `alt=sse`', async () => {
     const first = { candidates: [{ content: { parts: [{ text: 'Grüß' }], role: 'model' }, index: 0 }] };
     streamWith(first, ANSWER);
     const events = await ask('team/flash:streamGenerateContent?alt=sse', { contents: CONTENTS });
@@ -107,7 +107,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(array.text)).toEqual([first, { ...ANSWER, modelVersion: 'team/flash' }]);
   });
 
-  it('is translated for a model that speaks otherwise', async () => {
+  it('is translated for a model of another dialect', async () => {
     answerWith(200, {
       id: 'c-1',
       model: 'up-1',
@@ -151,7 +151,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(array.text)).toEqual([first, last]);
   });
 
-  it('takes the key from the query where no header has one, and does not send it on', async () => {
+  it('takes the key from the query where no header has one, and does not forward it', async () => {
     answerWith(200, ANSWER);
     const answer = await ask(`${FLASH}?key=${await newKey({})}`, { contents: CONTENTS }, null);
     expect(answer.status).toBe(200);
@@ -202,7 +202,7 @@ describe('content.generate refuses', () => {
     expect(upstream.received.length).toBe(calls);
   });
 
-  it('content.generate 401: no key, and a key nobody knows', async () => {
+  it('content.generate 401: no key, and an unknown key', async () => {
     expect(told(await ask(FLASH, { contents: CONTENTS }, null))).toEqual(
       refusal(
         401,
@@ -210,8 +210,8 @@ describe('content.generate refuses', () => {
         'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
       ),
     );
-    expect(told(await ask(`${FLASH}?key=sk-nobody-knows-this`, { contents: CONTENTS }, null))).toEqual(
-      refusal(401, 'UNAUTHENTICATED', expect.stringContaining('Received API Key = sk-...this, Key Hash')),
+    expect(told(await ask(`${FLASH}?key=sk-unknown-virtual-key`, { contents: CONTENTS }, null))).toEqual(
+      refusal(401, 'UNAUTHENTICATED', expect.stringContaining('Received API Key = sk-...-key, Key Hash')),
     );
   });
 
@@ -222,7 +222,7 @@ describe('content.generate refuses', () => {
     expect(told(await ask(FLASH, { contents: CONTENTS }, key))).toEqual(refusal(403, 'PERMISSION_DENIED', message));
   });
 
-  it('content.generate 404: a model nobody configured, a method nobody knows', async () => {
+  it('content.generate 404: an unconfigured model, an unknown method', async () => {
     const message =
       '/generateContent: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
     expect(told(await ask('nothing:generateContent', { contents: CONTENTS }))).toEqual(

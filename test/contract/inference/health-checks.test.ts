@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { aboutModel } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
@@ -104,20 +105,29 @@ describe('health.deployments', () => {
     );
   });
 
-  it('health.deployments 200: one that fails says why, and the graph knows of it', async () => {
+  it('health.deployments 200: a failed deployment has the reason, also in the graph', async () => {
     answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
     const error = 'litellm.ServiceUnavailableError: ServiceUnavailableError: Hosted_vllmException - overloaded';
     const where = { api_base: `${upstream.url}/v1` };
     expect(await health('?model=chat')).toEqual(
       found([{ ...ONE, ...where, ...how }], [{ ...TWO, ...where, ...how, error }]),
     );
-    const query = '{ deployments(model: "chat") { id lastProbe { error latencyMs } health { lastFailure { code } } } }';
+    const query =
+      '{ deployments(filter: { model: "chat" }) { deploymentId lastProbe { error latencyMs } health { lastFailure { code } } } }';
     const graph = await app.call('POST', '/graphql', { query });
     expect(await graph.json()).toEqual({
       data: {
         deployments: [
-          { id: 'one', lastProbe: { error: null, latencyMs: expect.any(Number) }, health: { lastFailure: null } },
-          { id: 'two', lastProbe: { error, latencyMs: expect.any(Number) }, health: { lastFailure: { code: '503' } } },
+          {
+            deploymentId: 'one',
+            lastProbe: { error: null, latencyMs: expect.any(Number) },
+            health: { lastFailure: null },
+          },
+          {
+            deploymentId: 'two',
+            lastProbe: { error, latencyMs: expect.any(Number) },
+            health: { lastFailure: { code: '503' } },
+          },
         ],
       },
     });
@@ -131,7 +141,7 @@ describe('health.deployments', () => {
     },
   );
 
-  it('health.deployments 200: a key sees those it may call, without their address, and pays', async () => {
+  it('health.deployments 200: a key sees the deployments it may call, without addresses, and is charged', async () => {
     const key = await keyFor({ models: ['chat'], max_budget: 5 });
     expect(await health('', key)).toEqual(
       found(
@@ -156,18 +166,13 @@ describe('health.deployments', () => {
       expect(await health(query, headers)).toEqual({
         status: 400,
         body: {
-          error: {
-            message: `/health: No deployment of this key answers to ${name}.`,
-            type: 'None',
-            param: 'None',
-            code: '400',
-          },
+          error: { ...aboutModel(`/health: No deployment of this key answers to ${name}.`), code: '400' },
         },
       });
   });
 
-  it('health.deployments 401: a key nobody knows', async () => {
-    expect(await health('', { authorization: 'Bearer sk-nobody' })).toEqual({
+  it('health.deployments 401: an unknown key', async () => {
+    expect(await health('', { authorization: 'Bearer sk-unknown' })).toEqual({
       status: 401,
       body: {
         error: {
@@ -199,7 +204,7 @@ describe('health.deployments', () => {
     expect(upstream.received).toHaveLength(before);
   });
 
-  it('is one call for all who ask while it is under way', async () => {
+  it('is one call for all concurrent requests', async () => {
     const before = upstream.received.length;
     const held: (() => void)[] = [];
     upstream.answer((response) => {
@@ -228,15 +233,15 @@ describe('health.deployments', () => {
 });
 
 describe('probeDeployments of the graph', () => {
-  const mutation = `mutation Probe($model: String, $id: ID) { probeDeployments(model: $model, id: $id) {
+  const mutation = `mutation Probe($input: ProbeDeploymentsInput!) { probeDeployments(input: $input) {
     __typename
-    ... on ProbedDeployments { checked { notAsked deployment { id lastProbe { error } } } }
+    ... on ProbedDeployments { checked { skippedReason deployment { deploymentId lastProbe { error } } } }
     ... on UserError { message }
   } }`;
-  const probe = async (variables: object, headers: Record<string, string> = {}) =>
-    await (await app.call('POST', '/graphql', { query: mutation, variables }, headers)).json();
+  const probe = async (input: object, headers: Record<string, string> = {}) =>
+    await (await app.call('POST', '/graphql', { query: mutation, variables: { input } }, headers)).json();
 
-  it('asks those that are meant, and says what cannot be asked', async () => {
+  it('probes the selected deployments, and lists those without a probe', async () => {
     answerWith(500, { error: { message: 'broken' } }, 'up-1');
     const error = 'litellm.InternalServerError: InternalServerError: OpenAIException - broken';
     expect(await probe({})).toEqual({
@@ -244,17 +249,17 @@ describe('probeDeployments of the graph', () => {
         probeDeployments: {
           __typename: 'ProbedDeployments',
           checked: [
-            { notAsked: null, deployment: { id: 'one', lastProbe: { error } } },
-            { notAsked: null, deployment: { id: 'two', lastProbe: { error: null } } },
-            { notAsked: REASON, deployment: { id: 'any', lastProbe: null } },
+            { skippedReason: null, deployment: { deploymentId: 'one', lastProbe: { error } } },
+            { skippedReason: null, deployment: { deploymentId: 'two', lastProbe: { error: null } } },
+            { skippedReason: REASON, deployment: { deploymentId: 'any', lastProbe: null } },
           ],
         },
       },
     });
   });
 
-  it('says that there is none, and that a key has used its allowance up', async () => {
-    expect(await probe({ id: 'nothing' })).toEqual({
+  it('reports an unknown deployment, and an exhausted budget', async () => {
+    expect(await probe({ deploymentId: 'nothing' })).toEqual({
       data: {
         probeDeployments: {
           __typename: 'NotFoundError',
@@ -268,8 +273,8 @@ describe('probeDeployments of the graph', () => {
   });
 });
 
-describe('deployments that are asked all the time', () => {
-  it('are told of as they answered last, without a call, and with as little as is wished', async () => {
+describe('deployments with background health checks', () => {
+  it('report their last result without a call, with details only where configured', async () => {
     const before = upstream.received.length;
     const probed = await startApp({
       config: {

@@ -14,6 +14,7 @@ beforeAll(async () => {
           model_name: '*',
           litellm_params: {
             model: 'openai/*',
+            use_chat_completions_api: true,
             api_base: `${upstream.url}/v1`,
             api_key: 'sk-upstream-secret',
             timeout: 0.5,

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aboutModel } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { ROWS } from './rows.ts';
 
-/** Makes a body so large that only its small members are parsed before somebody asks for more. */
+/** A body so large that only its small members are parsed until a reader needs the others. */
 const LARGE = 'é "quoted"\n'.repeat(2_000);
 const LARGE_JSON = JSON.stringify(LARGE);
 
@@ -37,7 +38,7 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, as
     return { status: response.status, body: (await response.json()) as unknown };
   }
 
-  it('200: goes on as it came', async () => {
+  it('200: is forwarded unchanged', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer));
@@ -52,12 +53,18 @@ describe.each([CHAT, ...ROWS])('a large body at $path', ({ path, field, form, as
   const NO_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
   const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
+  it('400: one without a model', async () => {
+    const error = { ...aboutModel(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
+    const { [field]: _, ...others } = asked as Readonly<Record<string, unknown>>;
+    const sent = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
+    expect(await ask(sent)).toEqual({ status: 400, body: { error } });
+  });
+
   it.each([
     ['that is cut off', `{"model":"assistant","${field}":${LARGE_JSON.slice(0, -1)}`, NO_JSON],
     ['with a control character', `{"model":"assistant","${field}":"${LARGE}"}`, NO_JSON],
     ['with something behind it', `{"model":"assistant","${field}":${LARGE_JSON}}]`, NO_JSON],
     ['that is a list', `[${LARGE_JSON}]`, NO_OBJECT],
-    ['without a model', `{"${field}":${LARGE_JSON}}`, [`${path}: Missing required parameter: 'model'.`, 'model']],
     ['without what it asks', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
     ['that takes back what it asks', `{"model":"assistant","${field}":${LARGE_JSON},"${field}":null}`, MISSING],
     ['of a wrong kind', JSON.stringify({ ...asked, model: 'assistant', [field]: { text: LARGE } }), MISTYPED],

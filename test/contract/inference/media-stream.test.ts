@@ -80,7 +80,7 @@ describe('images.generate', () => {
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
   });
 
-  it('500: a stream that ends before a picture does, told in its last event', async () => {
+  it('500: a stream that ends before its image is complete, reported in its last event', async () => {
     streamOf(event(PARTIAL));
     const { traceId, headers } = aTrace();
     const text = await (await draw('medium', headers)).text();
@@ -97,10 +97,10 @@ describe('images.generate', () => {
       event({ type: 'error', error: { message: 'too much', type: 't', code: '429' } }),
       429,
       'RateLimitError',
-      't',
+      'throttling_error',
       'too much',
     ],
-    [event({ type: 'error', message: 'too much', code: '429' }), 429, 'RateLimitError', 'error', 'too much'],
+    [event({ type: 'error', message: 'too much', code: '429' }), 429, 'RateLimitError', 'throttling_error', 'too much'],
     [
       'data: [1]\n\n',
       500,
@@ -125,7 +125,7 @@ describe('images.generate', () => {
     expect(await answerOf(await draw())).toEqual(refusal(500, message, { type: 'internal_server_error' }));
   });
 
-  it('a client that leaves takes the upstream along', async () => {
+  it('a client that disconnects cancels the upstream call', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(event(PARTIAL));
@@ -137,7 +137,7 @@ describe('images.generate', () => {
 });
 
 describe('transcriptions.create', () => {
-  it('200: what is said goes on as it is heard, is kept where prompts are, and is billed at the end', async () => {
+  it('200: a transcript is streamed, stored where prompts are, and billed at the end', async () => {
     const done = {
       type: 'transcript.text.done',
       text: 'hello there',

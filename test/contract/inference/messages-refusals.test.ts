@@ -5,23 +5,23 @@ import {
   ASKED,
   CREDENTIAL,
   event,
-  type MessagesDoor,
-  openMessagesDoor,
+  type MessagesServer,
+  startMessagesServer,
   PATHS,
   refusal,
-} from './messages-door.ts';
+} from './messages-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const invalid = (message: string) => refusal(400, 'invalid_request_error', message);
 
-let door: MessagesDoor;
+let server: MessagesServer;
 beforeAll(async () => {
-  door = await openMessagesDoor();
+  server = await startMessagesServer();
 });
-afterAll(() => door.stop());
+afterAll(() => server.stop());
 
 async function newKey(draft: object): Promise<{ authorization: string }> {
-  const made = await door.app.call('POST', '/key/generate', draft);
+  const made = await server.app.call('POST', '/key/generate', draft);
   const { key } = (await made.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
@@ -57,10 +57,10 @@ describe('messages.create 400', () => {
       invalid("Invalid value for 'messages[0].role': it must be one of user, assistant, system."),
     ],
   ])('a body of %j', async (sent, expected) => {
-    const calls = door.upstream.received.length;
-    const { status, body } = await door.ask(sent);
+    const calls = server.upstream.received.length;
+    const { status, body } = await server.ask(sent);
     expect({ status, body }).toEqual(expected);
-    expect(door.upstream.received.length).toBe(calls);
+    expect(server.upstream.received.length).toBe(calls);
   });
 
   it.each([
@@ -77,18 +77,18 @@ describe('messages.create 400', () => {
       "/messages: Invalid type for parameter 'messages': it must be an array of messages.",
     ],
   ])('a large body %s', async (_, sent, message) => {
-    const { status, body } = await door.ask(sent);
+    const { status, body } = await server.ask(sent);
     expect({ status, body }).toEqual(invalid(message));
   });
 
-  it('the name a caller gave its request comes back, one that cannot be a name does not', async () => {
+  it('a valid request id of the caller is returned, an invalid one is not', async () => {
     const body = { type: 'error', error: { type: 'invalid_request_error', message: expect.any(String) } };
-    expect((await door.ask('[]', { 'x-request-id': 'mine-1' })).body).toEqual({ ...body, request_id: 'mine-1' });
-    expect((await door.ask('[]', { 'x-request-id': 'x'.repeat(201) })).body).toEqual(body);
+    expect((await server.ask('[]', { 'x-request-id': 'mine-1' })).body).toEqual({ ...body, request_id: 'mine-1' });
+    expect((await server.ask('[]', { 'x-request-id': 'x'.repeat(201) })).body).toEqual(body);
   });
 
-  it('embeddings of a model that has none', async () => {
-    const response = await door.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
+  it('embeddings of a model without embeddings', async () => {
+    const response = await server.app.call('POST', '/v1/embeddings', { model: 'claude', input: 'x' });
     const message = '/embeddings: The provider of the model "claude" (anthropic) does not support this endpoint.';
     const error = { message, type: 'invalid_request_error', param: null, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);
@@ -96,8 +96,8 @@ describe('messages.create 400', () => {
 });
 
 describe('messages.create', () => {
-  it.each(PATHS)('401 on %s: no key, and a key nobody knows', async (path) => {
-    const missing = await fetch(`${door.app.url}${path}`, { method: 'POST', body: '{}' });
+  it.each(PATHS)('401 on %s: no key, and an unknown key', async (path) => {
+    const missing = await fetch(`${server.app.url}${path}`, { method: 'POST', body: '{}' });
     expect([missing.status, await missing.json()]).toEqual([
       401,
       {
@@ -109,7 +109,11 @@ describe('messages.create', () => {
         },
       },
     ]);
-    const { status, body } = await door.ask(ASKED, { 'x-api-key': 'sk-nobody-knows-this', authorization: '' }, path);
+    const { status, body } = await server.ask(
+      ASKED,
+      { 'x-api-key': 'sk-unknown-virtual-key', authorization: '' },
+      path,
+    );
     expect({ status, body }).toEqual(
       refusal(
         401,
@@ -120,23 +124,23 @@ describe('messages.create', () => {
   });
 
   it('403: a model that is not among those of the key', async () => {
-    const { status, body } = await door.ask(ASKED, await newKey({ models: ['other'] }));
+    const { status, body } = await server.ask(ASKED, await newKey({ models: ['other'] }));
     const message =
       "The requested model 'claude' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     expect({ status, body }).toEqual(refusal(403, 'permission_error', message));
   });
 
   it('413: a body over the limit', async () => {
-    const { status, body } = await door.ask({ ...ASKED, system: 'x'.repeat(1024 * 1024) });
+    const { status, body } = await server.ask({ ...ASKED, system: 'x'.repeat(1024 * 1024) });
     const message = expect.stringMatching(/^Request size is too large\. Request size is 1 MB\. Max size is 1 MB$/);
     expect({ status, body }).toEqual(refusal(413, 'request_too_large', message));
   });
 
-  it('422: an allowance used up by what these calls cost', async () => {
+  it('422: a budget that is exhausted by these calls', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2.5 });
-    door.answerWith(200, ANSWER);
-    expect((await door.ask(ASKED, key)).status).toBe(200);
-    const { status, body } = await door.ask(ASKED, key);
+    server.answerWith(200, ANSWER);
+    expect((await server.ask(ASKED, key)).status).toBe(200);
+    const { status, body } = await server.ask(ASKED, key);
     const name = `sk-...${key.authorization.slice(-4)}`;
     const message = `Budget has been exceeded! Key=thrifty (${name}) Current cost: 2.5, Max budget: 2.5`;
     expect({ status, body }).toEqual(refusal(422, 'invalid_request_error', message));
@@ -148,20 +152,20 @@ describe('messages.create', () => {
     [503, 'ServiceUnavailableError', 'api_error'],
     [529, 'InternalServerError', 'overloaded_error'],
   ])('%i of the upstream is passed on, and its call leaves one row', async (status, kind, type) => {
-    door.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
+    server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
     const { traceId, headers } = aTrace();
-    const got = await door.ask(ASKED, headers);
+    const got = await server.ask(ASKED, headers);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;
     expect({ status: got.status, body: got.body }).toEqual(refusal(status, type, message));
     expect(got.headers['x-litellm-call-id']).toMatch(UUID);
-    expect(await left(door.app, traceId)).toMatchObject([
+    expect(await left(server.app, traceId)).toMatchObject([
       { spendRow: { callType: 'anthropic_messages', status: 'FAILURE', costUsd: null, usage: null } },
     ]);
   });
 
   it('529 before the first event of a stream is no stream', async () => {
-    door.streamWith(event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }));
-    const { status, body } = await door.ask({ ...ASKED, stream: true });
+    server.streamWith(event('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }));
+    const { status, body } = await server.ask({ ...ASKED, stream: true });
     const message = 'litellm.InternalServerError: InternalServerError: AnthropicException - Overloaded';
     expect({ status, body }).toEqual(refusal(529, 'overloaded_error', message));
   });
@@ -171,7 +175,7 @@ describe('messages.create', () => {
     ['a 200 that is no JSON', '<html>', 500],
     ['a 200 of another kind', { items: [] }, 500],
   ])('%s is a failure', async (_what, answer, expected) => {
-    door.answerWith(200, answer);
-    expect((await door.ask(ASKED)).status).toBe(expected);
+    server.answerWith(200, answer);
+    expect((await server.ask(ASKED)).status).toBe(expected);
   });
 });

@@ -1,20 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aTrace, left } from './left.ts';
-import { ANSWER, ASKED, COST, CREDENTIAL, event, type MessagesDoor, openMessagesDoor, PATHS } from './messages-door.ts';
+import {
+  ANSWER,
+  ASKED,
+  COST,
+  CREDENTIAL,
+  event,
+  type MessagesServer,
+  startMessagesServer,
+  PATHS,
+} from './messages-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const USAGE = { inputTokens: 7, outputTokens: 1, cacheReadTokens: 4, cacheWriteTokens: 1, reasoningTokens: 0 };
 
-let door: MessagesDoor;
+let server: MessagesServer;
 beforeAll(async () => {
-  door = await openMessagesDoor();
+  server = await startMessagesServer();
 });
-afterAll(() => door.stop());
+afterAll(() => server.stop());
 
 describe('messages.create 200', () => {
   it.each(PATHS)('on %s: the answer of the upstream under the name that was asked for', async (path) => {
-    door.answerWith(200, ANSWER, { 'request-id': 'req_1' });
-    const { status, body, headers } = await door.ask(ASKED, {}, path);
+    server.answerWith(200, ANSWER, { 'request-id': 'req_1' });
+    const { status, body, headers } = await server.ask(ASKED, {}, path);
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'claude' } });
     expect(headers['x-litellm-call-id']).toMatch(UUID);
     expect(headers).toMatchObject({
@@ -24,7 +33,7 @@ describe('messages.create 200', () => {
       'x-litellm-response-cost': COST,
       'llm_provider-request-id': 'req_1',
     });
-    const sent = door.sentUp();
+    const sent = server.sentUp();
     expect(sent.path).toBe('/v1/messages');
     expect(sent.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
     expect(sent.headers['authorization']).toBeUndefined();
@@ -32,18 +41,22 @@ describe('messages.create 200', () => {
   });
 
   it('the version and the betas a caller names are forwarded, its key is not', async () => {
-    door.answerWith(200, ANSWER);
+    server.answerWith(200, ANSWER);
     const named = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
-    await door.ask(ASKED, { ...named, 'x-api-key': door.app.adminKey, authorization: '' }, '/v1/messages?beta=true');
-    expect(door.sentUp().headers).toMatchObject({ ...named, 'x-api-key': CREDENTIAL });
-    expect(JSON.stringify(door.sentUp().headers)).not.toContain(door.app.adminKey);
+    await server.ask(
+      ASKED,
+      { ...named, 'x-api-key': server.app.adminKey, authorization: '' },
+      '/v1/messages?beta=true',
+    );
+    expect(server.sentUp().headers).toMatchObject({ ...named, 'x-api-key': CREDENTIAL });
+    expect(JSON.stringify(server.sentUp().headers)).not.toContain(server.app.adminKey);
   });
 
-  it('what the gateway does not know goes through, what is for the gateway does not', async () => {
-    door.answerWith(200, ANSWER);
+  it('unknown fields are forwarded, gateway fields are not', async () => {
+    server.answerWith(200, ANSWER);
     const odd = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
-    await door.ask({ ...ASKED, ...odd, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
-    expect(door.sentUp().body).toEqual({ ...ASKED, ...odd, model: 'claude-up-1' });
+    await server.ask({ ...ASKED, ...odd, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
+    expect(server.sentUp().body).toEqual({ ...ASKED, ...odd, model: 'claude-up-1' });
   });
 
   const START = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-up-1', content: [] };
@@ -60,13 +73,13 @@ describe('messages.create 200', () => {
     event('message_stop'),
   ];
 
-  it('a stream goes on event by event, byte for byte but for the name of the model', async () => {
-    door.streamWith(...EVENTS);
+  it('a stream is forwarded event by event, byte for byte except the model name', async () => {
+    server.streamWith(...EVENTS);
     const { traceId, headers } = aTrace();
-    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true }, headers);
+    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true }, headers);
     expect(await response.text()).toBe(EVENTS.join('').replace('claude-up-1', 'claude'));
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
-    expect(await left(door.app, traceId)).toMatchObject([
+    expect(await left(server.app, traceId)).toMatchObject([
       {
         name: 'chat claude',
         type: 'llm',
@@ -83,10 +96,10 @@ describe('messages.create 200', () => {
     ]);
   });
 
-  it('a stream that fails on its way ends with an event that says so', async () => {
+  it('a stream that fails ends with an error event', async () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' };
-    door.streamWith(...EVENTS.slice(0, 4), event('error', { error }));
-    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+    server.streamWith(...EVENTS.slice(0, 4), event('error', { error }));
+    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
     const kind = 'InternalServerError';
     const message = `litellm.${kind}: ${kind}: AnthropicException - Overloaded`;
     expect(response.status).toBe(200);
@@ -95,9 +108,9 @@ describe('messages.create 200', () => {
     );
   });
 
-  it('a stream that breaks off says so too', async () => {
-    door.streamWith(...EVENTS.slice(0, 4));
-    const response = await door.app.call('POST', PATHS[0], { ...ASKED, stream: true });
+  it('a stream that is cut ends with an error event, too', async () => {
+    server.streamWith(...EVENTS.slice(0, 4));
+    const response = await server.app.call('POST', PATHS[0], { ...ASKED, stream: true });
     const message =
       "litellm.APIError: APIError: AnthropicException - The upstream's answer cannot be used: the stream ended before the answer did.";
     expect((await response.text()).split('\n\n').at(-2)).toBe(
@@ -106,16 +119,16 @@ describe('messages.create 200', () => {
   });
 
   it('a call leaves one span and one spend row', async () => {
-    door.answerWith(200, ANSWER);
+    server.answerWith(200, ANSWER);
     const { traceId, headers } = aTrace();
-    await door.ask(ASKED, headers);
-    expect(await left(door.app, traceId)).toMatchObject([
+    await server.ask(ASKED, headers);
+    expect(await left(server.app, traceId)).toMatchObject([
       { name: 'chat claude', spendRow: { callType: 'anthropic_messages', costUsd: COST, usage: USAGE } },
     ]);
   });
 
-  it('a model of another provider answers in the same words, and what it has no words for is named', async () => {
-    door.answerWith(200, {
+  it('a model of another provider answers in the same format, and dropped fields are named', async () => {
+    server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',
       model: 'up-1',
@@ -123,7 +136,7 @@ describe('messages.create 200', () => {
       usage: { prompt_tokens: 6, completion_tokens: 1, total_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } },
     });
     const system = [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }];
-    const { status, body, headers } = await door.ask({ ...ASKED, model: 'other', system });
+    const { status, body, headers } = await server.ask({ ...ASKED, model: 'other', system });
     expect({ status, body }).toEqual({
       status: 200,
       body: {
@@ -138,7 +151,7 @@ describe('messages.create 200', () => {
       },
     });
     expect(headers['x-gateway-dropped-params']).toBe('messages[0].cache_control');
-    expect(door.sentUp()).toMatchObject({
+    expect(server.sentUp()).toMatchObject({
       path: '/v1/chat/completions',
       body: {
         model: 'up-1',
@@ -152,9 +165,9 @@ describe('messages.create 200', () => {
   });
 
   it('chat completions and completions of its models, whole and streamed, with a limit of the deployment', async () => {
-    door.answerWith(200, ANSWER);
+    server.answerWith(200, ANSWER);
     const messages = [{ role: 'user', content: 'Hello' }];
-    const chat = await door.ask({ model: 'claude', messages }, {}, '/v1/chat/completions');
+    const chat = await server.ask({ model: 'claude', messages }, {}, '/v1/chat/completions');
     expect(chat).toMatchObject({
       status: 200,
       body: {
@@ -171,7 +184,7 @@ describe('messages.create 200', () => {
       },
       headers: { 'x-litellm-response-cost': COST },
     });
-    expect(door.sentUp()).toMatchObject({
+    expect(server.sentUp()).toMatchObject({
       path: '/v1/messages',
       headers: { 'anthropic-version': '2023-06-01' },
       body: {
@@ -180,10 +193,10 @@ describe('messages.create 200', () => {
         messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
       },
     });
-    const text = await door.ask({ model: 'claude', prompt: 'Hello' }, {}, '/v1/completions');
+    const text = await server.ask({ model: 'claude', prompt: 'Hello' }, {}, '/v1/completions');
     expect(text.body).toMatchObject({ object: 'text_completion', choices: [{ text: 'Hi', finish_reason: 'stop' }] });
-    door.streamWith(...EVENTS);
-    const stream = await door.app.call('POST', '/v1/chat/completions', { model: 'claude', messages, stream: true });
+    server.streamWith(...EVENTS);
+    const stream = await server.app.call('POST', '/v1/chat/completions', { model: 'claude', messages, stream: true });
     const chunks = (await stream.text()).split('\n\n').filter((chunk) => chunk !== '');
     expect(chunks.at(-1)).toBe('data: [DONE]');
     expect(chunks.slice(0, -1).map((chunk) => JSON.parse(chunk.slice(6)).choices[0])).toEqual([

@@ -34,7 +34,10 @@ beforeAll(async () => {
   app = await startApp({
     config: {
       model_list: [
-        { model_name: 'gpt', litellm_params: { ...params, model: 'openai/up', api_base: `${upstream.url}/v1` } },
+        {
+          model_name: 'gpt',
+          litellm_params: { ...params, model: 'openai/chat_completions/up', api_base: `${upstream.url}/v1` },
+        },
         { model_name: 'claude', litellm_params: { ...params, model: 'anthropic/up', api_base: upstream.url } },
       ],
       general_settings: { store_prompts_in_spend_logs: true },
@@ -251,12 +254,12 @@ it(
 
     // What is recorded of a call is its own, too.
     for (const { mark, traceId } of told.filter((_one, at) => at % 25 === 0)) {
-      const query = `{ trace(id: "${traceId}") { spans { spanId } } }`;
+      const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {
         const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
-          data: { trace: { spans: readonly { spanId: string }[] } | null };
+          data: { trace: { spans: { nodes: readonly { spanId: string }[] } } | null };
         };
-        return data.trace?.spans.map(({ spanId }) => spanId) ?? [];
+        return data.trace?.spans.nodes.map(({ spanId }) => spanId) ?? [];
       };
       await expect.poll(read, { timeout: 10_000 }).toHaveLength(1);
       const [spanId] = await read();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MESSAGES, type Scripted, startScripted } from './scripted.ts';
 
-let house: Scripted;
+let setup: Scripted;
 
 beforeAll(async () => {
-  house = await startScripted();
-  house.plan({});
+  setup = await startScripted();
+  setup.plan({});
 });
 
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
 interface Dialect {
   readonly path: (stream: boolean) => string;
@@ -99,28 +99,28 @@ const NO_TEXTS = [0, 3, -1.5, true, false, {}, [], ['a'], { choices: [] }, { rol
 describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) => {
   const { path, body, textOf, refusal } = dialect;
   const ask = (mock: unknown, stream: boolean) =>
-    house.app.call('POST', path(stream), { ...body, stream, mock_response: mock });
+    setup.app.call('POST', path(stream), { ...body, stream, mock_response: mock });
 
-  it('is the text of the answer, whatever it says', async () => {
-    const from = house.upstream.received.length;
+  it('is the text of the answer, for any text', async () => {
+    const from = setup.upstream.received.length;
     for (const text of TEXTS) {
       const answer = await ask(text, false);
       expect([answer.status, textOf((await answer.json()) as never)]).toEqual([200, text]);
     }
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
   });
 
-  it('is the text of a stream, whatever it says', async () => {
-    const from = house.upstream.received.length;
+  it('is the text of a stream, for any text', async () => {
+    const from = setup.upstream.received.length;
     for (const text of TEXTS) {
       const answer = await ask(text, true);
       expect([answer.status, streamedText(await answer.text(), dialect)]).toEqual([200, text]);
     }
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
   });
 
   it.each([false, true])('is a 400 when it is no text, and null asks the model (stream: %s)', async (stream) => {
-    const from = house.upstream.received.length;
+    const from = setup.upstream.received.length;
     for (const value of NO_TEXTS) {
       const answer = await ask(value, stream);
       const { error } = (await answer.clone().json()) as { error: { message: string } };
@@ -133,9 +133,9 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
       expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(whole)]);
       expect(error.message).toContain('mock_response');
     }
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
     await (await ask(null, stream)).text();
-    expect(house.asked(from)).toHaveLength(1);
+    expect(setup.asked(from)).toHaveLength(1);
   });
 });
 
@@ -147,9 +147,9 @@ describe('mock_response elsewhere', () => {
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
   ])('is a 400, the empty text too: %s', async (path, body) => {
-    const from = house.upstream.received.length;
+    const from = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
-      const answer = await house.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
+      const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
       expect([answer.status, await answer.json()]).toEqual([
         400,
         {
@@ -162,17 +162,17 @@ describe('mock_response elsewhere', () => {
         },
       ]);
     }
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
   });
 
   it('is a text for every prompt', async () => {
     const body = { model: 'one', prompt: ['a', 'b'], mock_response: '' };
-    const answer = (await (await house.app.call('POST', '/v1/completions', body)).json()) as Choices;
+    const answer = (await (await setup.app.call('POST', '/v1/completions', body)).json()) as Choices;
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
   it('is one empty message of a response, which can be asked for again', async () => {
-    const made = await house.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
+    const made = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const whole = (await made.json()) as { id: string; output: readonly object[] };
     expect(whole.output).toEqual([
       {
@@ -183,7 +183,7 @@ describe('mock_response elsewhere', () => {
         content: [{ type: 'output_text', text: '', annotations: [], logprobs: [] }],
       },
     ]);
-    expect(await (await house.app.call('GET', `/v1/responses/${whole.id}`)).json()).toMatchObject({
+    expect(await (await setup.app.call('GET', `/v1/responses/${whole.id}`)).json()).toMatchObject({
       output: whole.output,
     });
   });

@@ -59,7 +59,7 @@ async function keyFor(models: readonly string[]): Promise<Record<string, string>
 }
 
 describe('models.info', () => {
-  it('200: tells of every deployment what the configuration says, and of the rest what the catalog does', async () => {
+  it('200: has the configuration of every deployment, completed from the catalog', async () => {
     const { status, body } = await read('/model/info');
     expect(status).toBe(200);
     const [known, madeUp, ...wild] = body.data;
@@ -108,7 +108,7 @@ describe('models.info', () => {
     expect(await read('/v1/model/info')).toEqual({ status, body });
   });
 
-  it('200: shows a key what it may call, without addresses', async () => {
+  it('200: shows a key the deployments it may call, without addresses', async () => {
     const { body } = await read('/model/info', await keyFor(['known', 'g/-lite']));
     expect(body.data.map(({ model_name }) => model_name)).toEqual(['known', 'known', 'g/-lite']);
     expect(body.data.map(({ litellm_params }) => litellm_params['api_base'])).toEqual([
@@ -146,7 +146,7 @@ describe('models.info', () => {
 
   it.each(['models.info', 'models.groups'])('%s 401: an unknown key', async (name) => {
     const path = name === 'models.info' ? '/model/info' : '/model_group/info';
-    const { status, body } = await read(path, { authorization: 'Bearer sk-nobody' });
+    const { status, body } = await read(path, { authorization: 'Bearer sk-unknown' });
     expect({ status, body }).toEqual({
       status: 401,
       body: {
@@ -162,7 +162,7 @@ describe('models.info', () => {
 });
 
 describe('models.groups', () => {
-  it('200: tells of every model what its deployments have in common', async () => {
+  it('200: has the common properties of the deployments of every model', async () => {
     const { status, body } = await read('/model_group/info?model_group=known');
     expect(status).toBe(200);
     expect(body).toEqual({

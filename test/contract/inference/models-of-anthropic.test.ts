@@ -64,7 +64,7 @@ describe('messages.models', () => {
     expect(await of('after_id=demo')).toEqual(page([], false));
   });
 
-  it('messages.models 400: a page of no size, or that follows none', async () => {
+  it('messages.models 400: an invalid page size, or an invalid cursor', async () => {
     const of = (parameter: string, wanted: string) =>
       refusal(
         400,
@@ -76,9 +76,9 @@ describe('messages.models', () => {
     expect(await read('/anthropic/v1/models?after_id=x')).toEqual(of('after_id', 'the id of a model of the list'));
   });
 
-  it('messages.models 401, messages.model 401: a key nobody knows', async () => {
+  it('messages.models 401, messages.model 401: an unknown key', async () => {
     for (const path of ['/anthropic/v1/models', '/anthropic/v1/models/gpt'])
-      expect(await read(path, { authorization: 'Bearer sk-nobody' })).toEqual(
+      expect(await read(path, { authorization: 'Bearer sk-unknown' })).toEqual(
         refusal(
           401,
           'authentication_error',

@@ -41,10 +41,10 @@ const MISSING = {
 };
 
 describe('litellm_key_header_name', () => {
-  // The first of these is served by the hot lane, the second by Node, the third by the graph.
+  // The first of these is served by the fast path, the second by Koa, the third by the graph.
   it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('names the header of the key (%s)', async (path) => {
     const bearer = `Bearer ${app.adminKey}`;
-    const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-somebody-else' });
+    const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-another-server' });
     expect(answer.status).toBe(200);
     expect(answer.body.errors).toBeUndefined();
   });
@@ -77,9 +77,9 @@ describe('litellm_key_header_name', () => {
 });
 
 describe('budget_exceeded_status_code', () => {
-  const told = async (house: TestApp, path: string, key: string) => {
+  const told = async (setup: TestApp, path: string, key: string) => {
     const body = { model: 'm', messages: [], max_tokens: 5 };
-    const response = await house.call('POST', path, body, { authorization: `Bearer ${key}` });
+    const response = await setup.call('POST', path, body, { authorization: `Bearer ${key}` });
     return { status: response.status, body: (await response.json()) as unknown };
   };
 
@@ -88,7 +88,7 @@ describe('budget_exceeded_status_code', () => {
     [429, 'rate_limit_error'],
     [400, 'invalid_request_error'],
   ])('tells a used up allowance as %i', async (code, anthropicType) => {
-    const house = await startApp({
+    const setup = await startApp({
       config: {
         litellm_settings: { budget_exceeded_status_code: code },
         model_list: [
@@ -97,19 +97,19 @@ describe('budget_exceeded_status_code', () => {
       },
     });
     try {
-      const made = await house.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
+      const made = await setup.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
       const { key } = (await made.json()) as { key: string };
       const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-      expect(await told(house, '/v1/chat/completions', key)).toEqual({
+      expect(await told(setup, '/v1/chat/completions', key)).toEqual({
         status: code,
         body: { error: { message, type: 'budget_exceeded', param: null, code: String(code) } },
       });
-      expect(await told(house, '/v1/messages', key)).toEqual({
+      expect(await told(setup, '/v1/messages', key)).toEqual({
         status: code,
         body: { type: 'error', error: { type: anthropicType, message } },
       });
     } finally {
-      await house.stop();
+      await setup.stop();
     }
   });
 });
@@ -132,13 +132,13 @@ describe('always_include_stream_usage', () => {
       model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
     });
     const streamed = async (always: boolean) => {
-      const house = await startApp({ config: config(always) });
+      const setup = await startApp({ config: config(always) });
       try {
-        const response = await house.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
+        const response = await setup.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
         const usages = (await response.text()).match(/"usage":\{[^}]*\}/g);
         return { usages, region: response.headers.get('x-litellm-model-region') };
       } finally {
-        await house.stop();
+        await setup.stop();
       }
     };
     try {

@@ -3,17 +3,17 @@ import { GATEWAY_FIELDS } from '../../../src/domain/inference/gateway-fields.ts'
 import { aTrace, left } from './left.ts';
 import { completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
 
-let house: Scripted;
+let setup: Scripted;
 
 beforeAll(async () => {
-  house = await startScripted({ general_settings: { store_prompts_in_spend_logs: true } });
+  setup = await startScripted({ general_settings: { store_prompts_in_spend_logs: true } });
 });
 
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
-beforeEach(() => house.plan({}));
+beforeEach(() => setup.plan({}));
 
-const lastBody = (): unknown => JSON.parse(house.upstream.received.at(-1)?.body ?? '');
+const lastBody = (): unknown => JSON.parse(setup.upstream.received.at(-1)?.body ?? '');
 
 interface Left {
   readonly attributes: Readonly<Record<string, string>>;
@@ -23,14 +23,14 @@ interface Left {
 /** The attributes that a call of this kind left on its span, beyond those every call leaves. */
 async function noted(body: object, headers: Record<string, string> = {}, path?: string): Promise<unknown> {
   const trace = aTrace();
-  expect((await house.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
-  const [span] = (await left(house.app, trace.traceId)) as readonly Left[];
+  expect((await setup.ask({ model: 'one', ...body }, { ...trace.headers, ...headers }, path)).status).toBe(200);
+  const [span] = (await left(setup.app, trace.traceId)) as readonly Left[];
   return Object.fromEntries(
     Object.entries(span?.attributes ?? {}).filter(([name]) => !/^(gen_ai|litellm)\./.test(name)),
   );
 }
 
-describe('what a caller notes on its call', () => {
+describe('tags, session, user and metadata of a call', () => {
   it('is on its span: session, end user, tags and anything else, from headers and body', async () => {
     const metadata = {
       tags: ['a', 'b'],
@@ -79,7 +79,7 @@ describe('what a caller notes on its call', () => {
     });
   });
 
-  it('is of one call: another of the same key has none of it', async () => {
+  it('belongs to one call: another call of the same key has none of it', async () => {
     expect(await noted({ user: 'first', tags: ['first'] })).toEqual({ 'user.id': 'first', 'tag.tags': '["first"]' });
     expect(await noted({ user: 'second', tags: ['second'] })).toEqual({
       'user.id': 'second',
@@ -92,7 +92,7 @@ describe('what a caller notes on its call', () => {
     [{ tags: [1] }, 'tags', 'an array of strings'],
     [{ litellm_metadata: 'a' }, 'litellm_metadata', 'an object'],
   ])('400: %j', async (body, param, wanted) => {
-    expect(await house.ask({ model: 'one', ...body })).toEqual(
+    expect(await setup.ask({ model: 'one', ...body })).toEqual(
       refused(400, {
         message: `/chat/completions: Invalid type for parameter '${param}': it must be ${wanted}.`,
         type: 'invalid_request_error',
@@ -103,7 +103,7 @@ describe('what a caller notes on its call', () => {
 
   it('400: metadata in a header that is no JSON object', async () => {
     for (const value of ['{', '[]', '3'])
-      expect(await house.ask({ model: 'one' }, { 'x-litellm-spend-logs-metadata': value })).toEqual(
+      expect(await setup.ask({ model: 'one' }, { 'x-litellm-spend-logs-metadata': value })).toEqual(
         refused(400, {
           message:
             "/chat/completions: Invalid value for header 'x-litellm-spend-logs-metadata': it must be a JSON object.",
@@ -123,15 +123,15 @@ describe('a form', () => {
   }
 
   const transcribe = (fields: Readonly<Record<string, string>>, headers: Record<string, string> = {}) =>
-    fetch(`${house.app.url}/v1/audio/transcriptions`, {
+    fetch(`${setup.app.url}/v1/audio/transcriptions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers },
+      headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers },
       body: formOf(fields),
     });
 
-  it('says the same, in fields of JSON, or of text where that is meant', async () => {
+  it('carries the same fields, as JSON or as text', async () => {
     let calls = 0;
-    house.instead((response) => {
+    setup.instead((response) => {
       calls += 1;
       response.writeHead(calls === 1 ? 500 : 200, { 'content-type': 'application/json' });
       response.end(calls === 1 ? '{}' : '{"text":"hello"}');
@@ -141,15 +141,15 @@ describe('a form', () => {
     const answer = await transcribe(fields, trace.headers);
     expect([answer.status, await answer.json()]).toEqual([200, { text: 'hello' }]);
     expect(answer.headers.get('x-litellm-attempted-retries')).toBe('1');
-    expect(await left(house.app, trace.traceId)).toMatchObject([
+    expect(await left(setup.app, trace.traceId)).toMatchObject([
       { attributes: { 'tag.tags': '["a"]', metadata: '{"run":"x"}', 'user.id': '7' } },
     ]);
     expect(
-      [...(house.upstream.received.at(-1)?.body ?? '').matchAll(/; name="([^"]+)"/g)].map(([, name]) => name),
+      [...(setup.upstream.received.at(-1)?.body ?? '').matchAll(/; name="([^"]+)"/g)].map(([, name]) => name),
     ).toEqual(['model', 'user', 'file']);
   });
 
-  it('400: what is not meant so', async () => {
+  it('400: a field with an invalid form', async () => {
     const answer = await transcribe({ num_retries: 'often' });
     expect([answer.status, await answer.json()]).toEqual([
       400,
@@ -169,15 +169,15 @@ describe('a form', () => {
 describe('x-litellm-enable-message-redaction', () => {
   async function kept(headers: Record<string, string>): Promise<unknown> {
     const trace = aTrace();
-    await house.ask({ model: 'one' }, { ...trace.headers, ...headers });
-    const read = await house.app.call('GET', `/v1/traces/${trace.traceId}`);
+    await setup.ask({ model: 'one' }, { ...trace.headers, ...headers });
+    const read = await setup.app.call('GET', `/v1/traces/${trace.traceId}`);
     const { spans } = (await read.json()) as { spans: { span_id: string }[] };
-    const span = await house.app.call('GET', `/v1/traces/${trace.traceId}/spans/${spans[0]?.span_id}`);
+    const span = await setup.app.call('GET', `/v1/traces/${trace.traceId}/spans/${spans[0]?.span_id}`);
     const { input, output } = (await span.json()) as { input: unknown; output: unknown };
     return { input, output };
   }
 
-  it('keeps what was said off the span, where it would be kept', async () => {
+  it('removes prompts from the span where they would be stored', async () => {
     expect(await kept({})).toEqual({ input: JSON.stringify(MESSAGES), output: 'I am one-up' });
     expect(await kept({ 'x-litellm-enable-message-redaction': 'true' })).toEqual({ input: '', output: '' });
     expect(await kept({ 'x-litellm-enable-message-redaction': 'false' })).toMatchObject({ output: 'I am one-up' });
@@ -185,10 +185,10 @@ describe('x-litellm-enable-message-redaction', () => {
 });
 
 describe('mock_response', () => {
-  it('is the answer, at no cost, and nobody is asked', async () => {
-    const from = house.upstream.received.length;
+  it('is the answer, at no cost and without an upstream call', async () => {
+    const from = setup.upstream.received.length;
     const trace = aTrace();
-    const answer = await house.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
+    const answer = await setup.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
     expect(answer).toEqual({
       status: 200,
       tries: {
@@ -206,42 +206,42 @@ describe('mock_response', () => {
         usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
       },
     });
-    expect(house.asked(from)).toEqual([]);
-    expect(await left(house.app, trace.traceId)).toMatchObject([
+    expect(setup.asked(from)).toEqual([]);
+    expect(await left(setup.app, trace.traceId)).toMatchObject([
       { spendRow: { modelGroup: 'one', model: 'mock', costUsd: '0', status: 'SUCCESS' } },
     ]);
   });
 
   it('as a stream, and in every dialect', async () => {
-    const streamed = await house.ask({ model: 'one', mock_response: 'It is fine.', stream: true });
+    const streamed = await setup.ask({ model: 'one', mock_response: 'It is fine.', stream: true });
     expect(streamed.body).toMatch(/"content":"It".*"content":" is".*"content":" fine\.".*data: \[DONE\]\n\n$/s);
     const text = { messages: undefined, mock_response: 'It is fine.' };
-    expect(await house.ask({ model: 'one', ...text, prompt: 'x' }, {}, '/v1/completions')).toMatchObject({
+    expect(await setup.ask({ model: 'one', ...text, prompt: 'x' }, {}, '/v1/completions')).toMatchObject({
       body: { choices: [{ text: 'It is fine.' }] },
     });
     const message = { model: 'claude', max_tokens: 9, mock_response: 'It is fine.' };
-    expect(await house.ask(message, {}, '/v1/messages')).toMatchObject({
+    expect(await setup.ask(message, {}, '/v1/messages')).toMatchObject({
       body: { content: [{ text: 'It is fine.' }] },
     });
-    expect(await house.ask({ model: 'one', ...text, input: 'x' }, {}, '/v1/responses')).toMatchObject({
+    expect(await setup.ask({ model: 'one', ...text, input: 'x' }, {}, '/v1/responses')).toMatchObject({
       body: { output: [{ content: [{ text: 'It is fine.' }] }] },
     });
   });
 
-  it('403 and 400: a model that the caller may not ask, or that is not there; and what is no text', async () => {
-    const made = await house.app.call('POST', '/key/generate', { models: ['one'] });
+  it('403 and 400: a model that the caller may not call, an unknown model, and a mock that is not text', async () => {
+    const made = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await made.json()) as { key: string };
     const mock = { mock_response: 'x' };
-    expect((await house.ask({ model: 'spare', ...mock }, { authorization: `Bearer ${key}` })).status).toBe(403);
-    expect((await house.ask({ model: 'nobody', ...mock })).status).toBe(400);
-    expect(await house.ask({ model: 'one', mock_response: 3 })).toEqual(
+    expect((await setup.ask({ model: 'spare', ...mock }, { authorization: `Bearer ${key}` })).status).toBe(403);
+    expect((await setup.ask({ model: 'unknown', ...mock })).status).toBe(400);
+    expect(await setup.ask({ model: 'one', mock_response: 3 })).toEqual(
       refused(400, {
         message: "/chat/completions: Invalid type for parameter 'mock_response': it must be a string.",
         type: 'invalid_request_error',
         param: 'mock_response',
       }),
     );
-    expect(await house.ask({ model: 'one', input: 'x', ...mock }, {}, '/v1/embeddings')).toEqual(
+    expect(await setup.ask({ model: 'one', input: 'x', ...mock }, {}, '/v1/embeddings')).toEqual(
       refused(400, {
         message: "/embeddings: The parameter 'mock_response' cannot be honoured: what is answered here is no text.",
         type: 'invalid_request_error',
@@ -255,27 +255,25 @@ const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
 const REFUSALS: readonly (readonly [object, string, string])[] = [
-  [{ guardrails: ['pii'] }, 'guardrails', 'none of that name are configured, so nothing would guard this call'],
-  [{ guardrails: [{ pii: {} }] }, 'guardrails', 'none of that name are configured, so nothing would guard this call'],
+  [{ guardrails: ['pii'] }, 'guardrails', 'no guardrails are configured'],
+  [{ guardrails: [{ pii: {} }] }, 'guardrails', 'no guardrails are configured'],
   [{ api_key: 'sk-mine' }, 'api_key', NOT_CONFIGURED],
   [{ api_base: 'http://127.0.0.1:9' }, 'api_base', NOT_CONFIGURED],
   ...['', '_context', '_content_policy'].map((what): readonly [object, string, string] => {
     const name = `mock_testing${what}_fallbacks`;
-    return [{ [name]: true }, name, 'it is a switch for tests of a router, and is not taken here'];
+    return [{ [name]: true }, name, 'switches for router tests are disabled'];
   }),
 ];
 
-describe('what cannot be done', () => {
-  it.each(REFUSALS)('400, and nobody is asked: %j', async (body, param, why) => {
-    const from = house.upstream.received.length;
-    expect(await house.ask({ model: 'one', ...body })).toEqual(
-      refused(400, {
-        message: `/chat/completions: The parameter '${param}' cannot be honoured: ${why}.`,
-        type: 'invalid_request_error',
-        param,
-      }),
+describe('unsupported fields', () => {
+  it.each(REFUSALS)('400, without an upstream call: %j', async (body, param, why) => {
+    const from = setup.upstream.received.length;
+    const error = `/chat/completions: The parameter '${param}' cannot be honoured: ${why}.`;
+    const repeated = param.startsWith('mock_testing') ? { provider_specific_fields: { error } } : {};
+    expect(await setup.ask({ model: 'one', ...body })).toEqual(
+      refused(400, { message: error, type: 'invalid_request_error', param, ...repeated }),
     );
-    const message = await house.ask({ model: 'claude', max_tokens: 5, ...body }, {}, '/v1/messages');
+    const message = await setup.ask({ model: 'claude', max_tokens: 5, ...body }, {}, '/v1/messages');
     expect(message).toEqual({
       status: 400,
       tries: {},
@@ -287,15 +285,15 @@ describe('what cannot be done', () => {
         },
       },
     });
-    expect(house.asked(from)).toEqual([]);
+    expect(setup.asked(from)).toEqual([]);
   });
 
-  it('is no reason to refuse who asks for nothing', async () => {
+  it('is accepted with an empty value', async () => {
     const nothing = { guardrails: [], mock_testing_fallbacks: false, api_key: null, tags: null, fallbacks: [] };
-    expect(said(await house.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
+    expect(said(await setup.ask({ model: 'one', ...nothing }))).toBe('I am one-up');
   });
 
-  it('no member that speaks to the gateway reaches an upstream, whatever is asked', async () => {
+  it('no gateway field reaches an upstream, on any endpoint', async () => {
     const harmless: Readonly<Record<string, unknown>> = {
       litellm_metadata: { a: 1 },
       tags: ['a'],
@@ -318,14 +316,14 @@ describe('what cannot be done', () => {
       drop_params: true,
     };
     expect(Object.keys(harmless).toSorted()).toEqual(GATEWAY_FIELDS.toSorted());
-    expect((await house.ask({ model: 'one', ...harmless })).body).toEqual({ ...completionOf('one-up'), model: 'one' });
+    expect((await setup.ask({ model: 'one', ...harmless })).body).toEqual({ ...completionOf('one-up'), model: 'one' });
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
-    await house.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
+    await setup.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
     // Google's dialect reads names in snake case as if they were in camel case.
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
     const content = { messages: undefined, contents, ...harmless, drop_params: false };
-    expect((await house.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);
+    expect((await setup.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 });

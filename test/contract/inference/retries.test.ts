@@ -1,25 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { aTrace, left } from './left.ts';
-import { CHAT, completionOf, MESSAGES, refused, said, type Scripted, startScripted } from './scripted.ts';
+import {
+  CHAT,
+  completionOf,
+  MESSAGES,
+  refused,
+  refusedUpstream,
+  said,
+  type Scripted,
+  startScripted,
+} from './scripted.ts';
 
-let house: Scripted;
+let setup: Scripted;
 
 beforeAll(async () => {
-  house = await startScripted();
+  setup = await startScripted();
 });
 
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
-beforeEach(() => house.plan({}));
+beforeEach(() => setup.plan({}));
 
 const inOrder = (one = '', other = '') => Number(one) - Number(other);
 
 describe('num_retries', () => {
-  it('asks the same again until it answers, and tells how often', async () => {
-    const from = house.upstream.received.length;
-    house.plan({ 'one-up': [503, 500, 200] });
-    const answer = await house.ask({ model: 'one', num_retries: 3 });
-    expect(house.asked(from)).toEqual(['one-up', 'one-up', 'one-up']);
+  it('retries the same deployment until it answers, and has the count in a header', async () => {
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [503, 500, 200] });
+    const answer = await setup.ask({ model: 'one', num_retries: 3 });
+    expect(setup.asked(from)).toEqual(['one-up', 'one-up', 'one-up']);
     expect(answer).toEqual({
       status: 200,
       tries: {
@@ -30,60 +39,60 @@ describe('num_retries', () => {
       },
       body: { ...completionOf('one-up'), model: 'one' },
     });
-    expect(JSON.parse(house.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
+    expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'one-up', messages: MESSAGES });
   });
 
-  it('goes to another deployment first, wherever the fault is one of the deployment', async () => {
+  it('tries another deployment first where the fault is one of the deployment', async () => {
     for (const status of [401, 404, 429, 500]) {
-      const from = house.upstream.received.length;
-      house.plan({ 'pair-a': [status], 'pair-b': [200] });
-      const before = await house.ask({ model: 'pair', num_retries: 1 });
-      const after = await house.ask({ model: 'pair', num_retries: 1 });
+      const from = setup.upstream.received.length;
+      setup.plan({ 'pair-a': [status], 'pair-b': [200] });
+      const before = await setup.ask({ model: 'pair', num_retries: 1 });
+      const after = await setup.ask({ model: 'pair', num_retries: 1 });
       // Deployments take turns: one of the two calls begins at the one that fails.
       expect([said(before), said(after)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([before, after].map(({ tries }) => tries['attempted-retries']).toSorted(inOrder)).toEqual(['0', '1']);
-      expect(house.asked(from).filter((model) => model === 'pair-a')).toHaveLength(1);
+      expect(setup.asked(from).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
 
   it('in a header, which beats the body', async () => {
-    house.plan({ 'one-up': [500, 500, 200] });
-    const answer = await house.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
+    setup.plan({ 'one-up': [500, 500, 200] });
+    const answer = await setup.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
     expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '2' } });
   });
 
   it('before the first byte of a stream', async () => {
-    house.plan({ 'one-up': [500, 200] });
-    const answer = await house.ask({ model: 'one', stream: true, num_retries: 1 });
+    setup.plan({ 'one-up': [500, 200] });
+    const answer = await setup.ask({ model: 'one', stream: true, num_retries: 1 });
     expect(answer).toMatchObject({ status: 200, tries: { 'attempted-retries': '1' } });
     expect(answer.body).toMatch(/"model":"one".*I am one-up.*\n\ndata: \[DONE\]\n\n$/s);
   });
 
-  it('fails as it failed last, says how often it was tried, and does not hand on when to come again', async () => {
-    house.plan({ 'one-up': [500, 429] });
-    expect(await house.ask({ model: 'one', num_retries: 2 })).toEqual(
-      refused(429, {
+  it('fails with the last failure and the number of attempts', async () => {
+    setup.plan({ 'one-up': [500, 429] });
+    expect(await setup.ask({ model: 'one', num_retries: 2 })).toEqual(
+      refusedUpstream(429, {
         message:
           'litellm.RateLimitError: RateLimitError: OpenAIException - one-up says 429 LiteLLM Retried: 2 times, LiteLLM Max Retries: 2',
-        type: 'its_type',
+        type: 'throttling_error',
       }),
     );
   });
 
-  it('not for what would be refused again', async () => {
+  it('not for a failure that a retry cannot change', async () => {
     for (const status of [400, 401, 403, 404, 413, 422]) {
-      const from = house.upstream.received.length;
-      house.plan({ 'one-up': [status] });
-      expect((await house.ask({ model: 'one', num_retries: 5 })).status).toBe(status);
-      expect(house.asked(from)).toEqual(['one-up']);
+      const from = setup.upstream.received.length;
+      setup.plan({ 'one-up': [status] });
+      expect((await setup.ask({ model: 'one', num_retries: 5 })).status).toBe(status);
+      expect(setup.asked(from)).toEqual(['one-up']);
     }
   });
 
   it('leaves one spend row, at the deployment that answered, and one span', async () => {
     const { traceId, headers } = aTrace();
-    house.plan({ 'one-up': [500, 200] });
-    await house.ask({ model: 'one', num_retries: 1 }, headers);
-    expect(await left(house.app, traceId)).toEqual([
+    setup.plan({ 'one-up': [500, 200] });
+    await setup.ask({ model: 'one', num_retries: 1 }, headers);
+    expect(await left(setup.app, traceId)).toEqual([
       expect.objectContaining({
         name: 'chat one',
         attributes: expect.objectContaining({ 'http.request.resend_count': '1' }),
@@ -92,15 +101,15 @@ describe('num_retries', () => {
     ]);
   });
 
-  it('ends with its caller, who need not wait', async () => {
+  it('ends when its caller disconnects during the wait', async () => {
     const { traceId, headers } = aTrace();
-    const from = house.upstream.received.length;
-    house.plan({ 'slow-up': [429] });
+    const from = setup.upstream.received.length;
+    setup.plan({ 'slow-up': [429] });
     const leaving = new AbortController();
-    const refusedOnce = house.refuses('slow-up');
-    const call = fetch(`${house.app.url}${CHAT}`, {
+    const refusedOnce = setup.refuses('slow-up');
+    const call = fetch(`${setup.app.url}${CHAT}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers },
+      headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers },
       body: JSON.stringify({ model: 'slow', messages: MESSAGES, num_retries: 3 }),
       signal: leaving.signal,
     });
@@ -108,26 +117,26 @@ describe('num_retries', () => {
     leaving.abort();
     await expect(call).rejects.toThrow();
     await vi.waitFor(async () =>
-      expect(await left(house.app, traceId)).toEqual([
+      expect(await left(setup.app, traceId)).toEqual([
         expect.objectContaining({
           spendRow: expect.objectContaining({ modelGroup: 'slow', status: 'FAILURE', errorCode: 'CLIENT_GONE' }),
         }),
       ]),
     );
-    expect(house.asked(from)).toEqual(['slow-up']);
+    expect(setup.asked(from)).toEqual(['slow-up']);
   });
 
-  it('400: what is no number of times', async () => {
+  it('400: an invalid number of retries', async () => {
     const wanted = 'it must be a whole number from 0 to 20.';
     for (const num_retries of [-1, 1.5, '2', 21, true])
-      expect(await house.ask({ model: 'one', num_retries })).toEqual(
+      expect(await setup.ask({ model: 'one', num_retries })).toEqual(
         refused(400, {
           message: `/chat/completions: Invalid type for parameter 'num_retries': ${wanted}`,
           type: 'invalid_request_error',
           param: 'num_retries',
         }),
       );
-    expect(await house.ask({ model: 'one' }, { 'x-litellm-num-retries': '-1' })).toEqual(
+    expect(await setup.ask({ model: 'one' }, { 'x-litellm-num-retries': '-1' })).toEqual(
       refused(400, {
         message: `/chat/completions: Invalid value for header 'x-litellm-num-retries': ${wanted}`,
         type: 'invalid_request_error',

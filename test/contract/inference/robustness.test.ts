@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { converseEvent } from '../../support/event-message.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -53,12 +54,12 @@ async function ask(body: object) {
 const FAILED = ['FAILURE', 'UPSTREAM_FAILED'];
 
 const refusal = (status: number, message: unknown): object => ({
-  error: { message, type: status === 500 ? 'internal_server_error' : null, param: null, code: String(status) },
+  error: { message, type: upstreamErrorType(status), param: null, code: String(status) },
 });
 
 const wireOf = (provider: string): UpstreamWire => {
   const wire = UPSTREAM_WIRES.find((one) => one.provider === provider);
-  if (!wire) throw new Error(`nobody speaks for ${provider}`);
+  if (!wire) throw new Error(`no wire for provider ${provider}`);
   return wire;
 };
 
@@ -193,7 +194,7 @@ describe('a body of a hundred megabytes', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${app.adminKey}`, ...headers },
     });
-    // Whoever is refused early may find the line closed.
+    // A caller that is refused early may find the connection closed.
     sending.on('error', () => {});
     let sent = 0;
     const answered = once(sending, 'response') as Promise<[IncomingMessage]>;

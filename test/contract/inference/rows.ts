@@ -36,7 +36,7 @@ export const ROWS = [
     operation: 'chat',
     type: 'llm',
     callType: 'aresponses',
-    // Without an id: what becomes of ids is told elsewhere.
+    // Without an id: other tests cover ids.
     answer: {
       object: 'response',
       created_at: 1,

@@ -88,7 +88,7 @@ function modelsAt(url: string): readonly object[] {
   const priced = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
   const openai = (model_name: string, model: string, more: object = {}) => ({
     model_name,
-    litellm_params: { ...priced, model: `openai/${model}`, api_base: `${url}/v1`, ...more },
+    litellm_params: { ...priced, model: `openai/chat_completions/${model}`, api_base: `${url}/v1`, ...more },
   });
   return [
     openai('one', 'one-up'),
@@ -134,6 +134,12 @@ export const refused = (status: number, error: object): Answer => ({
   status,
   tries: {},
   body: { error: { param: null, code: String(status), ...error } },
+});
+
+/** A refusal of an upstream, with the time after which it accepts another call. */
+export const refusedUpstream = (status: number, error: object): Answer => ({
+  ...refused(status, error),
+  tries: { 'retry-after': '0.01' },
 });
 
 /** What a chat completion says. */

@@ -13,7 +13,7 @@ beforeAll(async () => {
     config: {
       general_settings: { upstream_silence_seconds: 0.2 },
       model_list: [
-        { model_name: 'chats', litellm_params: { model: 'openai/up', ...params } },
+        { model_name: 'chats', litellm_params: { model: 'openai/chat_completions/up', ...params } },
         { model_name: 'thinker', litellm_params: { model: 'openai/up', ...params, use_chat_completions_api: false } },
       ],
     },
@@ -46,7 +46,7 @@ const CALLS = [
     path: '/v1/chat/completions',
     body: { model: 'chats', messages: MESSAGES, stream: true },
     begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { message: SAID, type: null, param: null, code: '408' } })}`,
+    last: `data: ${JSON.stringify({ error: { message: SAID, type: 'invalid_request_error', param: null, code: '408' } })}`,
   },
   {
     row: 'messages.create',
@@ -72,7 +72,7 @@ const CALLS = [
 ] as const;
 
 describe.each(CALLS)('$row: an upstream that falls silent within an answer', ({ path, body, begins, last }) => {
-  it('is given up: the last event says so, its socket is closed, the call is in the books', async () => {
+  it('times out: the last event is an error, its socket is closed, the call is recorded', async () => {
     stallAfter(begins);
     const { traceId, headers } = aTrace();
     const response = await app.call('POST', path, body, headers);
@@ -103,7 +103,7 @@ it('within an answer that was to come whole: the failure has its status', async 
   const response = await app.call('POST', '/v1/chat/completions', { model: 'chats', messages: MESSAGES });
   expect([response.status, await response.json()]).toEqual([
     408,
-    { error: { message: SAID, type: null, param: null, code: '408' } },
+    { error: { message: SAID, type: 'invalid_request_error', param: null, code: '408' } },
   ]);
   await upstream.abandoned();
   expect(await upstream.connections()).toBe(0);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { aTrace, left } from './left.ts';
@@ -52,7 +53,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 }
 
 describe('speech.create 200', () => {
-  it.each([PATH, '/audio/speech'])('the sound as it came, priced by the characters it says (%s)', async (path) => {
+  it.each([PATH, '/audio/speech'])('the audio unchanged, priced by the characters of the input (%s)', async (path) => {
     answerWith(200, SOUND);
     const { traceId, headers } = aTrace();
     const response = await ask(ASKED, headers, path);
@@ -84,7 +85,7 @@ describe('speech.create 200', () => {
     expect(response.headers.get('x-litellm-response-cost')).toBeNull();
   });
 
-  it('each piece goes on before the next has come, of the kind the upstream says', async () => {
+  it('each chunk is forwarded before the next arrives, with the content type of the upstream', async () => {
     let go: () => void = () => {};
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'audio/wav' });
@@ -119,7 +120,7 @@ describe('speech.create 200', () => {
     ]);
   });
 
-  it('a reader who leaves takes the upstream along', async () => {
+  it('a reader that disconnects cancels the upstream call', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.write(SOUND);
@@ -138,7 +139,10 @@ describe('speech.create', () => {
 
   it.each([
     ['{', invalid('The request body is not valid JSON.', 'request_body')],
-    [{ input: 'x' }, invalid("/audio/speech: Missing required parameter: 'model'.", 'model')],
+    [
+      { input: 'x' },
+      [400, { ...aboutModel("/audio/speech: Missing required parameter: 'model'.", 'model'), code: '400' }],
+    ],
     [{ model: 'voice' }, invalid("/audio/speech: Missing required parameter: 'input'.", 'input')],
     [
       { model: 'voice', input: ['x'] },
@@ -156,8 +160,8 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('401: a key nobody knows', async () => {
-    expect(await refusalOf(await ask(ASKED, { authorization: 'Bearer sk-nobody-knows-this' }))).toEqual([
+  it('401: an unknown key', async () => {
+    expect(await refusalOf(await ask(ASKED, { authorization: 'Bearer sk-unknown-virtual-key' }))).toEqual([
       401,
       {
         message: expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /),
@@ -177,7 +181,7 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('422: an allowance used up by what was said', async () => {
+  it('422: a budget that is exhausted by speech', async () => {
     const key = await newKey({ key_alias: 'loud', max_budget: 2.5 });
     answerWith(200, SOUND);
     const said = await ask(ASKED, key);
@@ -200,7 +204,7 @@ describe('speech.create', () => {
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
     expect(await refusalOf(await ask(ASKED, headers))).toEqual([
       status,
-      { message, type: 't', param: null, code: String(status) },
+      { message, type: upstreamErrorType(status), param: null, code: String(status) },
     ]);
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });
@@ -220,7 +224,7 @@ describe('speech.create', () => {
       status,
       {
         message: `litellm.${kind}: ${kind}: OpenAIException - ${said}`,
-        type: status === 500 ? 'internal_server_error' : null,
+        type: upstreamErrorType(status),
         param: null,
         code: String(status),
       },

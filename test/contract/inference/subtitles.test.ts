@@ -31,9 +31,9 @@ const TONE = readFileSync(new URL('../../fixtures/sound/tone.mp3', import.meta.u
 it.each([
   ['srt', UNKNOWN, SRT, '31.125', 'to the end of its last line'],
   ['vtt', UNKNOWN, VTT, '1801.25', 'to the end of its last line'],
-  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'for nothing where nobody says how long it is'],
-  ['text', UNKNOWN, PLAIN, null, 'for nothing where nobody says how long it is'],
-  ['json', UNKNOWN, '{"text":"hello"}', null, 'for nothing where nobody says how long it is'],
+  ['vtt', UNKNOWN, 'WEBVTT\n', null, 'at no cost where the duration is unknown'],
+  ['text', UNKNOWN, PLAIN, null, 'at no cost where the duration is unknown'],
+  ['json', UNKNOWN, '{"text":"hello"}', null, 'at no cost where the duration is unknown'],
   ['text', TONE, PLAIN, '0.3857815', 'by the recording'],
   ['srt', TONE, SRT, '0.3857815', 'by the recording'],
   ['json', TONE, '{"text":"hello"}', '0.3857815', 'by the recording'],

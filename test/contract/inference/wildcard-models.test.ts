@@ -47,12 +47,12 @@ describe('a wildcard among the models', () => {
     expect(all).toContain('g/flash');
   });
 
-  it('gives way to what a key names of it, in the catalog or not', async () => {
+  it('is replaced by the matching models that a key names, in the catalog or not', async () => {
     expect(await names('', await keyFor(['own/llama', 'openai/gpt-4o']))).toEqual(['own/llama', 'openai/gpt-4o']);
     expect(await names('', await keyFor(['own/*']))).toEqual(['own/*']);
   });
 
-  it('has every model that it stands for, for whoever may call it', async () => {
+  it('lists every model that it matches to callers that may call it', async () => {
     const key = await keyFor(['own/llama']);
     const read = async (name: string, headers?: Record<string, string>) =>
       (await app.call('GET', `/v1/models/${name}`, undefined, headers)).status;
@@ -60,7 +60,7 @@ describe('a wildcard among the models', () => {
     expect([await read('own/llama', key), await read('own/anything', key)]).toEqual([200, 404]);
   });
 
-  it('is among the deployments of whoever may call a model that it stands for', async () => {
+  it('is among the deployments for callers that may call a model that it matches', async () => {
     const seen = await app.call(
       'POST',
       '/graphql',

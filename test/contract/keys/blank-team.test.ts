@@ -134,7 +134,7 @@ for (const engine of ENGINES)
             expect([method, path, await ask(method, path, key)]).toEqual([method, path, answer]);
         });
 
-        it('keeps what it creates to itself, and its live feed shows nothing else', async () => {
+        it('owns its objects alone, and its live feed shows nothing else', async () => {
           const key = await blankKey(way, '');
           const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
           // The feed is open once it shows a trace of its own.
@@ -166,7 +166,7 @@ for (const engine of ENGINES)
         });
       });
 
-      it('what was created before is still there, with its owner', async () => {
+      it('older objects are still there, with their owner', async () => {
         expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
         expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
         expect((await everyList(owner)).batches).toContain(owned.batch);

@@ -189,7 +189,7 @@ describe('200 calls at once on a budget for five', { timeout: 60_000 }, () => {
     await expect.poll(() => spendOf(key), SOON).toBe(5);
   });
 
-  it('are five without a limit of their own, once calls of the model have shown what they cost', async () => {
+  it('are five without an output limit, after earlier calls of the model gave an average cost', async () => {
     const key = await newKey(6);
     const first = callsAtOnce(1, key, { model: 'learned', max_tokens: undefined });
     await expect.poll(() => held.length, SOON).toBe(1);

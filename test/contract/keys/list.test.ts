@@ -55,7 +55,7 @@ describe('keys.list', () => {
     ['?team_id=t', ['b', 'a']],
     ['?team_id=', ['viewer', 'd', 'c', 'b', 'a']],
     ['?user_id=u&team_id=t', ['a']],
-    ['?user_id=nobody', []],
+    ['?user_id=unknown', []],
     ['?organization_id=nope', []],
     ['?key_alias=c', ['c']],
     ['?status=revoked', ['b']],
@@ -70,12 +70,19 @@ describe('keys.list', () => {
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
   });
 
-  it('keys.list 200: others list their own and those of their user, whatever they ask for', async () => {
+  it('keys.list 200: others list their own keys and those of their user, with any filter', async () => {
     expect(await get('', keys['d'])).toEqual(page(['d']));
     expect(await get('', keys['c'])).toEqual(page(['c', 'a']));
     expect(await get('?team_id=t', keys['c'])).toEqual(page(['a']));
-    expect(await get('?user_id=u', keys['d'])).toEqual(page([]));
     expect(await get('', keys['viewer'])).toEqual(page(['viewer', 'd', 'c', 'b', 'a']));
+  });
+
+  it('keys.list 403: the keys of another user', async () => {
+    const message = "You are not authorized to check another user's keys.";
+    expect(await get('?user_id=u', keys['d'])).toEqual({
+      status: 403,
+      body: { error: { message, type: 'internal_server_error', param: null, code: '403' } },
+    });
   });
 
   it('keys.list 401: an unknown key', async () => {
@@ -89,20 +96,20 @@ describe('keys.list', () => {
   ])('keys.list 400: %s is none', async (field, message) => {
     expect(await get(`?${field}=zzz`)).toEqual({
       status: 400,
-      body: { error: { message, type: 'bad_request_error', param: field, code: '400' } },
+      body: { error: { message, type: 'internal_server_error', param: 'None', code: '400' } },
     });
   });
 
   it.each([
-    ['page=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } }],
-    ['size=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1', ctx: { ge: 1 } }],
-    ['size=101', { type: 'less_than_equal', msg: 'Input should be less than or equal to 100', ctx: { le: 100 } }],
+    ['page=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1' }],
+    ['size=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1' }],
+    ['size=101', { type: 'less_than_equal', msg: 'Input should be less than or equal to 100' }],
     ['size=abc', { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }],
   ])('keys.list 422: %s', async (query, fault) => {
-    const [name, input] = query.split('=');
+    const [name] = query.split('=');
     expect(await get(`?${query}`)).toEqual({
       status: 422,
-      body: { detail: [{ ...fault, loc: ['query', name], input }] },
+      body: { detail: [{ ...fault, loc: ['query', name] }] },
     });
   });
 });
@@ -158,7 +165,7 @@ describe('virtualKeys of the graph', () => {
     expect(await list({ filter })).toMatchObject({ aliases, total: aliases.split(',').length });
   });
 
-  it('shows others what they may see', async () => {
+  it('shows others the keys that they may see', async () => {
     expect(await list({}, keys['c'])).toMatchObject({ aliases: 'c,a', total: 2 });
   });
 
@@ -202,7 +209,7 @@ describe('changes of keys in the graph', () => {
     });
     expect([await statusOf(key), await statusOf(rotated.key)]).toEqual([401, 200]);
     const deleted = '{ ... on DeletedKeys { virtualKeys { hash deletedAt } } }';
-    expect(await change('deleteKeys', { keys: [rotated.key], aliases: ['nobody'] }, deleted)).toEqual({
+    expect(await change('deleteKeys', { keys: [rotated.key], aliases: ['unknown'] }, deleted)).toEqual({
       virtualKeys: [{ hash: sha256(key), deletedAt: expect.any(String) }],
     });
     expect(await statusOf(rotated.key)).toBe(401);
@@ -226,7 +233,7 @@ describe('changes of keys in the graph', () => {
     },
   );
 
-  it('tells an alias and a secret that are taken', async () => {
+  it('refuses an alias or a secret that exists', async () => {
     const key = await made();
     const fault = (name: string, input: object) => change(name, input, '{ __typename }');
     expect([

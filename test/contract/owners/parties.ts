@@ -1,4 +1,4 @@
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -72,7 +72,7 @@ export async function startWorld(): Promise<World> {
   const join = (name: string, key: string, draft: object): void => {
     const { team_id: teamId = '', user_role: role } = draft as { team_id?: string; user_role?: string };
     const seesAll = role?.startsWith('proxy_admin') ?? false;
-    parties.push({ name, key, keyHash: keySmith.hash(key), teamId, seesAll });
+    parties.push({ name, key, keyHash: keyGenerator.hash(key), teamId, seesAll });
   };
   for (const [name, draft] of Object.entries(DRAFTS))
     join(name, await newKey(app, { ...draft, key_alias: `mark of ${name}` }), draft);

@@ -27,15 +27,15 @@ function start(): Promise<TestApp> {
   });
 }
 
-async function join(house = app): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
+async function join(setup = app): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
   const { traceId, headers } = aTrace();
-  const client = await openRealtime(house, { headers: { ...headers, authorization: `Bearer ${house.adminKey}` } });
+  const client = await openRealtime(setup, { headers: { ...headers, authorization: `Bearer ${setup.adminKey}` } });
   return { client, session: await upstream.session(), traceId };
 }
 
 /** The end that a session's record tells of. */
-async function endOf(traceId: string, house = app): Promise<unknown> {
-  const [only, ...more] = (await left(house, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
+async function endOf(traceId: string, setup = app): Promise<unknown> {
+  const [only, ...more] = (await left(setup, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   expect(more).toEqual([]);
   return [only?.spendRow.status, only?.spendRow.errorCode];
 }
@@ -72,7 +72,7 @@ describe('an upstream', () => {
       'The upstream sent an invalid WebSocket message.',
     ],
   ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
-    'that %s is told of, then the session is over',
+    'that %s is reported, then the session ends',
     async (_how, misbehave, said) => {
       const { client, session, traceId } = await join();
       session.say({ type: 'response.created' });
@@ -85,7 +85,7 @@ describe('an upstream', () => {
     },
   );
 
-  it('that says why it closes has said it, and its own code goes on', async () => {
+  it('that closes with a reason has its code forwarded', async () => {
     const { client, session, traceId } = await join();
     session.say({ type: 'error', error: { message: 'The session has expired.' } });
     session.socket.close(4000, 'invalid_request_error.expired');
@@ -114,7 +114,7 @@ describe('an upstream', () => {
     client.socket.pause();
     const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
     let sent = 0;
-    // Until nothing of what was sent has left for a while: whoever takes it has stopped.
+    // Waits until no bytes leave for a while: the reader has stopped.
     await new Promise<void>((resolve) => {
       let waiting = -1;
       let looks = 0;
@@ -146,14 +146,14 @@ describe('an upstream', () => {
 });
 
 describe('a client', () => {
-  it('that breaks off takes the upstream with it', async () => {
+  it('that disconnects closes the upstream', async () => {
     const { client, session, traceId } = await join();
     client.socket.terminate();
     expect((await session.closed).code).toBe(1000);
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
   });
 
-  it('that leaves in the middle of an answer keeps what was counted', async () => {
+  it('that disconnects during an answer is charged the counted part', async () => {
     const { client, session, traceId } = await join();
     session.say({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
     await client.heard();
@@ -201,10 +201,10 @@ describe('a client', () => {
   });
 });
 
-it('a session that is open when the process stops is told, and recorded', async () => {
-  const house = await start();
-  const { client, session, traceId } = await join(house);
-  const stopped = house.stop({ keepData: true });
+it('a session that is open at shutdown gets an error, and is recorded', async () => {
+  const setup = await start();
+  const { client, session, traceId } = await join(setup);
+  const stopped = setup.stop({ keepData: true });
   expect(JSON.parse(await client.heard())).toEqual({
     type: 'error',
     event_id: expect.stringMatching(/^event_/),
@@ -219,7 +219,7 @@ it('a session that is open when the process stops is told, and recorded', async 
   expect((await client.closed).code).toBe(1001);
   expect((await session.closed).code).toBe(1000);
   await stopped;
-  const again = await startApp({ dataDir: house.dataDir });
+  const again = await startApp({ dataDir: setup.dataDir });
   try {
     expect(await endOf(traceId, again)).toEqual(['FAILURE', 'UNAVAILABLE']);
   } finally {

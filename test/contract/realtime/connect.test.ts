@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aboutModel } from '../../support/error-bodies.ts';
 import { openRealtime, refusalOf } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -65,7 +66,7 @@ describe('realtime.connect 101', () => {
     },
   );
 
-  it('takes a key as Azure’s clients send it, and the name they give a deployment', async () => {
+  it('accepts a key and a deployment name in the form of Azure’s clients', async () => {
     const path = '/openai/realtime?api-version=2025-04-01-preview&deployment=voice';
     const client = await openRealtime(app, { path, headers: { 'api-key': app.adminKey } });
     const session = await upstream.session();
@@ -75,7 +76,7 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('takes a key as browsers send it, and neither answers with it nor hands it on', async () => {
+  it('accepts a key in the form of browsers, and neither returns nor forwards it', async () => {
     const key = await newKey({ key_alias: 'browser' });
     const protocols = ['realtime', `openai-insecure-api-key.${key}`, 'openai-beta.realtime-v1'];
     const client = await openRealtime(app, { headers: {}, protocols });
@@ -87,7 +88,7 @@ describe('realtime.connect 101', () => {
     await session.closed;
   });
 
-  it('hands on what the caller means for the upstream, and nothing else', async () => {
+  it('forwards headers for the upstream, and nothing else', async () => {
     const headers = {
       authorization: `Bearer ${app.adminKey}`,
       'openai-beta': 'realtime=v1',
@@ -140,14 +141,14 @@ describe('realtime.connect 400', () => {
       invalid("/realtime: A model's name has at most 512 characters.", 'model'),
     ],
     [
-      'an intent nobody knows',
+      'an unknown intent',
       '/v1/realtime?model=voice&intent=sing',
       invalid("/realtime: The parameter 'intent' must be 'transcription' or left out.", 'intent'),
     ],
     [
       'a call to join',
       '/v1/realtime?model=voice&call_id=rtc_1',
-      invalid('/realtime: Joining a call (`call_id`) is not possible here.', null),
+      invalid('/realtime: Joining a call (`call_id`) is not supported.', null),
     ],
     [
       'a model without sessions',
@@ -155,14 +156,13 @@ describe('realtime.connect 400', () => {
       invalid('/realtime: The model `demo` has no realtime sessions.', null),
     ],
     [
-      'a model nobody has',
+      'an unknown model',
       '/v1/realtime?model=unheard-of',
       {
         error: {
-          message:
+          ...aboutModel(
             '/realtime: Invalid model name passed in model=unheard-of. Call `/v1/models` to view available models for your key.',
-          type: 'None',
-          param: 'None',
+          ),
           code: '400',
         },
       },
@@ -231,7 +231,7 @@ describe('realtime.connect 401', () => {
       401,
       {
         error: {
-          message: 'Authentication Error, No api key passed in: the subprotocol that carries one is empty.',
+          message: 'Authentication Error, No api key passed in: the key subprotocol is empty.',
           type: 'auth_error',
           param: 'None',
           code: '401',
@@ -240,8 +240,8 @@ describe('realtime.connect 401', () => {
     ]);
   });
 
-  it('with a key nobody has, of which no more than its end is shown', async () => {
-    const protocols = ['realtime', 'openai-insecure-api-key.sk-nobody-has-this-key'];
+  it('with an unknown key, of which no more than its end is shown', async () => {
+    const protocols = ['realtime', 'openai-insecure-api-key.sk-unknown-virtual-key'];
     const { status, headers, body } = await refusalOf(app, { headers: {}, protocols });
     expect([status, body]).toEqual([
       401,
@@ -256,7 +256,7 @@ describe('realtime.connect 401', () => {
         },
       },
     ]);
-    expect(JSON.stringify([headers, body])).not.toContain('sk-nobody');
+    expect(JSON.stringify([headers, body])).not.toContain('sk-unknown');
   });
 });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
     config: {
       model_list: [
         { model_name: 'voice', litellm_params: { ...params, ...PRICES } },
-        { model_name: 'unpriced', litellm_params: { ...params, model: 'openai/nobody-prices-this' } },
+        { model_name: 'unpriced', litellm_params: { ...params, model: 'openai/no-price' } },
       ],
     },
   });
@@ -84,8 +84,8 @@ const done = (counted: object): object => ({
   response: { id: 'resp_1', object: 'realtime.response', status: 'completed', output: [], usage: counted },
 });
 
-describe('what both sides say', () => {
-  it('goes through untouched, in order, in both directions', async () => {
+describe('messages of a session', () => {
+  it('are forwarded unchanged, in order, in both directions', async () => {
     const { client, session, end } = await join();
     const sound = Buffer.alloc(48_000, 7).toString('base64');
     const fromClient = [
@@ -106,7 +106,7 @@ describe('what both sides say', () => {
     await end();
   });
 
-  it('names the model as the caller knows it, and the upstream as it does', async () => {
+  it('have the model name of the caller in one direction, of the upstream in the other', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_1', model: 'gpt-realtime-2025-08-28', voice: 'ash' } });
     expect(JSON.parse(await client.heard())).toEqual({
@@ -217,7 +217,7 @@ describe('an event that may not go on', () => {
   });
 });
 
-describe('what a session leaves behind', () => {
+describe('records of a session', () => {
   it('is one spend row and one span, with all its answers, sound and cache at their prices', async () => {
     const { client, session, end } = await join();
     session.say({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
@@ -252,7 +252,7 @@ describe('what a session leaves behind', () => {
     ]);
   });
 
-  it('counts what another model wrote down, at the price of that model', async () => {
+  it('charge transcripts of another model at its price', async () => {
     const { client, session, end } = await join();
     session.say({
       type: 'session.updated',

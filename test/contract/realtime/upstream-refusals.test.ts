@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { upstreamErrorType } from '../../support/error-bodies.ts';
 import { refusalOf } from '../../support/realtime-client.ts';
 import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -49,7 +50,7 @@ it.each([
     {
       error: {
         message: `litellm.${kind}: ${kind}: OpenAIException - not with <secret>`,
-        type: 'no',
+        type: upstreamErrorType(status),
         param: null,
         code: 'why',
       },
@@ -115,7 +116,7 @@ it('realtime.connect 500: one that cannot be reached', async () => {
   ]);
 });
 
-it('is a timeout where none comes in the time of the deployment', async () => {
+it('is a timeout where no answer arrives within the timeout of the deployment', async () => {
   upstream.answer(() => {});
   const { status, body } = await refusalOf(app, { path: '/v1/realtime?model=hurried' });
   expect([status, body]).toEqual([
@@ -123,7 +124,7 @@ it('is a timeout where none comes in the time of the deployment', async () => {
     {
       error: {
         message: 'litellm.Timeout: Timeout: OpenAIException - The upstream did not open a WebSocket in time.',
-        type: null,
+        type: 'invalid_request_error',
         param: null,
         code: '408',
       },

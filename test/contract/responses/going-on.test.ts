@@ -102,14 +102,14 @@ describe('going on from a translated response', () => {
     expect((await client.call('GET', `/v1/responses/${second.id}`)).status).toBe(200);
   });
 
-  it('responses.create 400: a response in the background, which nobody here makes', async () => {
+  it('responses.create 400: a response in the background, which the deployment does not support', async () => {
     const { status, body } = await client.ask({ model: 'chats', input: 'x', background: true });
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { param: 'background' } } });
   });
 });
 
 describe('references to items', () => {
-  it('stand for what was asked and said', async () => {
+  it('are resolved to their stored items', async () => {
     const calls = [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }];
     client.answerWith({ role: 'assistant', content: 'A moment.', tool_calls: calls });
     const { body: first } = await client.ask({ model: 'chats', input: 'Look.' });

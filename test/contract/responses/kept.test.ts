@@ -19,7 +19,10 @@ beforeAll(async () => {
           model_name: 'thinker',
           litellm_params: { model: 'openai/up-1', ...params, use_chat_completions_api: false },
         },
-        { model_name: 'chats', litellm_params: { model: 'openai/up-2', ...params } },
+        {
+          model_name: 'chats',
+          litellm_params: { model: 'openai/up-2', ...params, use_chat_completions_api: true },
+        },
       ],
     },
   });
@@ -110,12 +113,14 @@ describe.each([
     },
   );
 
-  it('401: a key nobody knows', async () => {
-    const { status } = await ask(method, `/v1/responses/${id}${tail}`, { authorization: 'Bearer sk-nobody-knows' });
+  it('401: an unknown key', async () => {
+    const { status } = await ask(method, `/v1/responses/${id}${tail}`, {
+      authorization: 'Bearer sk-unknown-virtual-key',
+    });
     expect(status).toBe(401);
   });
 
-  it("404: another's, an id that means nothing, one of an answer that was not to be kept", async () => {
+  it("404: another's, and one of an answer that was not to be kept; 403: an id of another origin", async () => {
     answerWith(200, { id: 'chat', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
     const made = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
     const own = (await made.json()) as { id: string; store: boolean };
@@ -123,7 +128,11 @@ describe.each([
     const calls = upstream.received.length;
     const missing = (of: string) =>
       refusal(404, { message: `Response with id '${of}' not found.`, type: 'not_found_error' });
-    for (const of of [own.id, 'resp_up']) expect(await ask(method, `/v1/responses/${of}${tail}`)).toEqual(missing(of));
+    expect(await ask(method, `/v1/responses/${own.id}${tail}`)).toEqual(missing(own.id));
+    const message = 'This response id was not issued by this gateway, so its owner is unknown.';
+    expect(await ask(method, `/v1/responses/resp_up${tail}`)).toEqual(
+      refusal(403, { message, type: 'permission_error' }),
+    );
     expect(await ask(method, `/v1/responses/${id}${tail}`, await newKey({}))).toEqual(missing(id));
     expect(upstream.received.length).toBe(calls);
   });
@@ -141,12 +150,12 @@ describe.each([
     expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
       refusal(503, {
         message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - later',
-        type: 'server_error',
+        type: 'internal_server_error',
       }),
     );
   });
 
-  it('500: an answer that is none', async () => {
+  it('500: an invalid answer', async () => {
     answerWith(200, '<html>');
     const { traceId, headers } = aTrace();
     expect(await ask(method, `/v1/responses/${id}${tail}`, { ...key, ...headers })).toEqual(
@@ -185,7 +194,7 @@ it('responses.get 400: a stream of a response that is kept', async () => {
   );
 });
 
-it('responses.compact 400: a model that nobody there can compact for', async () => {
+it('responses.compact 400: a model whose provider cannot compact', async () => {
   for (const model of ['chats', 'demo']) {
     const response = await app.call('POST', '/v1/responses/compact', { model, input: 'x' });
     expect([response.status, await response.json()]).toMatchObject([

@@ -92,7 +92,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     expect(next.body['previous_response_id']).toMatch(SEALED);
   });
 
-  it('a stream goes through but for its names, pieces of text untouched', async () => {
+  it('a stream is forwarded except its ids and model name, text deltas unchanged', async () => {
     const created = event({ type: 'response.created', response: { ...ANSWER, status: 'in_progress' } });
     const odd =
       'event: response.output_text.delta\ndata: {"type":"response.output_text.delta" , "delta":"H\\u0069"}\n\n';
@@ -116,7 +116,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     ]);
   });
 
-  it('a response that failed goes through as it is, and counts as a failure', async () => {
+  it('a failed response is forwarded, and counts as a failure', async () => {
     const failed = { ...ANSWER, status: 'failed', error: { code: 'server_error', message: 'Out of thoughts.' } };
     const { traceId, headers } = aTrace();
     streamWith(
@@ -165,7 +165,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     });
   });
 
-  it('a stream that stops early is told of', async () => {
+  it('a stream that stops early ends with an error', async () => {
     streamWith(event({ type: 'response.created', sequence_number: 0, response: ANSWER }));
     const response = await app.call('POST', '/responses', { model: 'thinker', input: 'x', stream: true });
     expect(await response.text()).toContain('the stream ended before the answer did');
@@ -200,14 +200,15 @@ describe('responses.create 400', () => {
     expect((await ask({ model: 'thinker', input: 'x', previous_response_id: id })).status).toBe(200);
   });
 
-  it('a model at another account than the response it goes on from', async () => {
+  it('a model at another account than the previous response', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     expect(await ask({ model: 'elsewhere', input: 'x', previous_response_id: body['id'] })).toEqual({
       status: 400,
       body: {
         error: {
-          message: 'What this request refers to is kept by another provider than that of the model "elsewhere".',
+          message:
+            'The object that this request refers to is stored at another provider than that of the model "elsewhere".',
           type: 'invalid_request_error',
           param: 'model',
           code: '400',
@@ -217,8 +218,8 @@ describe('responses.create 400', () => {
   });
 });
 
-describe('what goes on from a kept response, and is asked again', () => {
-  it('stays at the account that keeps it, whatever it may fall back to', async () => {
+describe('a retried continuation of a stored response', () => {
+  it('stays at the account that stores it, in spite of fallbacks', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     const from = upstream.received.length;
@@ -240,7 +241,7 @@ describe('what goes on from a kept response, and is asked again', () => {
           message: [
             'litellm.InternalServerError: InternalServerError: OpenAIException - no. Received Model Group=thinker',
             'Available Model Group Fallbacks=["elsewhere"]',
-            'Error doing the fallback: What this request refers to is kept by another provider than that of the model "elsewhere".',
+            'Error doing the fallback: The object that this request refers to is stored at another provider than that of the model "elsewhere".',
           ].join('\n'),
           type: 'internal_server_error',
           param: null,
@@ -277,7 +278,7 @@ describe('a model that is asked through the Responses API only', () => {
     });
   });
 
-  it('tells them of a response that failed, whole and in a stream', async () => {
+  it('reports a failed response, whole and in a stream', async () => {
     const failed = { ...ANSWER, status: 'failed', error: { code: 'server_error', message: 'Out of thoughts.' } };
     const message = 'litellm.InternalServerError: InternalServerError: OpenAIException - Out of thoughts.';
     const error = { message, type: 'internal_server_error', param: null, code: 'server_error' };

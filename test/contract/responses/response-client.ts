@@ -34,7 +34,10 @@ export async function startResponses(): Promise<ResponseClient> {
   const app = await startApp({
     config: {
       model_list: [
-        { model_name: 'chats', litellm_params: { model: 'openai/up-1', ...params } },
+        {
+          model_name: 'chats',
+          litellm_params: { model: 'openai/up-1', ...params, use_chat_completions_api: true },
+        },
         {
           model_name: 'thinker',
           litellm_params: { model: 'openai/up-2', ...params, use_chat_completions_api: false },

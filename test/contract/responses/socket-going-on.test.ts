@@ -5,22 +5,22 @@ import {
   type Frame,
   idOf,
   openResponses,
-  type ResponseHouse,
+  type ResponseSetup,
   type ResponseSocket,
-  startResponseHouse,
+  startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
 import { aTrace, left } from '../inference/left.ts';
 
 const OWN = /^resp_[0-9a-f]{32}$/;
 
-let house: ResponseHouse;
+let setup: ResponseSetup;
 beforeAll(async () => {
-  house = await startResponseHouse();
+  setup = await startResponseSetup();
 });
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
-const open = () => openResponses(house.app);
+const open = () => openResponses(setup.app);
 const notFound = (id: string, differing: object = {}): object => ({
   type: 'error',
   status: 400,
@@ -45,12 +45,12 @@ function turn(client: ResponseSocket, text: string, body: object): Promise<reado
     { id: 'rs_up', type: 'reasoning', summary: [] },
     { id: 'msg_up', status: 'completed', ...said(text) },
   ];
-  house.streamWith(streamOf(aResponse({ id: `resp_${text}`, output })));
+  setup.streamWith(streamOf(aResponse({ id: `resp_${text}`, output })));
   return client.ask({ model: 'thinker', store: false, ...body });
 }
 
-describe('a response that nobody stores', () => {
-  it('is gone on from on its connection: the upstream is told the whole conversation', async () => {
+describe('a response that is not stored', () => {
+  it('can be continued on its connection: the upstream gets the whole conversation', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: 'Say one.' }));
     const frames = await turn(client, 'Two.', {
@@ -58,7 +58,7 @@ describe('a response that nobody stores', () => {
       previous_response_id: one,
       instructions: 'Be brief.',
     });
-    expect(house.sent()).toEqual({
+    expect(setup.sent()).toEqual({
       model: 'up-2',
       store: false,
       stream: true,
@@ -67,7 +67,7 @@ describe('a response that nobody stores', () => {
     });
     expect(frames.map(({ response }) => (response as Frame)['previous_response_id'])).toEqual([one, one]);
     await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
-    expect(house.sent()['input']).toEqual([
+    expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Say one.' },
       said('One.'),
       { role: 'user', content: 'Two?' },
@@ -79,31 +79,31 @@ describe('a response that nobody stores', () => {
 
   it('of a model of another dialect likewise, and by another model', async () => {
     const client = await open();
-    house.streamWith(chatStream('One.'));
+    setup.streamWith(chatStream('One.'));
     const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
     expect(idOf(one)).toMatch(OWN);
-    house.streamWith(chatStream('Two.'));
+    setup.streamWith(chatStream('Two.'));
     const two = await client.ask({ model: 'chats', input: 'Two?', store: false, previous_response_id: idOf(one) });
-    expect(house.sent()['messages']).toEqual([
+    expect(setup.sent()['messages']).toEqual([
       { role: 'user', content: 'Say one.' },
       { role: 'assistant', content: 'One.' },
       { role: 'user', content: 'Two?' },
     ]);
     expect(two.at(-1)).toMatchObject({ response: { previous_response_id: idOf(one), store: false } });
     await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(two) });
-    expect((house.sent()['input'] as object[]).length).toBe(5);
+    expect((setup.sent()['input'] as object[]).length).toBe(5);
     client.socket.close();
   });
 
-  it('is remembered where its lane has said nothing since, and by its connection alone', async () => {
+  it('is held until the next turn of its lane, and by its connection only', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork, into a lane of its own.
     await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
-    expect((house.sent()['input'] as object[]).length).toBe(3);
+    expect((setup.sent()['input'] as object[]).length).toBe(3);
     const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
-    const calls = house.upstream.received.length;
-    house.upstream.answer((response) => {
+    const calls = setup.upstream.received.length;
+    setup.upstream.answer((response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({
@@ -116,7 +116,7 @@ describe('a response that nobody stores', () => {
         }),
       );
     });
-    // The upstream is asked: it may keep what it was told not to.
+    // The upstream is called: it may store responses in spite of `store: false`.
     expect(
       (await client.ask({ model: 'thinker', input: 'x', previous_response_id: one, stream_id: 'a' })).at(-1),
     ).toEqual(
@@ -126,45 +126,45 @@ describe('a response that nobody stores', () => {
         error: expect.objectContaining({ code: 'previous_response_not_found' }),
       }),
     );
-    expect(house.upstream.received.length).toBe(calls + 1);
-    expect(house.sent()['previous_response_id']).toBe('resp_One.');
+    expect(setup.upstream.received.length).toBe(calls + 1);
+    expect(setup.sent()['previous_response_id']).toBe('resp_One.');
     const other = await open();
     await other.ask({ model: 'thinker', input: 'x', store: false, previous_response_id: two });
-    expect(house.sent()['input']).toBe('x');
+    expect(setup.sent()['input']).toBe('x');
     other.socket.close();
     client.socket.close();
   });
 
-  it('is forgotten when its lane could not go on from it; what another lane tried does not count', async () => {
+  it('is dropped when its lane fails to continue it; a failure of another lane has no effect', async () => {
     const client = await open();
-    house.streamWith(chatStream('One.'));
+    setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));
     const fails = { model: 'chats', input: 'x', store: false, previous_response_id: one };
-    house.upstream.answer((response) => response.writeHead(503).end());
+    setup.upstream.answer((response) => response.writeHead(503).end());
     expect((await client.ask({ ...fails, stream_id: 'b' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
-    house.streamWith(chatStream('Two.'));
+    setup.streamWith(chatStream('Two.'));
     expect((await client.ask({ ...fails, stream_id: 'c' })).at(-1)?.type).toBe('response.completed');
-    house.upstream.answer((response) => response.writeHead(503).end());
+    setup.upstream.answer((response) => response.writeHead(503).end());
     expect((await client.ask({ ...fails, stream_id: 'a' })).at(-1)).toMatchObject({ type: 'error', status: 503 });
     expect(await client.ask({ ...fails, stream_id: 'a' })).toEqual([notFound(one, { stream_id: 'a' })]);
     client.socket.close();
   });
 
-  it('can be stored by what goes on from it, with all that came before', async () => {
+  it('is stored with its history when a stored response continues it', async () => {
     const client = await open();
-    house.streamWith(chatStream('One.'));
+    setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: 'Say one.', store: false }));
-    house.streamWith(chatStream('Two.'));
+    setup.streamWith(chatStream('Two.'));
     const two = idOf(await client.ask({ model: 'chats', input: 'Two?', previous_response_id: one }));
     client.socket.close();
-    const over = await house.app.call('POST', '/v1/responses', {
+    const over = await setup.app.call('POST', '/v1/responses', {
       model: 'chats',
       input: 'Three?',
       previous_response_id: two,
       stream: true,
     });
     expect(await over.text()).toContain('response.completed');
-    expect(house.sent()['messages']).toEqual([
+    expect(setup.sent()['messages']).toEqual([
       { role: 'user', content: 'Say one.' },
       { role: 'assistant', content: 'One.' },
       { role: 'user', content: 'Two?' },
@@ -174,16 +174,16 @@ describe('a response that nobody stores', () => {
   });
 });
 
-it('a response that is stored is gone on from where it is stored', async () => {
+it('a stored response is continued where it is stored', async () => {
   const client = await open();
-  house.streamWith(streamOf());
+  setup.streamWith(streamOf());
   const one = idOf(await client.ask({ model: 'thinker', input: '1' }));
   await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
-  expect(house.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
+  expect(setup.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
   // One that is not stored comes between.
   const three = idOf(await turn(client, 'Three.', { input: '3', previous_response_id: one }));
   await turn(client, 'Four.', { input: '4', previous_response_id: three });
-  expect(house.sent()).toMatchObject({
+  expect(setup.sent()).toMatchObject({
     previous_response_id: 'resp_up',
     input: [{ role: 'user', content: '3' }, said('Three.'), { role: 'user', content: '4' }],
   });
@@ -191,11 +191,11 @@ it('a response that is stored is gone on from where it is stored', async () => {
 });
 
 describe('a response that is only made ready', () => {
-  it('calls nobody, and is gone on from like any other', async () => {
-    const calls = house.upstream.received.length;
+  it('calls no upstream, and can be continued like any other', async () => {
+    const calls = setup.upstream.received.length;
     const { traceId, headers } = aTrace();
-    const client = await openResponses(house.app, {
-      headers: { ...headers, authorization: `Bearer ${house.app.adminKey}` },
+    const client = await openResponses(setup.app, {
+      headers: { ...headers, authorization: `Bearer ${setup.app.adminKey}` },
     });
     const frames = await client.ask({ model: 'thinker', input: 'Know this.', generate: false, stream_id: 'main' });
     expect(frames.map(({ type, stream_id: lane, sequence_number: number }) => [type, lane, number])).toEqual([
@@ -213,24 +213,24 @@ describe('a response that is only made ready', () => {
         usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
       },
     });
-    expect(house.upstream.received.length).toBe(calls);
+    expect(setup.upstream.received.length).toBe(calls);
     await turn(client, 'Yes.', { input: 'Do you?', previous_response_id: idOf(frames), stream_id: 'main' });
-    expect(house.sent()['input']).toEqual([
+    expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Know this.' },
       { type: 'message', role: 'user', content: 'Do you?' },
     ]);
-    expect((await left(house.app, traceId)) as object[]).toHaveLength(1);
+    expect((await left(setup.app, traceId)) as object[]).toHaveLength(1);
     client.socket.close();
   });
 
   it('within a conversation that is stored', async () => {
     const client = await open();
-    house.streamWith(chatStream('One.'));
+    setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1' }));
     const ready = await client.ask({ model: 'chats', input: '2', generate: false, previous_response_id: one });
     expect(ready.at(-1)).toMatchObject({ response: { previous_response_id: one } });
     await client.ask({ model: 'chats', input: '3', previous_response_id: idOf(ready) });
-    expect(house.sent()['messages']).toEqual([
+    expect(setup.sent()['messages']).toEqual([
       { role: 'user', content: '1' },
       { role: 'assistant', content: 'One.' },
       { role: 'user', content: '2' },
@@ -240,8 +240,8 @@ describe('a response that is only made ready', () => {
   });
 
   it('asks the same rights', async () => {
-    const key = await house.newKey({ models: ['thinker'], max_budget: 0 });
-    const client = await openResponses(house.app, { headers: { authorization: `Bearer ${key}` } });
+    const key = await setup.newKey({ models: ['thinker'], max_budget: 0 });
+    const client = await openResponses(setup.app, { headers: { authorization: `Bearer ${key}` } });
     const refused = async (body: object) => (await client.ask({ input: 'x', generate: false, ...body })).at(-1);
     expect(await refused({ model: 'chats' })).toMatchObject({
       status: 403,

@@ -3,23 +3,23 @@ import {
   answerWith,
   type Frame,
   openResponses,
-  type ResponseHouse,
-  startResponseHouse,
+  type ResponseSetup,
+  startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
 
-let house: ResponseHouse;
+let setup: ResponseSetup;
 beforeAll(async () => {
-  house = await startResponseHouse();
+  setup = await startResponseSetup();
 });
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
-const open = () => openResponses(house.app);
+const open = () => openResponses(setup.app);
 const seen = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
 
 describe('lanes of a connection', () => {
   it('answer beside each other, each in its order, and every event names its own', async () => {
-    const calls = house.hold();
+    const calls = setup.hold();
     const client = await open();
     const create = (input: string, stream_id?: string): void =>
       client.say({ type: 'response.create', model: 'thinker', input, stream_id });
@@ -60,14 +60,14 @@ describe('lanes of a connection', () => {
   });
 
   it('answer sixteen at once, and the next when one of them has ended', async () => {
-    const calls = house.hold();
+    const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
       client.say({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
     const begun = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
     expect(begun.map(({ body }) => body['input'])).toEqual(Array.from({ length: 16 }, (_, lane) => `${lane}`));
     // Whatever was to be asked at once has come before this.
-    const between = house.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
+    const between = setup.app.call('POST', '/v1/responses', { model: 'thinker', input: 'between', stream: true });
     const next = await calls.next();
     expect(next.body['input']).toBe('between');
     answerWith(next.response, streamOf());
@@ -87,7 +87,7 @@ describe('lanes of a connection', () => {
   });
 
   it('are thirty-two, beside the one without a name', async () => {
-    house.streamWith(streamOf());
+    setup.streamWith(streamOf());
     const client = await open();
     for (let lane = 0; lane < 32; lane += 1)
       await client.ask({ model: 'thinker', input: 'x', stream_id: `lane_${lane}` });
@@ -100,7 +100,7 @@ describe('lanes of a connection', () => {
           type: 'invalid_request_error',
           code: 'websocket_stream_limit_reached',
           message:
-            '/responses: This connection has named 32 lanes, which is the most. Use one of those, or open another connection.',
+            '/responses: This connection reached the limit of 32 lanes. Use one of them, or open another connection.',
           param: 'stream_id',
           headers: { 'x-litellm-version': expect.any(String) },
         },

@@ -7,9 +7,9 @@ import {
   aResponse,
   eventText,
   openResponses,
-  type ResponseHouse,
+  type ResponseSetup,
   type ResponseSocket,
-  startResponseHouse,
+  startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
@@ -17,27 +17,27 @@ import { aTrace, left } from '../inference/left.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-let house: ResponseHouse;
+let setup: ResponseSetup;
 beforeAll(async () => {
-  house = await startResponseHouse();
+  setup = await startResponseSetup();
 });
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
 async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
   const { traceId, headers } = aTrace();
-  const authorization = `Bearer ${house.app.adminKey}`;
-  return { client: await openResponses(house.app, { headers: { ...headers, authorization } }), traceId };
+  const authorization = `Bearer ${setup.app.adminKey}`;
+  return { client: await openResponses(setup.app, { headers: { ...headers, authorization } }), traceId };
 }
 
 /** The ends that the records of a connection's calls tell of. */
-async function endsOf(traceId: string, app: TestApp = house.app): Promise<unknown> {
+async function endsOf(traceId: string, app: TestApp = setup.app): Promise<unknown> {
   const rows = (await left(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
   return rows.map(({ spendRow }) => [spendRow.status, spendRow.errorCode]);
 }
 
 /** A response that has begun, and says no more. */
 function stall(): void {
-  house.upstream.answer((response) => {
+  setup.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
   });
@@ -55,14 +55,14 @@ describe('a client that leaves', () => {
     const { client, traceId } = await open();
     client.say({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
     expect((await client.frame()).type).toBe('response.created');
-    const calls = house.hold();
+    const calls = setup.hold();
     client.say({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
     await calls.next();
     client.say({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
     leave(client);
-    await house.upstream.abandoned();
-    await house.upstream.abandoned();
-    expect(house.upstream.received.at(-1)?.body).toContain('asked');
+    await setup.upstream.abandoned();
+    await setup.upstream.abandoned();
+    expect(setup.upstream.received.at(-1)?.body).toContain('asked');
     await expect
       .poll(() => endsOf(traceId), { timeout: 10_000 })
       .toEqual([
@@ -71,7 +71,7 @@ describe('a client that leaves', () => {
       ]);
   });
 
-  it('leaves nothing open, however it leaves and whatever is under way', async () => {
+  it('leaves no connection open, for every kind of disconnect', async () => {
     const before = sockets();
     stall();
     const clients = await Promise.all(Array.from({ length: 30 }, open));
@@ -87,7 +87,7 @@ describe('a client that leaves', () => {
       if (at % 2 === 0) client.socket.terminate();
       else client.socket.close();
     }
-    await expect.poll(() => house.upstream.connections(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => setup.upstream.connections(), { timeout: 10_000 }).toBe(0);
     await expect.poll(sockets, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   });
 });
@@ -98,12 +98,12 @@ it('an upstream that never stops is read no faster than its client reads', async
   const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
   let sent = 0;
   const stopped = Promise.withResolvers<{ end(): void }>();
-  house.upstream.answer((response) => {
+  setup.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
     let waiting = -1;
     let looks = 0;
-    // Until nothing of what was sent has left for a while: whoever takes it has stopped.
+    // Waits until no bytes leave for a while: the reader has stopped.
     const more = setInterval(() => {
       const before = waiting;
       waiting = response.writableLength;
@@ -127,8 +127,8 @@ it('an upstream that never stops is read no faster than its client reads', async
 });
 
 describe('a process that stops', () => {
-  it('ends what is idle at once, lets responses end, and takes no others', async () => {
-    const other = await startResponseHouse();
+  it('closes idle connections at once, lets responses end, and accepts no others', async () => {
+    const other = await startResponseSetup();
     const calls = other.hold();
     const idle = await openResponses(other.app);
     const busy = await openResponses(other.app);
@@ -158,8 +158,8 @@ describe('a process that stops', () => {
     await other.upstream.stop();
   });
 
-  it('responses.connect 503: breaks off what takes too long, and tells and records it', async () => {
-    const other = await startResponseHouse();
+  it('responses.connect 503: cuts responses that take too long, with an error event and a record', async () => {
+    const other = await startResponseSetup();
     other.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));

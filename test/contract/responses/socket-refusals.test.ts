@@ -3,22 +3,22 @@ import {
   aResponse,
   eventText,
   openResponses,
-  type ResponseHouse,
-  startResponseHouse,
+  type ResponseSetup,
+  startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
 import { aTrace, left } from '../inference/left.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let house: ResponseHouse;
+let setup: ResponseSetup;
 beforeAll(async () => {
-  house = await startResponseHouse();
+  setup = await startResponseSetup();
 });
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
 const open = (headers: Record<string, string> = {}) =>
-  openResponses(house.app, { headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers } });
+  openResponses(setup.app, { headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
 /** A refusal as its event, whole. */
 const refused = (status: number, error: object, differing: object = {}): object => ({
@@ -33,16 +33,16 @@ const refused = (status: number, error: object, differing: object = {}): object 
   },
   ...differing,
 });
-/** One that nobody knows the caller of: its event was none. */
+/** An error without a known stream: the message was no event. */
 const unread = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
-describe('a turn that is refused, on a connection that goes on', () => {
+describe('a refused turn on a connection that stays open', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
     ['no JSON', '{"type":', unread('request_body', 'The request body is not valid JSON.')],
     ['no object', '[]', unread('request_body', 'The request body is not a JSON object.')],
     [
-      'an event nobody knows',
+      'an unknown event',
       { type: 'response.cancel' },
       unread('type', "/responses: The parameter 'type' must be 'response.create'."),
     ],
@@ -59,7 +59,10 @@ describe('a turn that is refused, on a connection that goes on', () => {
     [
       'a response in the background',
       { model: 'chats', input: 'x', background: true },
-      refused(400, { param: 'background', message: "/responses: On a WebSocket there is no 'background'." }),
+      refused(400, {
+        param: 'background',
+        message: "/responses: The parameter 'background' is not supported on a WebSocket.",
+      }),
     ],
     [
       'a setting of the wrong type',
@@ -86,8 +89,6 @@ describe('a turn that is refused, on a connection that goes on', () => {
       refused(
         400,
         {
-          type: 'None',
-          param: 'None',
           message:
             '/responses: Invalid model name passed in model=unheard-of. Call `/v1/models` to view available models for your key.',
         },
@@ -110,7 +111,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
   ];
 
   it.each(cases)('%s', async (_case, sent, event) => {
-    house.streamWith(streamOf());
+    setup.streamWith(streamOf());
     const client = await open();
     client.socket.send(typeof sent === 'string' ? sent : JSON.stringify({ type: 'response.create', ...sent }));
     expect(await client.answer()).toEqual([event]);
@@ -119,7 +120,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
   });
 
   it('by a key: its rights, its allowance, its end', async () => {
-    const limited = await open({ authorization: `Bearer ${await house.newKey({ models: ['another'] })}` });
+    const limited = await open({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
     expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
       refused(403, {
         type: 'key_model_access_denied',
@@ -130,8 +131,8 @@ describe('a turn that is refused, on a connection that goes on', () => {
     ]);
     limited.socket.close();
 
-    house.streamWith(streamOf());
-    const key = await house.newKey({ key_alias: 'poor', max_budget: 3 });
+    setup.streamWith(streamOf());
+    const key = await setup.newKey({ key_alias: 'poor', max_budget: 3 });
     const poor = await open({ authorization: `Bearer ${key}` });
     expect((await poor.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');
     expect(await poor.ask({ model: 'thinker', input: 'x' })).toEqual([
@@ -143,7 +144,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
     ]);
     poor.socket.close();
 
-    const short = await open({ authorization: `Bearer ${await house.newKey({ duration: '1s' })}` });
+    const short = await open({ authorization: `Bearer ${await setup.newKey({ duration: '1s' })}` });
     const last = async () => (await short.ask({ model: 'thinker', input: 'x' })).at(-1);
     await expect
       .poll(last, { timeout: 10_000 })
@@ -152,7 +153,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
   });
 
   it('by its upstream, in its own words', async () => {
-    house.upstream.answer((response) => {
+    setup.upstream.answer((response) => {
       response.writeHead(429, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({ error: { message: 'Slower.', type: 'requests', param: null, code: 'rate_limit' } }),
@@ -163,7 +164,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
       refused(
         429,
         {
-          type: 'requests',
+          type: 'throttling_error',
           code: 'rate_limit',
           message: 'litellm.RateLimitError: RateLimitError: OpenAIException - Slower.',
           headers: expect.objectContaining({ 'x-litellm-call-id': expect.stringMatching(UUID) }),
@@ -175,7 +176,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
   });
 
   it('under way: by an event with the next number', async () => {
-    house.upstream.answer((response) => {
+    setup.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 4, response: aResponse() }), () =>
         response.destroy(),
@@ -196,7 +197,7 @@ describe('a turn that is refused, on a connection that goes on', () => {
         { stream_id: 'main', sequence_number: 5 },
       ),
     ]);
-    expect(await left(house.app, traceId)).toMatchObject([
+    expect(await left(setup.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
     client.socket.close();

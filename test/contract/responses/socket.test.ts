@@ -9,8 +9,8 @@ import {
   eventText,
   type Frame,
   openResponses,
-  type ResponseHouse,
-  startResponseHouse,
+  type ResponseSetup,
+  startResponseSetup,
   streamOf,
 } from '../../support/response-socket.ts';
 import { aTrace, left } from '../inference/left.ts';
@@ -19,18 +19,18 @@ const SEALED = /^resp_[\w-]{80,}$/;
 const OWN = /^resp_[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-let house: ResponseHouse;
+let setup: ResponseSetup;
 beforeAll(async () => {
-  house = await startResponseHouse({ max_request_size_mb: 1 });
+  setup = await startResponseSetup({ max_request_size_mb: 1 });
 });
-afterAll(() => house.stop());
+afterAll(() => setup.stop());
 
 const open = (headers: Record<string, string> = {}, path = '/v1/responses') =>
-  openResponses(house.app, { path, headers: { authorization: `Bearer ${house.app.adminKey}`, ...headers } });
+  openResponses(setup.app, { path, headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
 describe('responses.connect 101', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])('opens a connection at %s', async (path) => {
-    house.streamWith(streamOf());
+    setup.streamWith(streamOf());
     const client = await open({}, path);
     expect(client.headers).toMatchObject({ upgrade: 'websocket', 'x-litellm-version': expect.any(String) });
     expect((await client.ask({ model: 'thinker', input: 'Hello' })).map(({ type }) => type)).toEqual([
@@ -45,7 +45,7 @@ describe('responses.connect 101', () => {
     const created = { type: 'response.created', sequence_number: 0, response: aResponse({ status: 'in_progress' }) };
     const odd = '{"type":"response.output_text.delta" , "delta":"H\\u0069 response.completed"}';
     const completed = { type: 'response.completed', sequence_number: 2, response: aResponse(), later: [1e-7] };
-    house.streamWith(
+    setup.streamWith(
       `${eventText(created)}event: response.output_text.delta\ndata: ${odd}\n\n: a comment\n\n${eventText(completed)}data: [DONE]\n\n`,
     );
     const client = await open({}, '/v1/responses?model=thinker');
@@ -56,14 +56,14 @@ describe('responses.connect 101', () => {
     expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...shown } });
     expect(await client.heard()).toBe(odd);
     expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...shown } });
-    expect(house.upstream.received.at(-1)?.body).toBe(
+    expect(setup.upstream.received.at(-1)?.body).toBe(
       '{"top_p":1e-7,"input":"H\\u0069","stream":true,"background":false,"model":"up-2"}',
     );
     client.socket.close();
   });
 
   it('a model of another dialect answers in the events of the API', async () => {
-    house.streamWith(chatStream('Good day.'));
+    setup.streamWith(chatStream('Good day.'));
     const client = await open();
     const frames = await client.ask({ model: 'chats', input: 'Hello', instructions: 'Be kind.' });
     expect(frames.map(({ type }) => type)).toEqual([
@@ -84,8 +84,8 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('says the same of the demo model as over HTTP', async () => {
-    const over = await house.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
+  it('has the same answer of the demo model as over HTTP', async () => {
+    const over = await setup.app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', stream: true });
     const events = (await over.text())
       .split('\n\n')
       .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
@@ -99,13 +99,13 @@ describe('responses.connect 101', () => {
   });
 
   it('every response is a call: a row, a cost and an id of its own, in the trace of the connection', async () => {
-    house.streamWith(streamOf());
+    setup.streamWith(streamOf());
     const { traceId, headers } = aTrace();
     const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });
     await client.ask({ model: 'thinker', input: 'Hello' });
-    house.streamWith(chatStream('Good day.'));
+    setup.streamWith(chatStream('Good day.'));
     await client.ask({ model: 'chats', input: 'Hello' });
-    const rows = (await left(house.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
+    const rows = (await left(setup.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
     const usage = { inputTokens: 5, outputTokens: 3 };
     expect(rows.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
       { name: 'chat chats', spendRow: { callType: 'aresponses', costUsd: '3.25', status: 'SUCCESS', usage } },
@@ -117,8 +117,8 @@ describe('responses.connect 101', () => {
     client.socket.close();
   });
 
-  it('what the handshake and an event say to the gateway holds for the call', async () => {
-    house.streamWith(streamOf());
+  it('gateway fields of the handshake and of an event apply to the call', async () => {
+    setup.streamWith(streamOf());
     const { traceId, headers } = aTrace();
     const client = await open({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });
     const message =
@@ -128,21 +128,21 @@ describe('responses.connect 101', () => {
     const other = await open({ ...headers, 'x-litellm-session-id': 'session-7' });
     const frames = await other.ask({ model: 'thinker', input: 'x', mock_response: 'Made up.' });
     expect(frames.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: 'Made up.' }] }] } });
-    expect(JSON.stringify(await left(house.app, traceId))).toContain('session-7');
+    expect(JSON.stringify(await left(setup.app, traceId))).toContain('session-7');
     other.socket.close();
   });
 
-  it('a response that failed is told as it is, and counts as a failure', async () => {
+  it('a failed response is passed on, and counts as a failure', async () => {
     const error = { code: 'server_error', message: 'Out of thoughts.' };
     const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
-    house.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
+    setup.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
     const { traceId, headers } = aTrace();
     const client = await open(headers);
     expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)).toMatchObject({
       type: 'response.failed',
       response: { error },
     });
-    expect(await left(house.app, traceId)).toMatchObject([
+    expect(await left(setup.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
     client.socket.close();
@@ -151,7 +151,7 @@ describe('responses.connect 101', () => {
 
 describe('responses.connect 400', () => {
   it('for a request that is no WebSocket', async () => {
-    const response = await house.app.call('GET', '/v1/responses');
+    const response = await setup.app.call('GET', '/v1/responses');
     const message = '/responses: This path is a WebSocket. Send `Connection: Upgrade` and `Upgrade: websocket`.';
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -159,15 +159,15 @@ describe('responses.connect 400', () => {
     ]);
   });
 
-  it('for a handshake that is none', async () => {
+  it('for an invalid handshake', async () => {
     const headers = {
-      authorization: `Bearer ${house.app.adminKey}`,
+      authorization: `Bearer ${setup.app.adminKey}`,
       connection: 'Upgrade',
       upgrade: 'websocket',
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
       'sec-websocket-version': '8',
     };
-    const asked = request(`${house.app.url}/openai/v1/responses`, { headers }).end();
+    const asked = request(`${setup.app.url}/openai/v1/responses`, { headers }).end();
     const [response] = (await once(asked, 'response')) as [IncomingMessage];
     const message = '/responses: This is no WebSocket handshake: Sec-WebSocket-Version must be 13.';
     expect([response.statusCode, await json(response)]).toEqual([
@@ -178,14 +178,14 @@ describe('responses.connect 400', () => {
 });
 
 it('a POST that offers an upgrade is served over HTTP, as it would be without', async () => {
-  house.streamWith(streamOf());
+  setup.streamWith(streamOf());
   const headers = {
-    authorization: `Bearer ${house.app.adminKey}`,
+    authorization: `Bearer ${setup.app.adminKey}`,
     'content-type': 'application/json',
     connection: 'Upgrade',
     upgrade: 'websocket',
   };
-  const asked = request(`${house.app.url}/v1/responses`, { method: 'POST', headers });
+  const asked = request(`${setup.app.url}/v1/responses`, { method: 'POST', headers });
   asked.end(JSON.stringify({ model: 'thinker', input: 'Hello', stream: true }));
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   expect([response.statusCode, await text(response)]).toEqual([200, expect.stringContaining('response.completed')]);
@@ -194,11 +194,11 @@ it('a POST that offers an upgrade is served over HTTP, as it would be without', 
 describe('responses.connect 401', () => {
   it.each([
     ['without a key', {}, /^Authentication Error, No api key passed in/],
-    ['with a key nobody has', { authorization: 'Bearer sk-nobody-has-this-key' }, /Received API Key = sk-\.\.\.-key, /],
+    ['with an unknown key', { authorization: 'Bearer sk-unknown-virtual-key' }, /Received API Key = sk-\.\.\.-key, /],
   ])('%s', async (_case, headers, message) => {
-    const { status, headers: head, body } = await refusalOf(house.app, { path: '/v1/responses', headers });
+    const { status, headers: head, body } = await refusalOf(setup.app, { path: '/v1/responses', headers });
     expect([status, body]).toMatchObject([401, { error: { message: expect.stringMatching(message), code: '401' } }]);
-    expect(JSON.stringify([head, body])).not.toContain('sk-nobody');
+    expect(JSON.stringify([head, body])).not.toContain('sk-unknown');
   });
 });
 
@@ -209,7 +209,7 @@ it('a message larger than is taken ends the connection', async () => {
 });
 
 it('input for a response that is under way is answered at once: it is not taken', async () => {
-  const calls = house.hold();
+  const calls = setup.hold();
   const client = await open();
   client.say({ type: 'response.create', model: 'thinker', input: 'x' });
   const { response } = await calls.next();
@@ -222,7 +222,7 @@ it('input for a response that is under way is answered at once: it is not taken'
     error: {
       type: 'invalid_request_error',
       code: 'steering_not_supported',
-      message: 'A response that is under way takes no further input here. Send it when the response has ended.',
+      message: 'A running response does not accept input. Send the input when the response has ended.',
     },
   });
   response.destroy();

@@ -95,7 +95,7 @@ describe('a translated response is kept for its owner', () => {
     expect(await list('?after=msg_nothing')).toEqual(page([], false));
   });
 
-  it('responses.delete 200: and then it is gone', async () => {
+  it('responses.delete 200: it is 404 afterwards', async () => {
     const { id } = await client.said('Hi', { input: 'Hello' });
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
       status: 200,
@@ -162,7 +162,7 @@ describe('a translated response is kept for its owner', () => {
       );
   });
 
-  it('responses.create 200: with store false it is not kept, and says so', async () => {
+  it('responses.create 200: with store false it is not stored, and has store false', async () => {
     const response = await client.said('Hi', { input: 'Hello', store: false });
     expect(response['store']).toBe(false);
     expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
@@ -176,7 +176,7 @@ describe('where responses are not to be kept', () => {
   });
   afterAll(() => strict.stop());
 
-  it('responses.create 200: says so, and names what was asked for in vain', async () => {
+  it('responses.create 200: reports that it is not stored, and names the dropped fields', async () => {
     const plain = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' });
     const wanted = await strict.call('POST', '/v1/responses', { model: 'demo', input: 'Hello', store: true });
     const { id, store } = (await wanted.json()) as { readonly id: string; readonly store: boolean };

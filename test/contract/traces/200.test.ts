@@ -127,7 +127,7 @@ describe('traces.list 200', () => {
     expect(trace).toMatchObject({ summary: { duration_ms: 1.6 } });
   });
 
-  it('covers the last 24 hours unless it is told otherwise', async () => {
+  it('covers the last 24 hours by default', async () => {
     const key = await makeKey(app);
     const hour = 3_600_000;
     const at = (ms: number, digit: string) => {
@@ -248,7 +248,7 @@ describe('traces.get 200', () => {
 });
 
 describe('traces.span 200', () => {
-  it('is what went in, what came out and every other attribute', async () => {
+  it('has input, output and every other attribute', async () => {
     const ref = refFor(app.adminKey);
     expect(await answered(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}?trace_ref=${ref}`))).toEqual([
       200,
@@ -325,7 +325,7 @@ describe('traces.span 200', () => {
 });
 
 describe('traces.get 200: an error longer than is kept', () => {
-  it('is cut, and says so', async () => {
+  it('is cut, and marked as cut', async () => {
     const key = await makeKey(app);
     const id = '6'.repeat(32);
     const long = otlpSpan('1', 0, 1, {}, { traceId: id, status: { code: 2, message: 'x'.repeat(65_537) } });

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLoaders } from '../../../resolvers/operation/loaders.ts';
 import type { Platform } from '../../../resolvers/operation/scope.ts';
-import { createRouter } from '../../../rest-shims/http/router.ts';
 import { traceRoutes } from '../../../rest-shims/traces.ts';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createSlots } from '../../../src/domain/concurrency-limit.ts';
@@ -16,6 +15,7 @@ import { aClient } from '../../support/free-tier.ts';
 import { NO_ESTIMATES } from '../../support/no-estimates.ts';
 import { createMemoryTraceStore } from '../../support/memory-trace-store.ts';
 import { answered, otlpExport, otlpSpan, TRACE_ID } from './trace-client.ts';
+import { serveRows } from '../../support/rest-server.ts';
 
 const unpacking = createSlots(1, 'exports are being unpacked');
 const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offloadBytes: DEFAULT_OFFLOAD_BYTES });
@@ -41,9 +41,9 @@ beforeAll(async () => {
     exports,
     bus: createBus(),
     clock: systemClock,
-    recordsReadable: async () => true,
+    records: { readable: async () => true },
   } as unknown as Platform;
-  const serve = createRouter({
+  const serve = serveRows({
     rows: traceRoutes,
     identify: () => ({ role: 'proxy_admin', keyHash: 'k', key: null, teamId: null, userId: null }),
     scopeFor: (caller) => ({
@@ -56,7 +56,7 @@ beforeAll(async () => {
     failed: () => {},
     bodyLimits: { setting: 1024, otlp: 4 << 20 },
   });
-  server = createServer((request, response) => void serve(request, response));
+  server = createServer(serve);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });
@@ -85,7 +85,7 @@ it('traces.ingest 503: all places for unpacking are taken', async () => {
   ]);
 });
 
-it('traces.ingest 503: a store that takes no more is worth another try in two seconds', async () => {
+it('traces.ingest 503: a full store answers with Retry-After of two seconds', async () => {
   const response = await sendSpan();
   expect(response.headers.get('retry-after')).toBe('2');
   expect(await answered(Promise.resolve(response))).toEqual([

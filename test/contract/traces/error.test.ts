@@ -27,7 +27,7 @@ const read = (digit: string, query = '') =>
 const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
 
 describe('traces.error 200', () => {
-  it('is what a span says went wrong, or nothing', async () => {
+  it('is the error text of a span, or empty', async () => {
     const whole = (digit: string, message: string) => [
       200,
       { span_id: digit.repeat(16), message, total_chars: message.length, next_cursor: null },
@@ -35,7 +35,7 @@ describe('traces.error 200', () => {
     expect([await read('2'), await read('3', 'cursor=')]).toEqual([whole('2', 'no such order'), whole('3', '')]);
   });
 
-  it('a long one comes in parts', async () => {
+  it('a long one is read in parts', async () => {
     const [status, first] = await read('1');
     expect([status, first]).toEqual([
       200,
@@ -53,7 +53,7 @@ describe('traces.error 200', () => {
     ]);
   });
 
-  it('one longer than is kept ends in how much is gone', async () => {
+  it('one above the stored size ends with the number of removed bytes', async () => {
     let [cursor, message, parts] = ['', '', 0];
     do {
       const [, body] = await read('4', `cursor=${cursor}`);

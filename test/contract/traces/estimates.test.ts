@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rateFrom, times, type Usd, usdFrom, usdFromAtto, usdNumber } from '../../../src/domain/money.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answered, as, makeKey, otlpExport, otlpSpan, send, START_MS } from './trace-client.ts';
@@ -56,6 +56,7 @@ interface Told {
   readonly spans: readonly { readonly span_id: string }[];
 }
 const SPEND = ['spend', 'priced_calls', 'estimated_calls'];
+const CALLS = ['llm_calls', 'input_tokens', 'output_tokens'];
 const OF_SPAN = ['spend', 'cost_source', 'spend_match'];
 const pick = (of: object | undefined, names: readonly string[]): unknown =>
   Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
@@ -86,7 +87,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       otlpExport(
         otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent' }, { traceId, name: 'triage' }),
         otlpSpan('b', 1, 1, CHAT, child),
-        otlpSpan('c', 2, 1, { ...CHAT, 'gen_ai.request.model': 'nobody knows' }, child),
+        otlpSpan('c', 2, 1, { ...CHAT, 'gen_ai.request.model': 'unknown-model' }, child),
         otlpSpan('d', 3, 1, { ...CHAT, 'gen_ai.usage.output_tokens': 0 }, child),
         otlpSpan('e', 4, 1, { ...CHAT, 'gen_ai.response.id': 'elsewhere' }, child),
       ),
@@ -103,6 +104,40 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       { ...unpriced, spend_match: 'no_call_id' },
       { ...unpriced, spend_match: 'no_call_id' },
       { ...estimated, spend_match: 'no_spend_log' },
+    ]);
+  });
+
+  it('has the full price of input without cache details, and its price is marked as an upper bound', async () => {
+    const traceId = '0f'.repeat(16);
+    const { 'gen_ai.usage.cache_read.input_tokens': _cached, ...untold } = CHAT;
+    const embedding = {
+      'gen_ai.operation.name': 'embeddings',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'text-embedding-3-small',
+      'gen_ai.usage.input_tokens': 1_000,
+    };
+    await send(
+      app,
+      otlpExport(
+        otlpSpan('a', 0, 1, untold, { traceId }),
+        otlpSpan('b', 1, 1, CHAT, { traceId }),
+        otlpSpan('c', 2, 1, embedding, { traceId }),
+        otlpSpan('d', 3, 1, { ...CHAT, 'gen_ai.request.model': 'no such model' }, { traceId }),
+      ),
+    );
+    const query = `{ trace(id: "${traceId}") { costReason spans { nodes { spendMatch { costUsd costSource } } } } }`;
+    const [, graph] = await answered(app.call('POST', '/graphql', { query }));
+    const nodes = [
+      { spendMatch: { costUsd: '0.0035', costSource: 'ESTIMATED_UPPER' } },
+      { spendMatch: { costUsd: String(costOfChat()), costSource: 'ESTIMATED' } },
+      { spendMatch: { costUsd: '0.00002', costSource: 'ESTIMATED' } },
+      { spendMatch: { costUsd: null, costSource: null } },
+    ];
+    expect(graph).toEqual({ data: { trace: { costReason: 'UNKNOWN_MODEL', spans: { nodes } } } });
+    const { told } = await read(traceId);
+    expect(['a', 'b'].map((digit) => spanOf(told, digit))).toMatchObject([
+      { spend: 0.0035, cost_source: 'estimated' },
+      { spend: costOfChat(), cost_source: 'estimated' },
     ]);
   });
 
@@ -148,7 +183,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     return (usage.prompt_tokens + 2 * usage.completion_tokens) / 1_000;
   }
 
-  /** What is told of a call that the gateway made, for the trace of it and the client's span. */
+  /** The answers about a call that the gateway made: for its trace and for the client's span. */
   async function pricedByGateway(traceId: string, cost: number): Promise<void> {
     const { told, listed } = await read(traceId);
     const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
@@ -209,7 +244,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       { spend: costOfChat(), priced_calls: 1, estimated_calls: 1 },
       estimated,
     ]);
-    const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keySmith.hash(app.adminKey) }, traceId)}`;
+    const ref = `?trace_ref=${traceRefOf({ teamId: null, keyHash: keyGenerator.hash(app.adminKey) }, traceId)}`;
     const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}${ref}`));
     const matched = { spend: cost, cost_source: 'gateway', spend_match: 'matched' };
     expect(['b', 'c', 'd'].map((digit) => spanOf(told as Told, digit))).toEqual([matched, matched, estimated]);
@@ -219,6 +254,31 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       priced_calls: 2,
       estimated_calls: 1,
     });
+  });
+
+  it('is not estimated when an OpenInference span has the id of an answer of the gateway in its output', async () => {
+    const body = { model: 'priced', messages: [{ role: 'user', content: 'Hello' }] };
+    const answer = await (await app.call('POST', '/v1/chat/completions', body)).text();
+    const traceId = '2f'.repeat(16);
+    const now = BigInt(Date.now()) * 1_000_000n;
+    const at = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
+    const call = {
+      'openinference.span.kind': 'LLM',
+      'llm.provider': 'openai',
+      'llm.model_name': MODEL,
+      'llm.token_count.prompt': 1_000,
+      'llm.token_count.completion': 100,
+      'output.value': answer,
+    };
+    await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...at })));
+    const [, told] = await answered(app.call('GET', `/v1/traces/${traceId}`));
+    expect(spanOf(told as Told, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
+    expect(pick((told as Told).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
+    const [, list] = await answered(app.call('GET', '/v1/traces'));
+    const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.find(
+      ({ trace_id: id }) => id === traceId,
+    );
+    expect(pick(listed, SPEND)).toEqual({ spend: null, priced_calls: 0, estimated_calls: 0 });
   });
 
   it('is counted once when two instrumentations tell of it, in one export or in two', async () => {
@@ -233,6 +293,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
       else for (const span of [inner, outer]) await send(app, otlpExport(span));
       const { told, listed } = await read(traceId);
       expect(listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
+      expect(pick(told.summary, CALLS)).toEqual({ llm_calls: 1, input_tokens: 1_000, output_tokens: 100 });
       expect([spanOf(told, 'b'), spanOf(told, 'c')]).toEqual([
         { spend: null, cost_source: null, spend_match: 'no_call_id' },
         { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_call_id' },
@@ -241,7 +302,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
   });
 });
 
-it('traces.get 200: says what sent its spans and where the run was asked for', async () => {
+it('traces.get 200: has the frameworks of its spans and the source of the run', async () => {
   const traceId = '6'.repeat(32);
   const asked = { 'litellm.source.type': 'slack', 'litellm.source.url': 'https://example.slack.com/archives/1' };
   const exported = {

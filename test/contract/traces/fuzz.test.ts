@@ -36,7 +36,7 @@ interface Recorded {
   }[];
 }
 
-/** What real packages sent, a few spans at a time, and what nobody would send. */
+/** Exports of real packages, a few spans at a time, and damaged ones. */
 function seeds(): { readonly protobuf: readonly Uint8Array[]; readonly JSON: readonly Uint8Array[] } {
   const recorded = recordings.flatMap((name) => {
     const { resourceSpans }: Recorded = JSON.parse(readFileSync(new URL(`${name}.json`, RECORDINGS), 'utf8'));
@@ -64,13 +64,13 @@ const unpacking = createSlots(1, 'exports');
 const exports = aTracePacker(unpacking);
 const ingest = traceRoutes.find(({ name }) => name === 'traces.ingest');
 
-/** Sends one payload to a house of its own: what came of it, and how many spans are stored then. */
+/** Sends one payload to an instance of its own. Returns what came of it, and how many spans are stored then. */
 async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   const traces = createMemoryTraceStore(exports);
   // The trace operations use nothing else of the platform.
   const platform = {
     stores: { traces, spend: { findElsewhere: async () => [] } },
-    recordsReadable: async () => true,
+    records: { readable: async () => true },
     estimates: NO_ESTIMATES,
     exports,
     bus: createBus(),

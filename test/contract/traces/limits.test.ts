@@ -98,7 +98,7 @@ describe('an export that asks too much', () => {
     ]);
   });
 
-  it('traces.ingest 413: a gzip bomb that says it is small', async () => {
+  it('traces.ingest 413: a gzip bomb that declares a small size', async () => {
     // Two members: the length at the end is that of the last.
     const bomb = Buffer.concat([gzipSync(new Uint8Array(17_000_000)), gzipSync(new Uint8Array(1))]);
     expect(await attempt(answered(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([

@@ -41,7 +41,7 @@ describe('traces.list 200: paging', () => {
     expect(await list(`cursor=${full.next_cursor}`)).toEqual({ data: [], next_cursor: null });
   });
 
-  it('the cursor keeps its window, and takes the same one again', async () => {
+  it('the cursor keeps its window, and accepts the same one again', async () => {
     const { next_cursor: cursor } = await list(all);
     expect((await list(`cursor=${cursor}`)).data).toHaveLength(1);
     expect((await list(`end_ms=${START_MS + TRACES}&cursor=${cursor}`)).data).toHaveLength(1);
@@ -54,7 +54,7 @@ describe('traces.list 200: paging', () => {
     expect(await ids(`start_ms=-99999999999999999999&end_ms=%2B${START_MS + 1}`)).toEqual([idOf(0)]);
   });
 
-  it('an empty cursor is none', async () => {
+  it('an empty cursor is the first page', async () => {
     expect((await list(`${all}&cursor=`)).data).toHaveLength(50);
   });
 });
@@ -66,7 +66,7 @@ describe('traces.list 400', () => {
     expect(await refused('start_ms=6&end_ms=5')).toEqual(empty);
   });
 
-  it('a cursor that is none', async () => {
+  it('an invalid cursor', async () => {
     expect(await refused('cursor=nonsense')).toEqual([400, { detail: 'Invalid cursor.' }]);
     expect(await refused(`cursor=${'a'.repeat(512)}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
   });

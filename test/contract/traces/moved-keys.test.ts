@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { answered, as, makeKey, otlpExport, otlpSpan, refFor, send, WINDOW } from './trace-client.ts';
 
@@ -18,7 +18,7 @@ const exportOf = (traceId: string) =>
 let app: TestApp;
 let keys: Readonly<Record<'moved' | 'joined' | 'gone' | 'stayed' | 'welcomes' | 'alone', string>>;
 
-// No door moves or deletes a key: it is done in the store, while no process knows it from memory.
+// The test moves and deletes keys in the store, before a process has cached them.
 beforeAll(async () => {
   const before = await startApp();
   keys = {
@@ -51,7 +51,7 @@ async function listed(key: string): Promise<readonly string[]> {
   return (list as Listed).data.map(({ trace_id: id }) => id).toSorted();
 }
 
-/** Whether somebody may read a trace: by both doors, and its span by both, the answer must be the same. */
+/** Whether a caller may read a trace. Both transports must agree, for the trace and for its span. */
 async function mayRead(key: string, traceId: string): Promise<boolean> {
   const [read, span] = [
     await asked(key, `/v1/traces/${traceId}`),
@@ -81,7 +81,7 @@ const readable = async (key: string): Promise<readonly string[]> => {
   return ids;
 };
 
-describe('traces.list 200, traces.get 404 and traces.span 404: what was sent stays with the team it was sent for', () => {
+describe('traces.list 200, traces.get 404 and traces.span 404: traces stay with the team at the time of sending', () => {
   it.each<[string, keyof typeof keys, readonly string[]]>([
     ['a key that changed its team reads nothing it sent for the old one', 'moved', []],
     ['nor one that had no team what it sent alone', 'joined', []],
@@ -102,7 +102,7 @@ it('traces.list 401, traces.get 401 and traces.ingest 401: a key that is deleted
   const { gone } = keys;
   const message =
     `Invalid proxy server token passed. Received API Key = sk-...${gone.slice(-4)}, ` +
-    `Key Hash (Token) =${keySmith.hash(gone)}. Unable to find token in cache or \`LiteLLM_VerificationTokenTable\``;
+    `Key Hash (Token) =${keyGenerator.hash(gone)}. There is no such key.`;
   const refusal = {
     error: { message: `Authentication Error, ${message}`, type: 'token_not_found_in_db', param: 'key', code: '401' },
   };
@@ -111,7 +111,7 @@ it('traces.list 401, traces.get 401 and traces.ingest 401: a key that is deleted
   expect(await answered(send(app, exportOf(OF_GONE), as(gone)))).toEqual([401, { message }]);
 });
 
-it('traces.list 200: what a key sends after it moved is of its new team, also of a trace it had begun before', async () => {
+it('traces.list 200: spans that a key sends after its move belong to its new team, also in an older trace', async () => {
   await send(app, exportOf(AFTERWARDS), as(keys.moved));
   await send(app, exportOf(OF_TEAM), as(keys.moved));
   for (const key of [keys.moved, keys.welcomes]) expect(await listed(key)).toEqual([OF_TEAM, AFTERWARDS]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
         },
         {
           model_name: 'away',
-          // Nobody listens there.
+          // No server listens there.
           litellm_params: { model: 'openai/away', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-away' },
         },
       ],
@@ -47,7 +47,7 @@ it('a call that has been answered is in the list of traces at once', async () =>
 const TRACED = { traceparent: `00-${TRACE_ID}-${'b'.repeat(16)}-01` };
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
-/** Calls inside of a client's span, by every road, and how each must end. */
+/** Calls inside a client's span, one for each path through the gateway, and how each must end. */
 const CALLS: readonly (readonly [path: string, body: object, status: number, answered: 'ok' | 'error'])[] = [
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES }, 200, 'ok'],
   ['/v1/chat/completions', { model: 'priced', messages: MESSAGES, stream: true }, 200, 'ok'],
@@ -58,7 +58,7 @@ const CALLS: readonly (readonly [path: string, body: object, status: number, ans
   ['/v1/chat/completions', { model: 'away', messages: MESSAGES, fallbacks: ['priced'] }, 200, 'ok'],
 ];
 
-it('each call inside a span of its caller is one span below it, and they cost what their rows say, to the last digit', async () => {
+it('each call inside a span of its caller is one span below it, with the exact cost of its spend row', async () => {
   for (const [path, body, status] of CALLS) {
     const answer = await app.call('POST', path, body, TRACED);
     await answer.arrayBuffer();
@@ -86,16 +86,22 @@ it('each call inside a span of its caller is one span below it, and they cost wh
   );
   expect(ours.every(({ spend, status }) => (spend === null) === (status === 'error'))).toBe(true);
 
-  const query = `{ trace(id: "${TRACE_ID}") { spendUsd spendRows { costUsd } spans { costUsd } } }`;
+  const query = `{ trace(id: "${TRACE_ID}") { costUsd spendRows { costUsd } spans { nodes { costUsd } } } }`;
   const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
-    data: { trace: { spendUsd: string; spendRows: { costUsd: string | null }[]; spans: { costUsd: string | null }[] } };
+    data: {
+      trace: {
+        costUsd: string;
+        spendRows: { costUsd: string | null }[];
+        spans: { nodes: { costUsd: string | null }[] };
+      };
+    };
   };
   const sumOf = (of: readonly { readonly costUsd: string | null }[]): bigint =>
     of.reduce((sum, { costUsd }) => sum + (costUsd === null ? 0n : (usdFrom(costUsd) ?? 0n)), 0n);
-  const { spendUsd, spendRows, spans } = data.trace;
+  const { costUsd: traceCost, spendRows, spans } = data.trace;
   expect(spendRows).toHaveLength(ended.length);
-  const total = usdFrom(spendUsd);
-  expect([sumOf(spendRows), sumOf(spans)]).toEqual([total, total]);
+  const total = usdFrom(traceCost);
+  expect([sumOf(spendRows), sumOf(spans.nodes)]).toEqual([total, total]);
   const calls = { llm_calls: ended.length, error_count: 1, priced_calls: ended.length - 1, estimated_calls: 0 };
   expect(read.summary).toMatchObject({ ...calls, spend: usdNumber(total as Usd), span_count: ended.length + 2 });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import {
@@ -29,7 +29,7 @@ const refsOf = async (key: string) => {
   return (list as Listed).data.filter((trace) => trace.trace_id === TRACE_ID).map((trace) => trace.trace_ref);
 };
 
-describe('traces.list 200: whose a trace is', () => {
+describe('traces.list 200: the owner of a trace', () => {
   it('one id sent by two teams is two traces for administrators, and one for each team', async () => {
     const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
@@ -47,11 +47,11 @@ describe('traces.list 200: whose a trace is', () => {
     const exported = otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
     for (const key of keys) expect((await send(app, exported, as(key))).status).toBe(200);
     const owners = keys.map((key, at) => {
-      const owner = { teamId: teams[at] ?? null, keyHash: keySmith.hash(key) };
-      return { traceRef: traceRefOf(owner, traceId), ...owner, teamId: owner.teamId ?? '' };
+      const owner = { teamId: teams[at] ?? null, keyHash: keyGenerator.hash(key) };
+      return { traceRef: traceRefOf(owner, traceId), ...owner };
     });
     const [one, two, lone] = owners;
-    const query = `{ trace(id: "${traceId}") { teamId keyHash team { id } owners { traceRef teamId keyHash } } }`;
+    const query = `{ trace(id: "${traceId}") { teamId keyHash team { teamId } owners { traceRef teamId keyHash } } }`;
     const inGraph = async (key: string) => {
       const [, answer] = await answered(app.call('POST', '/graphql', { query }, as(key)));
       return (answer as { readonly data: { readonly trace: unknown } }).data.trace;
@@ -62,10 +62,10 @@ describe('traces.list 200: whose a trace is', () => {
     };
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     for (const admin of [app.adminKey, viewer]) {
-      expect(await inGraph(admin)).toEqual({ teamId: '', keyHash: '', team: null, owners: [lone, one, two] });
+      expect(await inGraph(admin)).toEqual({ teamId: null, keyHash: null, team: null, owners: [lone, one, two] });
       const shown = [lone, one, two].map((owner) => ({
         trace_ref: owner?.traceRef,
-        team_id: owner?.teamId === '' ? null : owner?.teamId,
+        team_id: owner?.teamId,
         api_key_hash: owner?.keyHash,
       }));
       expect(await inRest(admin)).toEqual(shown);
@@ -73,14 +73,14 @@ describe('traces.list 200: whose a trace is', () => {
       expect(await inRest(admin, `?trace_ref=${one?.traceRef}`)).toBeUndefined();
     }
     for (const [at, key] of keys.entries()) {
-      const { teamId, keyHash } = owners[at] ?? { teamId: '', keyHash: '' };
-      const team = teamId === '' ? null : { id: teamId };
+      const { teamId, keyHash } = owners[at] ?? { teamId: null, keyHash: null };
+      const team = teamId === null ? null : { teamId };
       expect(await inGraph(key)).toEqual({ teamId, keyHash, team, owners: [owners[at]] });
       expect(await inRest(key)).toBeUndefined();
     }
   });
 
-  it('is never what the trace claims of itself', async () => {
+  it('is never an attribute of the trace', async () => {
     const key = await makeKey(app, { team_id: 'team-3' });
     const [claimed] = otlpExport(otlpSpan('1', 0, 1, {}, { traceId: '8'.repeat(32) })).resourceSpans;
     const attributes = ['team_id', 'api_key_hash', 'org_id'].map((name) => ({
@@ -104,7 +104,7 @@ describe('traces.list 200: whose a trace is', () => {
   });
 });
 
-it('traces.list and traces.get 200: a request over a model call is previewed by the call, whichever comes first', async () => {
+it('traces.list and traces.get 200: a request above a model call has the preview of the call, in either order', async () => {
   const traceId = '7'.repeat(32);
   const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
   const call = otlpSpan(

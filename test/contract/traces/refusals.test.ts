@@ -83,7 +83,7 @@ describe('traces.ingest 400', () => {
 });
 
 describe('401', () => {
-  it('traces.ingest 401 speaks OTLP', async () => {
+  it('traces.ingest 401 has an OTLP body', async () => {
     const url = `${app.url}/v1/traces`;
     const json = fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     expect(await answered(json)).toEqual([401, { message: MISSING }]);
@@ -150,7 +150,7 @@ describe('404', () => {
     expect(await get(path)).toEqual([404, { detail }]);
   });
 
-  it('what others own is as if it did not exist', async () => {
+  it('traces of other owners answer like unknown ones', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     const sameTeam = await makeKey(app, { team_id: 'team-1' });
     const loner = await makeKey(app);

@@ -1,4 +1,4 @@
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { traceRefOf } from '../../support/memory-trace-store.ts';
 import type { TestApp } from '../../support/start-app.ts';
 
@@ -81,7 +81,7 @@ export const workedExample = otlpExport(
 
 /** The ref of the worked example as this key's, of no team unless said. */
 export const refFor = (key: string, teamId: string | null = null): string =>
-  traceRefOf({ teamId, keyHash: keySmith.hash(key) }, TRACE_ID);
+  traceRefOf({ teamId, keyHash: keyGenerator.hash(key) }, TRACE_ID);
 
 /** Makes a virtual key and gives it. */
 export async function makeKey(app: TestApp, draft: Fields = {}): Promise<string> {

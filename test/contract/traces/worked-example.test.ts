@@ -78,7 +78,7 @@ it('traces.list and traces.get 200: the worked example, sent by two teams, and s
   expect(await read(one, TRACE_ID, second)).toEqual(missing);
 });
 
-it('traces.get 200: a tool counts for the agent whose name it carries', async () => {
+it('traces.get 200: a tool counts for the agent that it names', async () => {
   const key = await makeKey(app);
   const of = { traceId: '1'.repeat(32) };
   const child = { ...of, parentSpanId: 'a'.repeat(16) };
@@ -98,7 +98,7 @@ it('traces.get 200: a tool counts for the agent whose name it carries', async ()
   ]);
 });
 
-it('traces.list and traces.get 200: models are told once each and sorted, whatever order they come in', async () => {
+it('traces.list and traces.get 200: each model is listed once, sorted, independent of the order of the spans', async () => {
   const key = await makeKey(app);
   const traceId = '2'.repeat(32);
   const call = (digit: string, from: number, model: string) =>

@@ -3,176 +3,210 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** A capability that the price map has a key for: `VISION` is `supports_vision`. */
+/** A capability flag of the price map: `VISION` is `supports_vision`. */
 export type CatalogCapability =
-  /** Decides itself how long to think. */
+  /** Adaptive thinking: the model chooses the amount of reasoning. */
   | 'ADAPTIVE_THINKING'
-  /** Takes Anthropic's compaction of long conversations. */
+  /** Supports Anthropic's compaction of long conversations. */
   | 'ANTHROPIC_COMPACTION'
-  /** Takes Anthropic's form of thinking settings. */
+  /** Accepts Anthropic's `thinking` parameter. */
   | 'ANTHROPIC_THINKING_PAYLOAD'
-  /** Continues an answer that the caller began. */
+  /** Continues a partial assistant message at the end of the input. */
   | 'ASSISTANT_PREFILL'
-  /** Hears. */
+  /** Accepts audio input. */
   | 'AUDIO_INPUT'
-  /** Speaks. */
+  /** Generates audio. */
   | 'AUDIO_OUTPUT'
-  /** Takes images in tool results of Bedrock's Converse. */
+  /** Accepts images in tool results of Bedrock's Converse API. */
   | 'BEDROCK_CONVERSE_TOOL_RESULT_IMAGES'
-  /** Holds answers to a schema by Bedrock's own means. */
+  /** Structured output through Bedrock's native schema support. */
   | 'BEDROCK_NATIVE_STRUCTURED_OUTPUT'
-  /** Reasons inline on Bedrock's chat completions. */
+  /** Returns reasoning inline in Bedrock's chat completions. */
   | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_INLINE_REASONING'
-  /** Takes a response format on Bedrock's chat completions. */
+  /** Accepts `response_format` in Bedrock's chat completions. */
   | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_RESPONSE_FORMAT'
-  /** Calls tools while reasoning on Bedrock's chat completions. */
+  /** Calls tools with reasoning in Bedrock's chat completions. */
   | 'BEDROCK_RUNTIME_CHAT_COMPLETIONS_TOOLS_WITH_REASONING'
-  /** Answers questions about boxes in an image. */
+  /** Answers questions about bounding boxes in an image. */
   | 'BOX_QUESTIONS'
-  /** Operates a computer. */
+  /** Supports computer use tools. */
   | 'COMPUTER_USE'
-  /** Embeds images. */
+  /** Creates embeddings of images. */
   | 'EMBEDDING_IMAGE_INPUT'
   /** Has a fast mode. */
   | 'FAST_MODE'
-  /** Can be made to call a tool. */
+  /** Supports a forced tool call. */
   | 'FORCED_TOOL_USE'
-  /** Calls tools. */
+  /** Supports tool calls. */
   | 'FUNCTION_CALLING'
-  /** Takes images. */
+  /** Accepts image input. */
   | 'IMAGE_INPUT'
-  /** Takes the size of the image to make. */
+  /** Accepts the size of a generated image. */
   | 'IMAGE_SIZE'
-  /** Takes the older form of thinking settings. */
+  /** Accepts the legacy format of thinking settings. */
   | 'LEGACY_THINKING'
-  /** Takes reasoning effort `low`. */
+  /** Accepts reasoning effort `low`. */
   | 'LOW_REASONING_EFFORT'
-  /** Takes reasoning effort `max`. */
+  /** Accepts reasoning effort `max`. */
   | 'MAX_REASONING_EFFORT'
-  /** Takes system messages within a conversation. */
+  /** Accepts system messages in the middle of a conversation. */
   | 'MID_CONVERSATION_SYSTEM'
-  /** Takes reasoning effort `minimal`. */
+  /** Accepts reasoning effort `minimal`. */
   | 'MINIMAL_REASONING_EFFORT'
-  /** Takes more than text. */
+  /** Accepts input other than text. */
   | 'MULTIMODAL'
-  /** Streams by itself. */
+  /** Streams natively, without emulation. */
   | 'NATIVE_STREAMING'
-  /** Holds answers to a schema by its own means. */
+  /** Structured output through native schema support. */
   | 'NATIVE_STRUCTURED_OUTPUT'
-  /** Takes reasoning effort `none`. */
+  /** Accepts reasoning effort `none`. */
   | 'NONE_REASONING_EFFORT'
-  /** Edits images as Nova Canvas does. */
+  /** Edits images in the Nova Canvas format. */
   | 'NOVA_CANVAS_IMAGE_EDIT'
-  /** Takes an output configuration. */
+  /** Accepts the `output_config` parameter. */
   | 'OUTPUT_CONFIG'
-  /** Calls several tools at once. */
+  /** Supports several tool calls in one response. */
   | 'PARALLEL_FUNCTION_CALLING'
-  /** Can be told whether to call tools in parallel. */
+  /** Accepts a setting that enables or disables parallel tool calls. */
   | 'PARALLEL_TOOL_USE_CONFIG'
-  /** Reads PDF. */
+  /** Accepts PDF input. */
   | 'PDF_INPUT'
-  /** Takes marks of where a cached prompt ends. */
+  /** Accepts cache breakpoints in the prompt. */
   | 'PROMPT_CACHE_BREAKPOINT'
-  /** Caches prompts. */
+  /** Supports prompt caching. */
   | 'PROMPT_CACHING'
-  /** Reasons before it answers. */
+  /** Supports reasoning. */
   | 'REASONING'
-  /** Takes look-around in patterns of a schema. */
+  /** Accepts lookaround in regular expressions of a schema. */
   | 'REGEX_LOOKAROUND'
-  /** Holds answers to a JSON schema. */
+  /** Structured output by a JSON schema. */
   | 'RESPONSE_SCHEMA'
-  /** Takes temperature and its like. */
+  /** Accepts sampling parameters such as `temperature`. */
   | 'SAMPLING_PARAMS'
-  /** Takes a speed setting. */
+  /** Accepts the `speed` parameter. */
   | 'SPEED'
-  /** Takes system messages. */
+  /** Accepts system messages. */
   | 'SYSTEM_MESSAGES'
-  /** Keeps the cache when thinking is left out. */
+  /** Preserves the prompt cache when earlier thinking is omitted. */
   | 'THINKING_CACHE_PRESERVATION'
-  /** Takes a choice of tool. */
+  /** Accepts the `tool_choice` parameter. */
   | 'TOOL_CHOICE'
-  /** Searches among many tools. */
+  /** Supports tool search. */
   | 'TOOL_SEARCH'
-  /** Reads the pages behind addresses. */
+  /** Reads the content of URLs in the prompt. */
   | 'URL_CONTEXT'
-  /** Watches video. */
+  /** Accepts video input. */
   | 'VIDEO_INPUT'
-  /** Sees images. */
+  /** Supports vision: interprets images in the input. */
   | 'VISION'
-  /** Searches the web. */
+  /** Supports web search. */
   | 'WEB_SEARCH'
-  /** Takes reasoning effort `xhigh`. */
+  /** Accepts reasoning effort `xhigh`. */
   | 'XHIGH_REASONING_EFFORT';
 
-/** What happened to an entry of the catalog. */
-export type CatalogChangeOp =
-  /** It came. */
+/** Filter of catalog changes. All conditions must match. */
+export type CatalogChangeFilter = {
+  /** Entry id, or global id of the entry. */
+  entryId?: string | number | null | undefined;
+  /** Exact key of the field in the price map. */
+  field?: string | null | undefined;
+  /** Subject of the field. */
+  fieldKind?: CatalogFieldKind | null | undefined;
+  /** Kind of change. */
+  operation?: CatalogChangeOperation | null | undefined;
+  /** Exact provider, case-insensitive. */
+  provider?: string | null | undefined;
+};
+
+/** Kind of change of a catalog entry. */
+export type CatalogChangeOperation =
+  /** The entry was added. */
   | 'ADDED'
-  /** One of its fields took another value. */
+  /** One field of the entry changed. */
   | 'CHANGED'
-  /** It went. */
+  /** The entry was removed. */
   | 'REMOVED';
 
-/** What entries must offer; everything that is given must hold. */
-export type CatalogEntryDemands = {
-  /** All of these; what is not said is not there. */
+/** Filter of catalog entries. All conditions must match. */
+export type CatalogEntryFilter = {
+  /** All of these capabilities are stated. */
   capabilities?: Array<CatalogCapability> | null | undefined;
-  /** Is retired before this instant. */
+  /** The retirement date is before this instant. */
   deprecatedBefore?: string | null | undefined;
-  /** Most USD for a million input tokens of small requests, e.g. `"2.5"`; `"0"` finds those at no price. An entry without this price does not pass. */
-  maxInputUsdPerMillionTokens?: string | null | undefined;
-  /** Most USD for a million output tokens, likewise. */
-  maxOutputUsdPerMillionTokens?: string | null | undefined;
-  /** Least input tokens of one call: `maxInputTokens`, or `maxTokens` where only that is known. An entry that names neither does not pass. */
+  /** Maximum price in USD of 1,000,000 input tokens in small requests, e.g. `"2.5"`; `"0"` finds free entries. Entries without this price do not match. */
+  maxInputCostUsdPerMillionTokens?: string | null | undefined;
+  /** Maximum price in USD of 1,000,000 output tokens, likewise. */
+  maxOutputCostUsdPerMillionTokens?: string | null | undefined;
+  /** Minimum of `maxInputTokens`, or of `maxTokens` where that is null. Entries with neither do not match. */
   minContextWindow?: number | null | undefined;
-  /** Is not known to be retired before this instant: now leaves out what is gone. */
+  /** Exact mode, case-insensitive. */
+  mode?: string | null | undefined;
+  /** Substring of the entry id, case-insensitive. After `re:`, a regular expression to search for. */
+  model?: string | null | undefined;
+  /** The retirement date is unknown or not before this instant. Pass the current time for usable models. */
   notDeprecatedBefore?: string | null | undefined;
+  /** Exact provider, case-insensitive. */
+  provider?: string | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsAudioInput?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsAudioOutput?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsFunctionCalling?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsPromptCaching?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsReasoning?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsResponseSchema?: boolean | null | undefined;
+  /** True matches entries that state the capability; false matches entries that deny it. */
+  supportsVision?: boolean | null | undefined;
 };
 
-/** What entries can be put in order by. */
-export type CatalogEntryOrder =
-  /** The catalog's own order. */
+/** Order of catalog entries. Null values come last in both directions; ties keep the order of the price map. */
+export type CatalogEntryOrder = {
+  /** Direction. */
+  direction?: OrderDirection;
+  /** Property to order by. */
+  field: CatalogEntryOrderField;
+};
+
+/** Properties that catalog entries are ordered by. */
+export type CatalogEntryOrderField =
+  /** Position in the price map. */
   | 'CATALOG'
-  /** `maxInputTokens`, or `maxTokens` where only that is known. */
+  /** `maxInputTokens`, or `maxTokens` where that is null. */
   | 'CONTEXT_WINDOW'
-  /** The id, by code points. */
+  /** Entry id, by code points. */
   | 'ID'
-  /** What an input token of a small request costs. */
+  /** Price of an input token in small requests. */
   | 'INPUT_PRICE'
-  /** What an output token of a small request costs. */
+  /** Price of an output token in small requests. */
   | 'OUTPUT_PRICE';
 
-/** An order. What has no value comes last either way; what is equal stays in catalog order. */
-export type CatalogEntrySort = {
-  /** By what. */
-  by: CatalogEntryOrder;
-  /** Which way. */
-  direction?: SortDirection;
-};
-
-/** What a field that history keeps is about. */
+/** Subject of a field of the price map. */
 export type CatalogFieldKind =
-  /** When something happens, e.g. its retirement. */
+  /** A date, e.g. of retirement. */
   | 'DATE'
-  /** What it can do. */
+  /** A capability. */
   | 'FLAG'
-  /** How much is possible, e.g. tokens or requests a minute. */
+  /** A limit, e.g. tokens or requests per minute. */
   | 'LIMIT'
-  /** What it does. */
+  /** The mode. */
   | 'MODE'
-  /** What something costs. */
+  /** A price. */
   | 'PRICE'
-  /** Who offers it. */
+  /** The provider. */
   | 'PROVIDER';
 
-/** How a part of the history came about. */
+/** Source of a part of the history. */
 export type CatalogHistorySource =
-  /** It was imported from a file. */
+  /** Imported from a file. */
   | 'IMPORTED'
-  /** This installation saw it. */
+  /** Observed by this installation. */
   | 'RECORDED';
 
-/** Where a state of the catalog came from. */
+/** Source of a catalog snapshot. */
 export type CatalogSource =
   /** Shipped with this version. */
   | 'EMBEDDED'
@@ -181,134 +215,152 @@ export type CatalogSource =
   /** Fetched from the published price map. */
   | 'UPSTREAM';
 
-/** A chat to be answered. */
+/** A chat request. */
 export type ChatInput = {
-  /** Your own id of this call, at most 200 printable characters; ours when absent. */
+  /** Client id of this call, at most 200 printable characters without spaces. Generated when absent. */
   callId?: string | number | null | undefined;
-  /** Most output tokens. */
+  /** Maximum output tokens. */
   maxTokens?: number | null | undefined;
-  /** The chat so far. */
+  /** Messages, oldest first. */
   messages: Array<ChatMessageInput>;
-  /** The model group asked. */
+  /** Public model name. */
   model: string;
-  /** Further parameters of chat-completions, as an object; the fields above win. */
+  /** Further parameters of chat completions: an object. The other fields of this input override it. */
   parameters?: unknown;
-  /** How long it reasons, in the words of the model. */
+  /** Reasoning effort. The model defines the values, e.g. `low`. */
   reasoningEffort?: string | null | undefined;
-  /** Form of the answer, as chat-completions has it. */
+  /** Response format, in the format of chat completions. */
   responseFormat?: unknown;
-  /** Asks for the same answer to the same chat. */
+  /** Seed for reproducible sampling, where the provider supports it. */
   seed?: number | null | undefined;
-  /** Texts that end the answer. */
+  /** Stop sequences. */
   stop?: Array<string> | null | undefined;
-  /** How freely the model chooses its words. */
+  /** Sampling temperature. */
   temperature?: number | null | undefined;
-  /** Which tool it must call, as chat-completions has it. */
+  /** Tool choice, in the format of chat completions. */
   toolChoice?: unknown;
-  /** Tools the model may call, as chat-completions has them. */
+  /** Tool definitions, in the format of chat completions. */
   tools?: Array<unknown> | null | undefined;
-  /** Share of the likeliest words it chooses from. */
+  /** Nucleus sampling: probability mass of the candidate tokens. */
   topP?: number | null | undefined;
-  /** W3C trace context the call hangs in; a new trace when absent. */
+  /** W3C trace context of the parent span. A new trace when absent. */
   traceparent?: string | null | undefined;
-  /** The end user this is for. */
+  /** End user id, sent to the provider. */
   user?: string | null | undefined;
 };
 
 /** One message of a chat. */
 export type ChatMessageInput = {
-  /** Its text, or a list of content parts as chat-completions has them. */
+  /** Text, or a list of content parts in the format of chat completions. */
   content?: unknown;
-  /** Name of the one who says it. */
+  /** Name of the participant. */
   name?: string | null | undefined;
-  /** Who says it. */
+  /** Role of the message. */
   role: ChatRole;
-  /** The call that a tool message answers. */
+  /** Id of the tool call that a tool message answers. */
   toolCallId?: string | number | null | undefined;
-  /** The calls an assistant message made, as chat-completions has them. */
+  /** Tool calls of an assistant message, in the format of chat completions. */
   toolCalls?: Array<unknown> | null | undefined;
 };
 
-/** Who says a message. */
+/** Role of a message. */
 export type ChatRole =
-  /** The model. */
+  /** Answer of the model. */
   | 'ASSISTANT'
-  /** The rules of the chat, for models that know this word. */
+  /** Developer message, for models that distinguish it from a system message. */
   | 'DEVELOPER'
-  /** The rules of the chat. */
+  /** System message. */
   | 'SYSTEM'
-  /** A tool that was called. */
+  /** Result of a tool call. */
   | 'TOOL'
-  /** The one who asks. */
+  /** User message. */
   | 'USER';
 
-/** How a purchase is paid. */
+/** Payment mode of a purchase. */
 export type CheckoutMode =
-  /** Paid once. */
+  /** One payment. */
   | 'PAYMENT'
-  /** Paid again and again. */
+  /** Recurring payments. */
   | 'SUBSCRIPTION';
 
-/** Where a purchase stands. */
+/** State of a purchase. */
 export type CheckoutState =
   /** The buyer disputes the payment. */
   | 'DISPUTED'
   /** The subscription has ended. */
   | 'ENDED'
-  /** The buyer never paid. */
+  /** The buyer did not pay in time. */
   | 'EXPIRED'
   /** Not paid yet. */
   | 'OPEN'
-  /** Paid: the only state that opens anything. */
+  /** Paid. The only state in which the key is valid. */
   | 'PAID'
-  /** The money never came. */
+  /** The payment failed. */
   | 'PAYMENT_FAILED'
-  /** The buyer is through, the money is on its way. */
+  /** The buyer has finished; the payment is pending. */
   | 'PROCESSING'
-  /** All of it was paid back. */
+  /** The payment was refunded in full. */
   | 'REFUNDED'
   /** The subscription is paused or unpaid. */
   | 'SUSPENDED';
 
-/** Where a cost is from. */
+/** Source of a cost. */
 export type CostSource =
-  /** What the catalog said such a call costs. */
+  /** Estimated from catalog prices. */
   | 'ESTIMATED'
-  /** What the gateway charged. */
+  /** Estimated from catalog prices with the full price for all input tokens: the span does not tell which of them were cached. */
+  | 'ESTIMATED_UPPER'
+  /** Charged by the gateway. */
   | 'GATEWAY';
 
-/** Every meaning a deliberate failure can have; also found as `extensions.code` of top-level errors. */
+/** The trace to delete. */
+export type DeleteTraceInput = {
+  /** Global id of the trace, or its trace id, 32 hex digits. */
+  id: string | number;
+  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. */
+  traceRef?: string | number | null | undefined;
+};
+
+/** Filter of deployments. All conditions must match. */
+export type DeploymentFilter = {
+  /** Exact public model name. */
+  model?: string | null | undefined;
+  /** Exact provider. */
+  provider?: string | null | undefined;
+};
+
+/** Error codes. Top-level errors have them as `extensions.code`. */
 export type ErrorCode =
-  /** Something that already exists stands in the way. */
+  /** The request conflicts with the current state. */
   | 'CONFLICT'
-  /** The key may not do this. */
+  /** The key lacks the right. */
   | 'FORBIDDEN'
-  /** What was sent breaks a rule. */
+  /** The input is invalid. */
   | 'INVALID_INPUT'
-  /** A budget or rate is used up. */
+  /** A budget or rate limit is exceeded. */
   | 'LIMIT_EXCEEDED'
-  /** It does not exist, or the caller may not know that it does. */
+  /** The object does not exist, or the caller may not read it. */
   | 'NOT_FOUND'
-  /** A guardrail refused it. */
+  /** A guardrail rejected the request. */
   | 'REJECTED'
-  /** More bytes, items or depth than is accepted. */
+  /** A size, cost or depth limit is exceeded. */
   | 'TOO_LARGE'
-  /** No key, or one that does not hold. */
+  /** The key is missing or invalid. */
   | 'UNAUTHENTICATED'
-  /** Not now: a queue is full, a store is away, or the process is stopping. */
+  /** Temporarily unavailable: a queue is full, a store is down, or the process shuts down. */
   | 'UNAVAILABLE'
-  /** Understood, but this installation cannot do it. */
+  /** The request is valid but not supported. */
   | 'UNSUPPORTED'
-  /** The upstream answered with a failure, or did not answer. */
+  /** The provider answered with an error, or did not answer. */
   | 'UPSTREAM_FAILED';
 
-/** What a line of an estimate is for. */
+/** What a line of an estimate charges for. */
 export type EstimateLineKind =
   /** Input tokens read from a cache. */
   | 'CACHE_READ'
   /** Input tokens written to a cache. */
   | 'CACHE_WRITE'
-  /** Input tokens that no cache has to do with. */
+  /** Input tokens neither read from nor written to a cache. */
   | 'INPUT'
   /** Output tokens without reasoning. */
   | 'OUTPUT'
@@ -317,90 +369,163 @@ export type EstimateLineKind =
   /** A fee per request. */
   | 'REQUEST';
 
-/** What about an estimate is not as asked for, or not known. */
+/** An assumption or an unknown of an estimate. */
 export type EstimateNote =
-  /** Some of the batch share has no batch price: counted at the usual one. */
+  /** Part of the batch share has no batch price and is charged at the regular price. */
   | 'BATCH_PRICE_MISSING'
-  /** A request is larger than the last tier that is priced: counted at that tier. */
+  /** A request exceeds the last priced tier and is charged at that tier. */
   | 'BEYOND_PRICED_RANGE'
-  /** It caches, but reading has no price of its own: counted as plain input. */
+  /** No price for cache reads. They are charged as plain input. */
   | 'CACHE_READ_PRICE_MISSING'
-  /** It caches, but writing has no price of its own: counted as plain input. */
+  /** No price for cache writes. They are charged as plain input. */
   | 'CACHE_WRITE_PRICE_MISSING'
-  /** The map does not say that it caches: cached tokens are counted as plain input. */
+  /** The price map does not state caching. Cached tokens are charged as plain input. */
   | 'CACHING_NOT_STATED'
-  /** The map does not say how much input it takes: the request may not fit. */
+  /** The context window is unknown. A request may not fit. */
   | 'CONTEXT_WINDOW_UNKNOWN'
-  /** It is cheaper at some hours; counted at the usual price. */
+  /** The entry has off-peak prices. The regular price is used. */
   | 'OFF_PEAK_PRICES_IGNORED'
-  /** All at zero: free, sold by subscription, or a price that nobody looked up. The map does not say which. */
+  /** All prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them. */
   | 'PRICED_ZERO';
 
-/** What a new key is to be. */
+/** Settings of a new key. */
 export type GenerateKeyInput = {
-  /** What people call it; unique. */
+  /** Unique display name. */
   alias?: string | null | undefined;
-  /** How long it holds: `30s`, `30m`, `30h` or `30d`; for ever when absent. */
+  /** Lifetime: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; unlimited when absent. */
   duration?: string | null | undefined;
-  /** Your own value for it: `sk-`, 20 characters or more, 8 different ones after `sk-`. A fresh one is made when absent. */
+  /** Secret to use: `sk-` and at least 17 further characters, 8 of them distinct. Generated when absent. */
   key?: string | null | undefined;
-  /** What it may spend; unlimited when absent. */
+  /** Spend limit in USD; unlimited when absent. */
   maxBudgetUsd?: string | null | undefined;
-  /** An object of your own notes. */
+  /** Client data: an object. */
   metadata?: unknown;
-  /** Models it may call; all when empty or absent. */
+  /** Public model names that the key may call; all when empty or absent. */
   models?: Array<string> | null | undefined;
-  /** What it may act as; `INTERNAL_USER` when absent. */
+  /** Rights of the key; `INTERNAL_USER` when absent. */
   role?: Role | null | undefined;
-  /** The team it belongs to. */
+  /** Rights, limits and budgets. */
+  settings?: KeySettingsInput | null | undefined;
+  /** Team of the key. */
   teamId?: string | number | null | undefined;
-  /** The user it belongs to. */
+  /** User of the key. */
   userId?: string | number | null | undefined;
 };
 
-/** How calls have gone lately: of the last twenty that ended within five minutes, in this process. */
+/** Health over the last 20 calls that ended within five minutes, in this process. */
 export type HealthState =
-  /** A tenth or more failed; or of several, they are not alike. */
+  /** 10% or more failed, or the states of several deployments differ. */
   | 'DEGRADED'
-  /** Half or more failed. */
+  /** 50% or more failed. */
   | 'FAILING'
-  /** Fewer than a tenth failed. */
+  /** Less than 10% failed. */
   | 'HEALTHY'
-  /** There were none. */
+  /** No calls. */
   | 'UNKNOWN';
 
-/** Why a price is kept out of the catalog. */
-export type QuarantineReason =
-  /** It is more than 0.001 USD for one token. */
-  | 'ABSURD'
-  /** It became free, or ceased to be. */
-  | 'CROSSES_ZERO'
-  /** It is below zero. */
-  | 'NEGATIVE'
-  /** It is no number. */
-  | 'NOT_A_NUMBER'
-  /** It moved ten-fold or more at once. */
-  | 'TEN_FOLD';
+/** A budget of a window. */
+export type KeyBudgetWindowInput = {
+  /** Length of the window, as `1d`, `7d`, `30d` or `5h`. */
+  duration: string;
+  /** What may be spent in one window, in USD; not below zero. */
+  maxBudgetUsd: string;
+};
 
-/** What a key may act as. */
+/** Rights, limits and budgets of a key. What is absent stays as it is; null removes it. */
+export type KeySettingsInput = {
+  /** Public model names by the alias that the key uses. */
+  aliases?: unknown;
+  /** Paths, groups such as `llm_api_routes`, and prefixes with a trailing `*`; all when empty. */
+  allowedRoutes?: Array<string> | null | undefined;
+  /** Budget period, e.g. `1d`, `7d` or `30d`. */
+  budgetDuration?: string | null | undefined;
+  /** Budgets of further windows. */
+  budgetLimits?: Array<KeyBudgetWindowInput> | null | undefined;
+  /** Members that a call must have, as `user` or `metadata.job`. */
+  enforcedParams?: Array<string> | null | undefined;
+  /** Purpose of the key. */
+  keyType?: KeyType | null | undefined;
+  /** Concurrent calls. */
+  maxParallelRequests?: number | null | undefined;
+  /** Requests per minute by model. */
+  modelRpmLimit?: unknown;
+  /** Tokens per minute by model. */
+  modelTpmLimit?: unknown;
+  /** Client data: an object without effect. */
+  permissions?: unknown;
+  /** Requests per minute. */
+  rpmLimit?: number | null | undefined;
+  /** Budget in USD that refuses no call. */
+  softBudgetUsd?: string | null | undefined;
+  /** Tags of the key. */
+  tags?: Array<string> | null | undefined;
+  /** Tokens per minute. */
+  tpmLimit?: number | null | undefined;
+};
+
+/** What a key is for; decides the routes of a new key. */
+export type KeyType =
+  /** Everything its role may do. */
+  | 'DEFAULT'
+  /** Calls models. */
+  | 'LLM_API'
+  /** Manages keys. */
+  | 'MANAGEMENT'
+  /** Reads about keys and models. */
+  | 'READ_ONLY';
+
+/** Filter of logical models. All conditions must match. */
+export type ModelFilter = {
+  /** Minimum number of offers. */
+  minOffers?: number | null | undefined;
+  /** At least one offer has this mode, case-insensitive. */
+  mode?: string | null | undefined;
+  /** At least one offer is from this provider, case-insensitive. */
+  provider?: string | null | undefined;
+  /** Substring of the name, case-insensitive. */
+  text?: string | null | undefined;
+};
+
+/** Direction of an order. */
+export type OrderDirection =
+  /** Smallest or earliest first. */
+  | 'ASC'
+  /** Largest or latest first. */
+  | 'DESC';
+
+/** Why a price is quarantined. */
+export type QuarantineReason =
+  /** The price changed from or to zero. */
+  | 'CROSSES_ZERO'
+  /** The price is below zero. */
+  | 'NEGATIVE'
+  /** The value is not a number. */
+  | 'NOT_A_NUMBER'
+  /** The price changed by a factor of ten or more. */
+  | 'TEN_FOLD'
+  /** The price is above 0.001 USD per token. */
+  | 'TOO_HIGH';
+
+/** The trace to redact. */
+export type RedactTraceInput = {
+  /** Global id of the trace, or its trace id, 32 hex digits. */
+  id: string | number;
+  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. */
+  traceRef?: string | number | null | undefined;
+};
+
+/** Rights of a key. */
 export type Role =
-  /** Calls models and reads its own. */
+  /** Calls models and reads its own data. */
   | 'INTERNAL_USER'
-  /** Reads its own. */
+  /** Reads its own data. */
   | 'INTERNAL_USER_VIEWER'
-  /** Does everything. */
+  /** Reads and changes everything. */
   | 'PROXY_ADMIN'
   /** Reads everything, changes nothing. */
   | 'PROXY_ADMIN_VIEWER';
 
-/** Which end comes first. */
-export type SortDirection =
-  /** The smallest. */
-  | 'ASCENDING'
-  /** The largest. */
-  | 'DESCENDING';
-
-/** The OpenTelemetry span kind. */
+/** OpenTelemetry span kind. */
 export type SpanKind =
   /** OpenTelemetry's client kind. */
   | 'CLIENT'
@@ -415,27 +540,27 @@ export type SpanKind =
   /** OpenTelemetry's unspecified kind. */
   | 'UNSPECIFIED';
 
-/** Whose a message is. */
+/** Role of a message. */
 export type SpanMessageRole =
-  /** Said by the assistant. */
+  /** Role assistant. */
   | 'ASSISTANT'
-  /** Said by the system. */
+  /** Role system. */
   | 'SYSTEM'
-  /** Said by the tool. */
+  /** Role tool. */
   | 'TOOL'
-  /** Said by the user. */
+  /** Role user. */
   | 'USER';
 
-/** How a span, or the root of a trace, ended. */
+/** OpenTelemetry status of a span, or of the root span of a trace. */
 export type SpanStatus =
-  /** Failed. */
+  /** Failure. */
   | 'ERROR'
-  /** Said to be well. */
+  /** Success. */
   | 'OK'
-  /** Nothing was said. */
+  /** No status was set. */
   | 'UNSET';
 
-/** What a span is, read from its GenAI attributes. */
+/** Kind of work, derived from GenAI attributes. */
 export type SpanType =
   /** A span of type agent. */
   | 'AGENT'
@@ -462,112 +587,110 @@ export type SpanType =
   /** A span of type tool. */
   | 'TOOL';
 
-/** What was found of a model call in the books. */
+/** Result of matching a model call with the spend rows. */
 export type SpendMatchKind =
-  /** More than one could be it. */
+  /** Several rows match. */
   | 'AMBIGUOUS'
-  /** It names an answer that was not looked for everywhere: more than 1,000 calls of its trace do. */
+  /** Other traces were not searched: more than 1,000 calls of the trace have ids. */
   | 'INCOMPLETE_EVIDENCE'
-  /** One row. */
+  /** One row matches. */
   | 'MATCHED'
-  /** Nothing on the span leads to one. */
+  /** The span has no response id and no call id. */
   | 'NO_CALL_ID'
-  /** It names an answer that no row has. */
+  /** No row has the ids of the span. */
   | 'NO_SPEND_LOG';
 
-/** How a gateway call ended. */
+/** Result of a gateway call. */
 export type SpendStatus =
-  /** Not answered, or not to the end. */
+  /** Not answered, or not completely. */
   | 'FAILURE'
-  /** Answered. */
+  /** Answered completely. */
   | 'SUCCESS';
 
-/** What traces must be; everything that is given must hold. */
+/** Filter of traces. All conditions must match. */
 export type TraceFilter = {
-  /** One of its agents, exactly. */
+  /** Exact name of one of its agents. */
   agent?: string | null | undefined;
-  /** The key that sent it, by its hash. */
+  /** Hash or global id of the key that sent it. */
   keyHash?: string | number | null | undefined;
-  /** Took so long or longer, in milliseconds. */
+  /** Minimum of `costUsd`. Traces without a cost do not match. */
+  minCostUsd?: string | null | undefined;
+  /** Minimum duration in milliseconds. */
   minDurationMs?: number | null | undefined;
-  /** So many of its spans failed, or more. */
+  /** Minimum number of failed spans. */
   minErrors?: number | null | undefined;
-  /** Cost so much or more; unpriced ones do not pass. */
-  minSpendUsd?: string | null | undefined;
-  /** One of the models it called, exactly. */
+  /** Exact name of one of its models. */
   model?: string | null | undefined;
-  /** The service that sent it, exactly. */
+  /** Exact service. */
   service?: string | null | undefined;
-  /** How its root ended. */
+  /** Status of the root span. */
   status?: SpanStatus | null | undefined;
-  /** The team whose key sent it; blank is no filter. */
+  /** Id of the team of the key that sent it. Blank text is ignored. */
   teamId?: string | number | null | undefined;
-  /** Stands in its name, service, input preview, agents or models, in whatever letter case. */
+  /** Substring of its name, service, input preview, agents or models, case-insensitive. */
   text?: string | null | undefined;
 };
 
-/** By what the greatest traces come first. */
-export type TraceOrder =
-  /** The longest. */
-  | 'DURATION'
-  /** Those with the most failed spans. */
-  | 'ERRORS'
-  /** The most expensive; unpriced ones last. */
-  | 'SPEND'
-  /** The newest. */
-  | 'STARTED';
+/** Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED. */
+export type TraceOrder = {
+  /** Direction. */
+  direction?: OrderDirection;
+  /** Property to order by. */
+  field: TraceOrderField;
+};
 
-/** What kind of place a run was asked for in. */
+/** Properties that traces are ordered by. */
+export type TraceOrderField =
+  /** `costUsd`. Traces without a cost come last. */
+  | 'COST'
+  /** Duration. */
+  | 'DURATION'
+  /** Number of failed spans. */
+  | 'ERRORS'
+  /** Start time. */
+  | 'STARTED_AT';
+
+/** Kind of system that started a run. */
 export type TraceSourceType =
-  /** Anywhere else. */
+  /** Any other system. */
   | 'CUSTOM'
-  /** Asked for in discord. */
+  /** Started from discord. */
   | 'DISCORD'
-  /** Asked for in github. */
+  /** Started from github. */
   | 'GITHUB'
-  /** Asked for in jira. */
+  /** Started from jira. */
   | 'JIRA'
-  /** Asked for in linear. */
+  /** Started from linear. */
   | 'LINEAR'
-  /** Asked for in slack. */
+  /** Started from slack. */
   | 'SLACK'
-  /** Asked for in teams. */
+  /** Started from teams. */
   | 'TEAMS';
 
-/** What is to be done. Shares are decimals from 0 to 1. */
+/** A workload to estimate. Rates and shares are decimals from 0 to 1. */
 export type WorkloadInput = {
-  /** How much of the work may be sent as batches. */
+  /** Share of the requests that may be sent as batches. */
   batchShare?: string;
-  /** How much of the input is read from a cache. */
+  /** Share of the input that is read from a cache. */
   cacheHitRate?: string;
-  /** How much of the input is written to a cache; with `cacheHitRate` at most 1. */
+  /** Share of the input that is written to a cache. With `cacheHitRate` at most 1. */
   cacheWriteRate?: string;
   /** Input tokens of one request, cached ones included. */
   inputTokens: number;
-  /** As `model` of `catalogEntries`. */
-  model?: string | null | undefined;
-  /** Only entries with one of these modes, letter case ignored. */
+  /** Modes of the entries to rank, case-insensitive. */
   modes?: Array<string>;
   /** Output tokens of one request, reasoning included. */
   outputTokens: number;
-  /** Only entries of this provider, letter case ignored. */
-  provider?: string | null | undefined;
-  /** How much of the output is reasoning. */
+  /** Share of the output that is reasoning. */
   reasoningShare?: string;
-  /** How many requests; at least 1. */
+  /** Number of requests, at least 1. */
   requests?: number;
-  /** What entries must offer. */
-  where?: CatalogEntryDemands | null | undefined;
 };
 
 export type CatalogEntriesQueryVariables = Exact<{
-  provider?: string | null | undefined;
-  mode?: string | null | undefined;
-  model?: string | null | undefined;
-  supportsVision?: boolean | null | undefined;
-  where?: CatalogEntryDemands | null | undefined;
-  sort?: CatalogEntrySort | null | undefined;
-  snapshot?: string | number | null | undefined;
+  filter?: CatalogEntryFilter | null | undefined;
+  orderBy?: CatalogEntryOrder | null | undefined;
+  snapshotId?: string | number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -575,56 +698,53 @@ export type CatalogEntriesQueryVariables = Exact<{
 }>;
 
 
-export type CatalogEntriesQuery = { catalogEntries: { totalCount: number, snapshot: { id: string }, nodes: Array<{ id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, supportsVision: boolean | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type CatalogEntriesQuery = { catalogEntries: { totalCount: number, snapshot: { snapshotId: string }, nodes: Array<{ entryId: string, provider: string | null, mode: string | null, maxInputTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, supportsVision: boolean | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type CatalogEntryQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type CatalogEntryQuery = { catalogEntry: { id: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
+export type CatalogEntryQuery = { catalogEntry: { entryId: string, provider: string | null, mode: string | null, maxInputTokens: number | null, maxOutputTokens: number | null, maxTokens: number | null, inputCostPerToken: string | null, outputCostPerToken: string | null, cacheReadInputTokenCost: string | null, inputCostPerAudioToken: string | null, outputCostPerReasoningToken: string | null, deprecationDate: string | null, supportsFunctionCalling: boolean | null, supportsParallelFunctionCalling: boolean | null, supportsVision: boolean | null, supportsAudioInput: boolean | null, supportsAudioOutput: boolean | null, supportsPromptCaching: boolean | null, supportsReasoning: boolean | null, supportsResponseSchema: boolean | null, supportsSystemMessages: boolean | null, supportsWebSearch: boolean | null, extraFields: unknown } | null };
 
-export type EstimateWorkloadQueryVariables = Exact<{
-  input: WorkloadInput;
+export type WorkloadEstimatesQueryVariables = Exact<{
+  workload: WorkloadInput;
+  filter?: CatalogEntryFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
-  snapshot?: string | number | null | undefined;
+  snapshotId?: string | number | null | undefined;
 }>;
 
 
-export type EstimateWorkloadQuery = { estimateWorkload: { totalCount: number, unpricedCount: number, tooSmallCount: number, snapshot: { id: string }, nodes: Array<{ total: string, perRequest: string, tierAboveTokens: number | null, notes: Array<EstimateNote>, entry: { id: string, provider: string | null }, lines: Array<{ kind: EstimateLineKind, batch: boolean, quantity: string, rate: string, cost: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type WorkloadEstimatesQuery = { workloadEstimates: { totalCount: number, unpricedCount: number, tooSmallCount: number, snapshot: { snapshotId: string }, nodes: Array<{ costUsd: string, costPerRequestUsd: string, tierAboveTokens: number | null, notes: Array<EstimateNote>, entry: { entryId: string, provider: string | null }, lines: Array<{ kind: EstimateLineKind, batch: boolean, quantity: string, unitPriceUsd: string, costUsd: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type PriceHistoryQueryVariables = Exact<{
-  entry: string | number;
+  entryId: string | number;
   from?: string | null | undefined;
   to?: string | null | undefined;
 }>;
 
 
-export type PriceHistoryQuery = { priceHistory: Array<{ field: string, from: string, to: string | null, usd: string | null, value: unknown }> | null };
+export type PriceHistoryQuery = { priceHistory: Array<{ field: string, from: string, to: string | null, priceUsd: string | null, value: unknown }> | null };
 
-export type PriceAsOfQueryVariables = Exact<{
-  entry: string | number;
-  date: string;
+export type PricesAtQueryVariables = Exact<{
+  entryId: string | number;
+  at: string;
   fields?: Array<string> | string | null | undefined;
 }>;
 
 
-export type PriceAsOfQuery = { priceAsOf: { entryId: string, at: string, listed: boolean | null, prices: Array<{ field: string, known: boolean, usd: string | null, value: unknown }> } | null };
+export type PricesAtQuery = { pricesAt: { entryId: string, at: string, listed: boolean | null, prices: Array<{ field: string, known: boolean, priceUsd: string | null, value: unknown }> } | null };
 
 export type EntriesWithPastQueryVariables = Exact<{
-  date: string;
+  at: string;
 }>;
 
 
-export type EntriesWithPastQuery = { catalogEntries: { nodes: Array<{ id: string, priceHistory: Array<{ field: string, usd: string | null }> | null, priceAsOf: { listed: boolean | null, prices: Array<{ known: boolean, usd: string | null }> } | null }> } };
+export type EntriesWithPastQuery = { catalogEntries: { nodes: Array<{ entryId: string, priceHistory: Array<{ field: string, priceUsd: string | null }> | null, pricesAt: { listed: boolean | null, prices: Array<{ known: boolean, priceUsd: string | null }> } | null }> } };
 
 export type CatalogChangesQueryVariables = Exact<{
-  entry?: string | number | null | undefined;
-  provider?: string | null | undefined;
-  field?: string | null | undefined;
-  kind?: CatalogFieldKind | null | undefined;
-  op?: CatalogChangeOp | null | undefined;
+  filter?: CatalogChangeFilter | null | undefined;
   from?: string | null | undefined;
   to?: string | null | undefined;
   first?: number | null | undefined;
@@ -632,45 +752,38 @@ export type CatalogChangesQueryVariables = Exact<{
 }>;
 
 
-export type CatalogChangesQuery = { catalogChanges: { nodes: Array<{ at: string, entryId: string, provider: string | null, op: CatalogChangeOp, field: string | null, kind: CatalogFieldKind | null, old: unknown, new: unknown, oldUsd: string | null, newUsd: string | null, snapshotId: string | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, coverage: Array<{ source: CatalogHistorySource, from: string, to: string | null }> | null } };
+export type CatalogChangesQuery = { catalogChanges: { nodes: Array<{ at: string, entryId: string, provider: string | null, operation: CatalogChangeOperation, field: string | null, fieldKind: CatalogFieldKind | null, oldValue: unknown, newValue: unknown, oldPriceUsd: string | null, newPriceUsd: string | null, snapshotId: string | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, coverage: Array<{ source: CatalogHistorySource, from: string, to: string | null }> | null } };
 
 export type CatalogChangeUpdatesSubscriptionVariables = Exact<{
-  entry?: string | number | null | undefined;
-  provider?: string | null | undefined;
-  field?: string | null | undefined;
-  kind?: CatalogFieldKind | null | undefined;
-  op?: CatalogChangeOp | null | undefined;
+  filter?: CatalogChangeFilter | null | undefined;
 }>;
 
 
-export type CatalogChangeUpdatesSubscription = { catalogChanges: { at: string, snapshotId: string, missed: number, changes: Array<{ entryId: string, field: string | null, oldUsd: string | null, newUsd: string | null }> } };
+export type CatalogChangeUpdatesSubscription = { catalogChangeUpdates: { at: string, snapshotId: string, droppedUpdates: number, changes: Array<{ entryId: string, field: string | null, oldPriceUsd: string | null, newPriceUsd: string | null }> } };
 
 export type ModelQueryVariables = Exact<{
   name: string | number;
 }>;
 
 
-export type ModelQuery = { model: { name: string, offerCount: number, providers: Array<string>, modes: Array<string>, capabilitiesOfAll: Array<CatalogCapability>, capabilitiesOfAny: Array<CatalogCapability>, maxContextWindow: number | null, offers: Array<{ id: string }>, cheapestInput: { id: string, inputCostPerToken: string | null } | null, cheapestOutput: { id: string, outputCostPerToken: string | null } | null } | null };
+export type ModelQuery = { model: { name: string, offerCount: number, providers: Array<string>, modes: Array<string>, capabilitiesOfAll: Array<CatalogCapability>, capabilitiesOfAny: Array<CatalogCapability>, maxContextWindow: number | null, offers: Array<{ entryId: string }>, cheapestInput: { entryId: string, inputCostPerToken: string | null } | null, cheapestOutput: { entryId: string, outputCostPerToken: string | null } | null } | null };
 
 export type ModelsQueryVariables = Exact<{
-  search?: string | null | undefined;
-  provider?: string | null | undefined;
-  mode?: string | null | undefined;
-  minOffers?: number | null | undefined;
+  filter?: ModelFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
-  snapshot?: string | number | null | undefined;
+  snapshotId?: string | number | null | undefined;
 }>;
 
 
-export type ModelsQuery = { models: { totalCount: number, snapshot: { id: string }, nodes: Array<{ name: string, offerCount: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type ModelsQuery = { models: { totalCount: number, snapshot: { snapshotId: string }, nodes: Array<{ name: string, offerCount: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ModelOfEntryQueryVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type ModelOfEntryQuery = { catalogEntry: { model: { name: string, offers: Array<{ id: string, provider: string | null }> } | null } | null };
+export type ModelOfEntryQuery = { catalogEntry: { model: { name: string, offers: Array<{ entryId: string, provider: string | null }> } | null } | null };
 
 export type QuarantinedPricesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -678,22 +791,22 @@ export type QuarantinedPricesQueryVariables = Exact<{
 }>;
 
 
-export type QuarantinedPricesQuery = { quarantinedPrices: { totalCount: number, nodes: Array<{ id: string, entryId: string, field: string, heldValue: unknown, servedValue: unknown, reason: QuarantineReason, since: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type QuarantinedPricesQuery = { quarantinedPrices: { totalCount: number, nodes: Array<{ quarantineId: string, entryId: string, field: string, quarantinedValue: unknown, servedValue: unknown, reason: QuarantineReason, since: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type ReleaseQuarantinedMutationVariables = Exact<{
+export type ReleaseQuarantinedPriceMutationVariables = Exact<{
   id: string | number;
 }>;
 
 
-export type ReleaseQuarantinedMutation = { releaseQuarantined:
+export type ReleaseQuarantinedPriceMutation = { releaseQuarantinedPrice:
     | { __typename: 'NotFoundError', code: ErrorCode, message: string, kind: string, id: string }
-    | { __typename: 'ReleasedPrice', price: { field: string, heldValue: unknown }, entry: { id: string, inputCostPerToken: string | null } | null }
+    | { __typename: 'ReleasedPrice', price: { field: string, quarantinedValue: unknown }, entry: { entryId: string, inputCostPerToken: string | null } | null }
    };
 
 export type CatalogStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CatalogStatusQuery = { catalogStatus: { snapshotId: string, source: CatalogSource, takenAt: string, ageSeconds: number, count: number, quarantined: number, lastCheckedAt: string | null, lastError: string | null } | null };
+export type CatalogStatusQuery = { catalogStatus: { snapshotId: string, source: CatalogSource, takenAt: string, ageSeconds: number, entryCount: number, quarantinedPriceCount: number, lastCheckedAt: string | null, lastError: string | null } | null };
 
 export type ChatStreamSubscriptionVariables = Exact<{
   input: ChatInput;
@@ -701,12 +814,12 @@ export type ChatStreamSubscriptionVariables = Exact<{
 
 
 export type ChatStreamSubscription = { chatStream:
-    | { __typename: 'ChatFailure', traceId: string, code: string, message: string }
-    | { __typename: 'ChatFinish', traceId: string, reason: string }
-    | { __typename: 'ChatReasoning', traceId: string }
-    | { __typename: 'ChatText', traceId: string, text: string }
-    | { __typename: 'ChatToolCall', traceId: string }
-    | { __typename: 'ChatUsage', traceId: string, usage: { inputTokens: number, outputTokens: number } }
+    | { __typename: 'ChatFailure', traceId: string, textSoFar: string, code: string, message: string }
+    | { __typename: 'ChatFinish', traceId: string, textSoFar: string, reason: string }
+    | { __typename: 'ChatReasoning', traceId: string, textSoFar: string }
+    | { __typename: 'ChatText', traceId: string, textSoFar: string, text: string }
+    | { __typename: 'ChatToolCall', traceId: string, textSoFar: string }
+    | { __typename: 'ChatUsage', traceId: string, textSoFar: string, usage: { inputTokens: number, outputTokens: number } }
    };
 
 export type ChatMutationVariables = Exact<{
@@ -730,7 +843,7 @@ export type CheckoutsQueryVariables = Exact<{
 }>;
 
 
-export type CheckoutsQuery = { checkouts: { nodes: Array<{ id: string, mode: CheckoutMode, state: CheckoutState, paidAt: string | null, revokedAt: string | null, key: { name: string, holds: boolean } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null } } };
+export type CheckoutsQuery = { checkouts: { nodes: Array<{ checkoutId: string, mode: CheckoutMode, state: CheckoutState, paidAt: string | null, revokedAt: string | null, key: { name: string, valid: boolean } | null }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null } } };
 
 export type CreateCheckoutMutationVariables = Exact<{ [key: string]: never; }>;
 
@@ -748,7 +861,7 @@ export type ReplaceCatalogKeyMutationVariables = Exact<{
 
 export type ReplaceCatalogKeyMutation = { replaceCatalogKey:
     | { __typename: 'ConflictError', code: ErrorCode, message: string }
-    | { __typename: 'IssuedCatalogKey', key: string, checkout: { key: { name: string, holds: boolean } | null } }
+    | { __typename: 'IssuedCatalogKey', key: string, checkout: { key: { name: string, valid: boolean } | null } }
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
    };
 
@@ -758,26 +871,26 @@ export type RevokeCatalogKeyMutationVariables = Exact<{
 
 
 export type RevokeCatalogKeyMutation = { revokeCatalogKey:
-    | { __typename: 'Checkout', id: string, state: CheckoutState, key: { holds: boolean } | null }
+    | { __typename: 'Checkout', checkoutId: string, state: CheckoutState, key: { valid: boolean } | null }
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
    };
 
 export type DeploymentsQueryVariables = Exact<{
-  model?: string | null | undefined;
+  filter?: DeploymentFilter | null | undefined;
 }>;
 
 
-export type DeploymentsQuery = { deployments: Array<{ id: string, model: string, provider: string, upstreamModel: string, apiBase: string | null, catalogEntry: { id: string } | null, health: { state: HealthState, calls: number, failures: number, inFlight: number, latencyMs: number | null, lastSuccessAt: string | null, lastFailure: { at: string, code: string } | null } }> };
+export type DeploymentsQuery = { deployments: Array<{ deploymentId: string, model: string, provider: string, upstreamModel: string, apiBase: string | null, catalogEntry: { entryId: string } | null, health: { state: HealthState, calls: number, failures: number, inFlight: number, latencyMs: number | null, lastSuccessAt: string | null, lastFailure: { at: string, code: string } | null } }> };
 
 export type RollUpQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RollUpQuery = { providers: Array<{ name: string, health: { state: HealthState, calls: number, failures: number }, deployments: Array<{ id: string }> }>, callableModels: Array<{ name: string, catalogEntry: { id: string } | null, health: { state: HealthState }, deployments: Array<{ id: string, apiBase: string | null }> }> };
+export type RollUpQuery = { providers: Array<{ name: string, health: { state: HealthState, calls: number, failures: number }, deployments: Array<{ deploymentId: string }> }>, callableModels: Array<{ name: string, catalogEntry: { entryId: string } | null, health: { state: HealthState }, deployments: Array<{ deploymentId: string, apiBase: string | null }> }> };
 
 export type TwoReadsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TwoReadsQuery = { catalogEntry: { id: string } | null, catalogEntries: { totalCount: number }, again: { id: string } | null };
+export type TwoReadsQuery = { catalogEntry: { entryId: string } | null, catalogEntries: { totalCount: number }, again: { entryId: string } | null };
 
 export type FreeTierUsageQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -795,44 +908,153 @@ export type GenerateKeyMutation = { generateKey:
     | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
    };
 
+export type NodeQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type NodeQuery = { node:
+    | NodeFacts_CallableModel_Fragment
+    | NodeFacts_CatalogEntry_Fragment
+    | NodeFacts_CatalogSnapshot_Fragment
+    | NodeFacts_Checkout_Fragment
+    | NodeFacts_Deployment_Fragment
+    | NodeFacts_Model_Fragment
+    | NodeFacts_Provider_Fragment
+    | NodeFacts_QuarantinedPrice_Fragment
+    | NodeFacts_Span_Fragment
+    | NodeFacts_SpendRow_Fragment
+    | NodeFacts_Team_Fragment
+    | NodeFacts_Trace_Fragment
+    | NodeFacts_VirtualKey_Fragment
+   | null };
+
+export type NodesQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+}>;
+
+
+export type NodesQuery = { nodes: Array<
+    | NodeFacts_CallableModel_Fragment
+    | NodeFacts_CatalogEntry_Fragment
+    | NodeFacts_CatalogSnapshot_Fragment
+    | NodeFacts_Checkout_Fragment
+    | NodeFacts_Deployment_Fragment
+    | NodeFacts_Model_Fragment
+    | NodeFacts_Provider_Fragment
+    | NodeFacts_QuarantinedPrice_Fragment
+    | NodeFacts_Span_Fragment
+    | NodeFacts_SpendRow_Fragment
+    | NodeFacts_Team_Fragment
+    | NodeFacts_Trace_Fragment
+    | NodeFacts_VirtualKey_Fragment
+   | null> };
+
+export type SpanNodesQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+}>;
+
+
+export type SpanNodesQuery = { nodes: Array<
+    | { spanId: string, parent: { spanId: string } | null }
+    | Record<PropertyKey, never>
+   | null> };
+
+type NodeFacts_CallableModel_Fragment = { __typename: 'CallableModel', id: string };
+
+type NodeFacts_CatalogEntry_Fragment = { __typename: 'CatalogEntry', entryId: string, id: string };
+
+type NodeFacts_CatalogSnapshot_Fragment = { __typename: 'CatalogSnapshot', id: string };
+
+type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
+
+type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
+
+type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
+
+type NodeFacts_Provider_Fragment = { __typename: 'Provider', id: string };
+
+type NodeFacts_QuarantinedPrice_Fragment = { __typename: 'QuarantinedPrice', id: string };
+
+type NodeFacts_Span_Fragment = { __typename: 'Span', spanId: string, name: string, id: string };
+
+type NodeFacts_SpendRow_Fragment = { __typename: 'SpendRow', gatewayCallId: string, id: string };
+
+type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string };
+
+type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCount: number, id: string };
+
+type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
+
+export type NodeFactsFragment =
+  | NodeFacts_CallableModel_Fragment
+  | NodeFacts_CatalogEntry_Fragment
+  | NodeFacts_CatalogSnapshot_Fragment
+  | NodeFacts_Checkout_Fragment
+  | NodeFacts_Deployment_Fragment
+  | NodeFacts_Model_Fragment
+  | NodeFacts_Provider_Fragment
+  | NodeFacts_QuarantinedPrice_Fragment
+  | NodeFacts_Span_Fragment
+  | NodeFacts_SpendRow_Fragment
+  | NodeFacts_Team_Fragment
+  | NodeFacts_Trace_Fragment
+  | NodeFacts_VirtualKey_Fragment
+;
+
+export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerQuery = { viewer: { role: Role, keyHash: string, userId: string | null, key: { hash: string } | null, team: { teamId: string } | null } | null };
+
 export type SpanPageQueryVariables = Exact<{
-  traceId: string | number;
-  ref?: string | number | null | undefined;
+  id: string | number;
+  traceRef?: string | number | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
 
-export type SpanPageQuery = { spans: { nodes: Array<{ spanId: string }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null };
+export type SpanPageQuery = { trace: { spans: { totalCount: number, nodes: Array<{ spanId: string }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } | null } | null };
 
-export type SpanUpdatesSubscriptionVariables = Exact<{
-  traceId: string | number;
-  after?: string | number | null | undefined;
+export type SpanTreeQueryVariables = Exact<{
+  id: string | number;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  children?: number | null | undefined;
 }>;
 
 
-export type SpanUpdatesSubscription = { spans: { id: string, spans: Array<{ spanId: string, name: string, spendRow: { costUsd: string | null } | null }> } };
+export type SpanTreeQuery = { trace: { spans: { nodes: Array<{ id: string, spanId: string, parent: { spanId: string } | null, children: { totalCount: number, nodes: Array<{ spanId: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }> } | null } | null };
+
+export type SpanUpdatesSubscriptionVariables = Exact<{
+  traceId: string | number;
+  after?: string | null | undefined;
+}>;
+
+
+export type SpanUpdatesSubscription = { spanUpdates: { cursor: string, spans: Array<{ spanId: string, name: string, spendRow: { costUsd: string | null } | null }> } };
 
 export type SpanQueryVariables = Exact<{
   traceId: string | number;
   spanId: string | number;
-  ref?: string | number | null | undefined;
+  traceRef?: string | number | null | undefined;
 }>;
 
 
-export type SpanQuery = { span: { name: string, type: SpanType, input: string, output: string, inputTokens: number, outputTokens: number, cacheReadTokens: number | null, cacheWriteTokens: number | null, reasoningTokens: number | null, errorTruncated: boolean, attributes: unknown, resourceAttributes: unknown, inputView:
+export type SpanQuery = { span: { name: string, type: SpanType, input: string | null, output: string | null, inputTokens: number, outputTokens: number, cacheReadTokens: number | null, cacheWriteTokens: number | null, reasoningTokens: number | null, errorTruncated: boolean, attributes: unknown, resourceAttributes: unknown, inputView:
       | Content_SpanFields_Fragment
       | Content_SpanMessages_Fragment
       | Content_SpanText_Fragment
-    , outputView:
+     | null, outputView:
       | Content_SpanFields_Fragment
       | Content_SpanMessages_Fragment
       | Content_SpanText_Fragment
-    , events: Array<{ name: string, at: string, attributes: unknown }>, links: Array<{ traceId: string, spanId: string, attributes: unknown }>, spendRow: { callType: string, modelGroup: string, model: string, provider: string, status: SpendStatus, costUsd: string | null, errorCode: string | null, errorMessage: string | null, usage: { inputTokens: number, outputTokens: number, cacheReadTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null } | null } | null };
+     | null, events: Array<{ name: string, at: string, attributes: unknown }>, links: Array<{ traceId: string, spanId: string, attributes: unknown }>, spendRow: { callType: string, modelGroup: string, model: string, provider: string, status: SpendStatus, costUsd: string | null, errorCode: string | null, errorMessage: string | null, usage: { inputTokens: number, outputTokens: number, cacheReadTokens: number, cacheWriteTokens: number, reasoningTokens: number } | null } | null } | null };
 
 type Content_SpanFields_Fragment = { __typename: 'SpanFields', fields: Array<{ key: string, value: string }> };
 
-type Content_SpanMessages_Fragment = { __typename: 'SpanMessages', messages: Array<{ role: SpanMessageRole, content: string, name: string | null, toolCalls: Array<{ name: string, arguments: string }> }> };
+type Content_SpanMessages_Fragment = { __typename: 'SpanMessages', messages: Array<{ role: SpanMessageRole, content: string | null, name: string | null, toolCalls: Array<{ name: string, arguments: string }> }> };
 
 type Content_SpanText_Fragment = { __typename: 'SpanText', text: string };
 
@@ -850,7 +1072,18 @@ export type TraceAgentsQueryVariables = Exact<{
 }>;
 
 
-export type TraceAgentsQuery = { agents: Array<{ name: string, traces: number, failed: number, lastTraceAt: string }> };
+export type TraceAgentsQuery = { agents: Array<{ name: string, traceCount: number, failedTraceCount: number, lastTraceAt: string }> };
+
+export type TraceCountQueryVariables = Exact<{
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: TraceFilter | null | undefined;
+}>;
+
+
+export type TraceCountQuery = { traces: { totalCount: number, nodes: Array<{ traceId: string }>, pageInfo: { endCursor: string | null } } };
 
 export type TraceEdgesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -865,39 +1098,30 @@ export type OneTraceEdgesQueryVariables = Exact<{
 }>;
 
 
-export type OneTraceEdgesQuery = { trace: EdgesFragment | null, span: SpanEdges_SpanDetail_Fragment | null };
+export type OneTraceEdgesQuery = { trace: EdgesFragment | null, span: SpanEdgesFragment | null };
 
-export type EdgesFragment = { traceId: string, keyHash: string, key: { alias: string | null } | null, team: { id: string, traces: { nodes: Array<{ traceId: string }> } } | null, catalogEntries: Array<{ id: string }> | null, spendRows: Array<{ id: string }> | null, agents: Array<{ name: string, spendUsd: string | null, pricedCalls: number, estimatedCalls: number }> | null, spans: Array<SpanEdges_Span_Fragment> | null };
+export type EdgesFragment = { traceId: string, keyHash: string | null, key: { alias: string | null } | null, team: { teamId: string, traces: { nodes: Array<{ traceId: string }> } } | null, catalogEntries: Array<{ entryId: string }> | null, spendRows: Array<{ gatewayCallId: string }> | null, agents: Array<{ name: string, inputTokens: number | string, outputTokens: number | string, costUsd: string | null, pricedCalls: number, estimatedCalls: number }> | null, spans: { nodes: Array<SpanEdgesFragment> } | null };
 
-type SpanEdges_Span_Fragment = { spanId: string, catalogEntry: { id: string } | null, spendMatch: { match: SpendMatchKind, costUsd: string | null, costSource: CostSource | null, spendRow: { id: string } | null } | null };
-
-type SpanEdges_SpanDetail_Fragment = { spanId: string, catalogEntry: { id: string } | null, spendMatch: { match: SpendMatchKind, costUsd: string | null, costSource: CostSource | null, spendRow: { id: string } | null } | null };
-
-export type SpanEdgesFragment =
-  | SpanEdges_Span_Fragment
-  | SpanEdges_SpanDetail_Fragment
-;
+export type SpanEdgesFragment = { spanId: string, catalogEntry: { entryId: string } | null, spendMatch: { match: SpendMatchKind, costUsd: string | null, costSource: CostSource | null, spendRow: { gatewayCallId: string } | null } | null };
 
 export type DeleteTraceMutationVariables = Exact<{
-  id: string | number;
-  ref?: string | number | null | undefined;
+  input: DeleteTraceInput;
 }>;
 
 
 export type DeleteTraceMutation = { deleteTrace:
-    | { __typename: 'DeletedTrace', traceId: string, traces: number }
+    | { __typename: 'DeletedTrace', traceId: string, traceCount: number }
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
    };
 
 export type RedactTraceMutationVariables = Exact<{
-  id: string | number;
-  ref?: string | number | null | undefined;
+  input: RedactTraceInput;
 }>;
 
 
 export type RedactTraceMutation = { redactTrace:
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
-    | { __typename: 'RedactedTrace', traces: Array<{ traceId: string, traceRef: string, name: string, inputPreview: string, spanCount: number, redactedAt: string | null, spans: Array<{ spanId: string, inputPreview: string, error: string | null }> | null }> }
+    | { __typename: 'RedactedTrace', traces: Array<{ traceId: string, traceRef: string | null, name: string | null, inputPreview: string | null, spanCount: number, redactedAt: string | null, spans: { nodes: Array<{ spanId: string, inputPreview: string | null, error: string | null }> } | null }> }
    };
 
 export type TraceSearchQueryVariables = Exact<{
@@ -919,7 +1143,7 @@ export type TraceSeriesQueryVariables = Exact<{
 }>;
 
 
-export type TraceSeriesQuery = { traceSeries: Array<{ from: string, traces: number, failed: number, spans: number, llmCalls: number, inputTokens: number, outputTokens: number, spendUsd: string | null, latencyP50Ms: number | null, latencyP90Ms: number | null, latencyP99Ms: number | null }> };
+export type TraceSeriesQuery = { traceSeries: Array<{ from: string, traceCount: number, failedTraceCount: number, spanCount: number | string, llmCalls: number | string, inputTokens: number | string, outputTokens: number | string, costUsd: string | null, latencyP50Ms: number | null, latencyP90Ms: number | null, latencyP99Ms: number | null }> };
 
 export type TraceUpdatesFilteredSubscriptionVariables = Exact<{
   filter?: TraceFilter | null | undefined;
@@ -933,58 +1157,51 @@ export type TraceUpdatesSubscriptionVariables = Exact<{
 }>;
 
 
-export type TraceUpdatesSubscription = { traceUpdates: { missed: number, trace: { traceId: string, spanCount: number } } };
+export type TraceUpdatesSubscription = { traceUpdates: { droppedUpdates: number, trace: { traceId: string, spanCount: number } } };
 
 export type TraceUpdatesAfterSubscriptionVariables = Exact<{
-  after: string | number;
+  after: string;
 }>;
 
 
-export type TraceUpdatesAfterSubscription = { traceUpdates: { id: string, trace: { traceId: string } } };
+export type TraceUpdatesAfterSubscription = { traceUpdates: { cursor: string, trace: { traceId: string } } };
 
 export type TraceUpdateIdsSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TraceUpdateIdsSubscription = { traceUpdates: { id: string } };
+export type TraceUpdateIdsSubscription = { traceUpdates: { cursor: string } };
 
 export type TraceUpdatesWithSpansSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TraceUpdatesWithSpansSubscription = { traceUpdates: { trace: { traceId: string, spans: Array<{ spanId: string }> | null } } };
+export type TraceUpdatesWithSpansSubscription = { traceUpdates: { trace: { traceId: string, spans: { nodes: Array<{ spanId: string }> } | null } } };
 
 export type TraceNamesSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TraceNamesSubscription = { traceUpdates: { missed: number, trace: { name: string } } };
+export type TraceNamesSubscription = { traceUpdates: { droppedUpdates: number, trace: { name: string | null } } };
 
 export type TraceUpdatesWithSpendSubscriptionVariables = Exact<{
   traceId?: string | number | null | undefined;
 }>;
 
 
-export type TraceUpdatesWithSpendSubscription = { traceUpdates: { trace: { traceId: string, spans: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> | null } } };
+export type TraceUpdatesWithSpendSubscription = { traceUpdates: { trace: { traceId: string, spans: { nodes: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> } | null } } };
 
 export type TraceQueryVariables = Exact<{
   id: string | number;
-  ref?: string | number | null | undefined;
+  traceRef?: string | number | null | undefined;
 }>;
 
 
-export type TraceQuery = { trace: { traceId: string, traceRef: string, name: string, service: string, inputPreview: string, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number, outputTokens: number, models: Array<string>, spendUsd: string | null, pricedCalls: number, estimateUsd: string | null, estimatedCalls: number, frameworks: Array<string>, source: { type: TraceSourceType, url: string, title: string, user: string | null } | null, spans: Array<SpanFacts_Span_Fragment> | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
+export type TraceQuery = { trace: { traceId: string, traceRef: string | null, name: string | null, service: string | null, inputPreview: string | null, startedAt: string, endedAt: string, durationMs: number, status: SpanStatus, teamId: string | null, spanCount: number, agentNames: Array<string>, agentInvocations: number, llmCalls: number, toolCalls: number, errorCount: number, inputTokens: number | string, outputTokens: number | string, models: Array<string>, costUsd: string | null, pricedCalls: number, estimatedCostUsd: string | null, estimatedCalls: number, frameworks: Array<string>, source: { type: TraceSourceType, url: string, title: string | null, user: string | null } | null, spans: { nodes: Array<SpanFactsFragment> } | null, agents: Array<{ name: string, parentAgent: string | null, invocations: number, llmCalls: number, toolCalls: number, durationMs: number }> | null } | null };
 
-type SpanFacts_Span_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, provider: string | null, framework: string, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null, estimateUsd: string | null };
-
-type SpanFacts_SpanDetail_Fragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string, service: string, startedAt: string, startNs: string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, provider: string | null, framework: string, inputTokens: number, outputTokens: number, inputPreview: string, requestId: string | null, costUsd: string | null, estimateUsd: string | null };
-
-export type SpanFactsFragment =
-  | SpanFacts_Span_Fragment
-  | SpanFacts_SpanDetail_Fragment
-;
+export type SpanFactsFragment = { traceId: string, spanId: string, parentSpanId: string | null, name: string, kind: SpanKind, type: SpanType, agent: string | null, service: string | null, startedAt: string, startNs: number | string, durationMs: number, status: SpanStatus, error: string | null, errorTruncated: boolean, model: string | null, provider: string | null, framework: string | null, inputTokens: number, outputTokens: number, inputPreview: string | null, responseId: string | null, costUsd: string | null, estimatedCostUsd: string | null };
 
 export type TracesWithSpansQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TracesWithSpansQuery = { traces: { nodes: Array<{ traceId: string, spans: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> | null, agents: Array<{ name: string }> | null }> } };
+export type TracesWithSpansQuery = { traces: { nodes: Array<{ traceId: string, spans: { nodes: Array<{ spanId: string, spendRow: { costUsd: string | null } | null }> } | null, agents: Array<{ name: string }> | null }> } };
 
 export type TracesQueryVariables = Exact<{
   from?: string | null | undefined;
@@ -994,7 +1211,7 @@ export type TracesQueryVariables = Exact<{
 }>;
 
 
-export type TracesQuery = { traces: { nodes: Array<{ traceId: string, traceRef: string, name: string, startedAt: string, durationMs: number, spendUsd: string | null }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type TracesQuery = { traces: { nodes: Array<{ traceId: string, traceRef: string | null, name: string | null, startedAt: string, durationMs: number, costUsd: string | null }>, edges: Array<{ cursor: string }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1014,6 +1231,35 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const NodeFactsFragmentDoc = new TypedDocumentString(`
+    fragment NodeFacts on Node {
+  __typename
+  id
+  ... on Trace {
+    traceId
+    spanCount
+  }
+  ... on Span {
+    spanId
+    name
+  }
+  ... on VirtualKey {
+    hash
+  }
+  ... on SpendRow {
+    gatewayCallId
+  }
+  ... on CatalogEntry {
+    entryId
+  }
+  ... on Model {
+    name
+  }
+  ... on Team {
+    teamId
+  }
+}
+    `, {"fragmentName":"NodeFacts"}) as unknown as TypedDocumentString<NodeFactsFragment, unknown>;
 export const ContentFragmentDoc = new TypedDocumentString(`
     fragment Content on SpanContent {
   __typename
@@ -1040,17 +1286,17 @@ export const ContentFragmentDoc = new TypedDocumentString(`
 }
     `, {"fragmentName":"Content"}) as unknown as TypedDocumentString<ContentFragment, unknown>;
 export const SpanEdgesFragmentDoc = new TypedDocumentString(`
-    fragment SpanEdges on SpanHead {
+    fragment SpanEdges on Span {
   spanId
   catalogEntry {
-    id
+    entryId
   }
   spendMatch {
     match
     costUsd
     costSource
     spendRow {
-      id
+      gatewayCallId
     }
   }
 }
@@ -1063,7 +1309,7 @@ export const EdgesFragmentDoc = new TypedDocumentString(`
     alias
   }
   team {
-    id
+    teamId
     traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
       nodes {
         traceId
@@ -1071,37 +1317,41 @@ export const EdgesFragmentDoc = new TypedDocumentString(`
     }
   }
   catalogEntries {
-    id
+    entryId
   }
   spendRows {
-    id
+    gatewayCallId
   }
   agents {
     name
-    spendUsd
+    inputTokens
+    outputTokens
+    costUsd
     pricedCalls
     estimatedCalls
   }
   spans {
-    ...SpanEdges
+    nodes {
+      ...SpanEdges
+    }
   }
 }
-    fragment SpanEdges on SpanHead {
+    fragment SpanEdges on Span {
   spanId
   catalogEntry {
-    id
+    entryId
   }
   spendMatch {
     match
     costUsd
     costSource
     spendRow {
-      id
+      gatewayCallId
     }
   }
 }`, {"fragmentName":"Edges"}) as unknown as TypedDocumentString<EdgesFragment, unknown>;
 export const SpanFactsFragmentDoc = new TypedDocumentString(`
-    fragment SpanFacts on SpanHead {
+    fragment SpanFacts on Span {
   traceId
   spanId
   parentSpanId
@@ -1122,21 +1372,17 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
   inputTokens
   outputTokens
   inputPreview
-  requestId
+  responseId
   costUsd
-  estimateUsd
+  estimatedCostUsd
 }
     `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
 export const CatalogEntriesDocument = new TypedDocumentString(`
-    query CatalogEntries($provider: String, $mode: String, $model: String, $supportsVision: Boolean, $where: CatalogEntryDemands, $sort: CatalogEntrySort, $snapshot: ID, $first: Int, $after: String, $last: Int, $before: String) {
+    query CatalogEntries($filter: CatalogEntryFilter, $orderBy: CatalogEntryOrder, $snapshotId: ID, $first: Int, $after: String, $last: Int, $before: String) {
   catalogEntries(
-    provider: $provider
-    mode: $mode
-    model: $model
-    supportsVision: $supportsVision
-    where: $where
-    sort: $sort
-    snapshot: $snapshot
+    filter: $filter
+    orderBy: $orderBy
+    snapshotId: $snapshotId
     first: $first
     after: $after
     last: $last
@@ -1144,10 +1390,10 @@ export const CatalogEntriesDocument = new TypedDocumentString(`
   ) {
     totalCount
     snapshot {
-      id
+      snapshotId
     }
     nodes {
-      id
+      entryId
       provider
       mode
       maxInputTokens
@@ -1167,7 +1413,7 @@ export const CatalogEntriesDocument = new TypedDocumentString(`
 export const CatalogEntryDocument = new TypedDocumentString(`
     query CatalogEntry($id: ID!) {
   catalogEntry(id: $id) {
-    id
+    entryId
     provider
     mode
     maxInputTokens
@@ -1193,35 +1439,36 @@ export const CatalogEntryDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<CatalogEntryQuery, CatalogEntryQueryVariables>;
-export const EstimateWorkloadDocument = new TypedDocumentString(`
-    query EstimateWorkload($input: WorkloadInput!, $first: Int, $after: String, $snapshot: ID) {
-  estimateWorkload(
-    input: $input
+export const WorkloadEstimatesDocument = new TypedDocumentString(`
+    query WorkloadEstimates($workload: WorkloadInput!, $filter: CatalogEntryFilter, $first: Int, $after: String, $snapshotId: ID) {
+  workloadEstimates(
+    workload: $workload
+    filter: $filter
     first: $first
     after: $after
-    snapshot: $snapshot
+    snapshotId: $snapshotId
   ) {
     totalCount
     unpricedCount
     tooSmallCount
     snapshot {
-      id
+      snapshotId
     }
     nodes {
       entry {
-        id
+        entryId
         provider
       }
-      total
-      perRequest
+      costUsd
+      costPerRequestUsd
       tierAboveTokens
       notes
       lines {
         kind
         batch
         quantity
-        rate
-        cost
+        unitPriceUsd
+        costUsd
       }
     }
     pageInfo {
@@ -1230,47 +1477,47 @@ export const EstimateWorkloadDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<EstimateWorkloadQuery, EstimateWorkloadQueryVariables>;
+    `) as unknown as TypedDocumentString<WorkloadEstimatesQuery, WorkloadEstimatesQueryVariables>;
 export const PriceHistoryDocument = new TypedDocumentString(`
-    query PriceHistory($entry: ID!, $from: DateTime, $to: DateTime) {
-  priceHistory(entry: $entry, from: $from, to: $to) {
+    query PriceHistory($entryId: ID!, $from: DateTime, $to: DateTime) {
+  priceHistory(entryId: $entryId, from: $from, to: $to) {
     field
     from
     to
-    usd
+    priceUsd
     value
   }
 }
     `) as unknown as TypedDocumentString<PriceHistoryQuery, PriceHistoryQueryVariables>;
-export const PriceAsOfDocument = new TypedDocumentString(`
-    query PriceAsOf($entry: ID!, $date: DateTime!, $fields: [String!]) {
-  priceAsOf(entry: $entry, date: $date) {
+export const PricesAtDocument = new TypedDocumentString(`
+    query PricesAt($entryId: ID!, $at: DateTime!, $fields: [String!]) {
+  pricesAt(entryId: $entryId, at: $at) {
     entryId
     at
     listed
     prices(fields: $fields) {
       field
       known
-      usd
+      priceUsd
       value
     }
   }
 }
-    `) as unknown as TypedDocumentString<PriceAsOfQuery, PriceAsOfQueryVariables>;
+    `) as unknown as TypedDocumentString<PricesAtQuery, PricesAtQueryVariables>;
 export const EntriesWithPastDocument = new TypedDocumentString(`
-    query EntriesWithPast($date: DateTime!) {
+    query EntriesWithPast($at: DateTime!) {
   catalogEntries {
     nodes {
-      id
+      entryId
       priceHistory {
         field
-        usd
+        priceUsd
       }
-      priceAsOf(date: $date) {
+      pricesAt(at: $at) {
         listed
         prices {
           known
-          usd
+          priceUsd
         }
       }
     }
@@ -1278,13 +1525,9 @@ export const EntriesWithPastDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<EntriesWithPastQuery, EntriesWithPastQueryVariables>;
 export const CatalogChangesDocument = new TypedDocumentString(`
-    query CatalogChanges($entry: ID, $provider: String, $field: String, $kind: CatalogFieldKind, $op: CatalogChangeOp, $from: DateTime, $to: DateTime, $first: Int, $after: String) {
+    query CatalogChanges($filter: CatalogChangeFilter, $from: DateTime, $to: DateTime, $first: Int, $after: String) {
   catalogChanges(
-    entry: $entry
-    provider: $provider
-    field: $field
-    kind: $kind
-    op: $op
+    filter: $filter
     from: $from
     to: $to
     first: $first
@@ -1294,13 +1537,13 @@ export const CatalogChangesDocument = new TypedDocumentString(`
       at
       entryId
       provider
-      op
+      operation
       field
-      kind
-      old
-      new
-      oldUsd
-      newUsd
+      fieldKind
+      oldValue
+      newValue
+      oldPriceUsd
+      newPriceUsd
       snapshotId
     }
     pageInfo {
@@ -1317,22 +1560,16 @@ export const CatalogChangesDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<CatalogChangesQuery, CatalogChangesQueryVariables>;
 export const CatalogChangeUpdatesDocument = new TypedDocumentString(`
-    subscription CatalogChangeUpdates($entry: ID, $provider: String, $field: String, $kind: CatalogFieldKind, $op: CatalogChangeOp) {
-  catalogChanges(
-    entry: $entry
-    provider: $provider
-    field: $field
-    kind: $kind
-    op: $op
-  ) {
+    subscription CatalogChangeUpdates($filter: CatalogChangeFilter) {
+  catalogChangeUpdates(filter: $filter) {
     at
     snapshotId
-    missed
+    droppedUpdates
     changes {
       entryId
       field
-      oldUsd
-      newUsd
+      oldPriceUsd
+      newPriceUsd
     }
   }
 }
@@ -1343,7 +1580,7 @@ export const ModelDocument = new TypedDocumentString(`
     name
     offerCount
     offers {
-      id
+      entryId
     }
     providers
     modes
@@ -1351,30 +1588,22 @@ export const ModelDocument = new TypedDocumentString(`
     capabilitiesOfAny
     maxContextWindow
     cheapestInput {
-      id
+      entryId
       inputCostPerToken
     }
     cheapestOutput {
-      id
+      entryId
       outputCostPerToken
     }
   }
 }
     `) as unknown as TypedDocumentString<ModelQuery, ModelQueryVariables>;
 export const ModelsDocument = new TypedDocumentString(`
-    query Models($search: String, $provider: String, $mode: String, $minOffers: Int, $first: Int, $after: String, $snapshot: ID) {
-  models(
-    search: $search
-    provider: $provider
-    mode: $mode
-    minOffers: $minOffers
-    first: $first
-    after: $after
-    snapshot: $snapshot
-  ) {
+    query Models($filter: ModelFilter, $first: Int, $after: String, $snapshotId: ID) {
+  models(filter: $filter, first: $first, after: $after, snapshotId: $snapshotId) {
     totalCount
     snapshot {
-      id
+      snapshotId
     }
     nodes {
       name
@@ -1393,7 +1622,7 @@ export const ModelOfEntryDocument = new TypedDocumentString(`
     model {
       name
       offers {
-        id
+        entryId
         provider
       }
     }
@@ -1405,10 +1634,10 @@ export const QuarantinedPricesDocument = new TypedDocumentString(`
   quarantinedPrices(first: $first, after: $after) {
     totalCount
     nodes {
-      id
+      quarantineId
       entryId
       field
-      heldValue
+      quarantinedValue
       servedValue
       reason
       since
@@ -1420,17 +1649,17 @@ export const QuarantinedPricesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<QuarantinedPricesQuery, QuarantinedPricesQueryVariables>;
-export const ReleaseQuarantinedDocument = new TypedDocumentString(`
-    mutation ReleaseQuarantined($id: ID!) {
-  releaseQuarantined(id: $id) {
+export const ReleaseQuarantinedPriceDocument = new TypedDocumentString(`
+    mutation ReleaseQuarantinedPrice($id: ID!) {
+  releaseQuarantinedPrice(input: { id: $id }) {
     __typename
     ... on ReleasedPrice {
       price {
         field
-        heldValue
+        quarantinedValue
       }
       entry {
-        id
+        entryId
         inputCostPerToken
       }
     }
@@ -1442,7 +1671,7 @@ export const ReleaseQuarantinedDocument = new TypedDocumentString(`
     }
   }
 }
-    `) as unknown as TypedDocumentString<ReleaseQuarantinedMutation, ReleaseQuarantinedMutationVariables>;
+    `) as unknown as TypedDocumentString<ReleaseQuarantinedPriceMutation, ReleaseQuarantinedPriceMutationVariables>;
 export const CatalogStatusDocument = new TypedDocumentString(`
     query CatalogStatus {
   catalogStatus {
@@ -1450,8 +1679,8 @@ export const CatalogStatusDocument = new TypedDocumentString(`
     source
     takenAt
     ageSeconds
-    count
-    quarantined
+    entryCount
+    quarantinedPriceCount
     lastCheckedAt
     lastError
   }
@@ -1463,6 +1692,7 @@ export const ChatStreamDocument = new TypedDocumentString(`
     __typename
     ... on ChatStep {
       traceId
+      textSoFar
     }
     ... on ChatText {
       text
@@ -1525,14 +1755,14 @@ export const CheckoutsDocument = new TypedDocumentString(`
     query Checkouts($first: Int, $after: String) {
   checkouts(first: $first, after: $after) {
     nodes {
-      id
+      checkoutId
       mode
       state
       paidAt
       revokedAt
       key {
         name
-        holds
+        valid
       }
     }
     pageInfo {
@@ -1559,14 +1789,14 @@ export const CreateCheckoutDocument = new TypedDocumentString(`
     `) as unknown as TypedDocumentString<CreateCheckoutMutation, CreateCheckoutMutationVariables>;
 export const ReplaceCatalogKeyDocument = new TypedDocumentString(`
     mutation ReplaceCatalogKey($id: ID!) {
-  replaceCatalogKey(checkoutId: $id) {
+  replaceCatalogKey(input: { checkoutId: $id }) {
     __typename
     ... on IssuedCatalogKey {
       key
       checkout {
         key {
           name
-          holds
+          valid
         }
       }
     }
@@ -1579,13 +1809,13 @@ export const ReplaceCatalogKeyDocument = new TypedDocumentString(`
     `) as unknown as TypedDocumentString<ReplaceCatalogKeyMutation, ReplaceCatalogKeyMutationVariables>;
 export const RevokeCatalogKeyDocument = new TypedDocumentString(`
     mutation RevokeCatalogKey($id: ID!) {
-  revokeCatalogKey(checkoutId: $id) {
+  revokeCatalogKey(input: { checkoutId: $id }) {
     __typename
     ... on Checkout {
-      id
+      checkoutId
       state
       key {
-        holds
+        valid
       }
     }
     ... on UserError {
@@ -1596,15 +1826,15 @@ export const RevokeCatalogKeyDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<RevokeCatalogKeyMutation, RevokeCatalogKeyMutationVariables>;
 export const DeploymentsDocument = new TypedDocumentString(`
-    query Deployments($model: String) {
-  deployments(model: $model) {
-    id
+    query Deployments($filter: DeploymentFilter) {
+  deployments(filter: $filter) {
+    deploymentId
     model
     provider
     upstreamModel
     apiBase
     catalogEntry {
-      id
+      entryId
     }
     health {
       state
@@ -1631,19 +1861,19 @@ export const RollUpDocument = new TypedDocumentString(`
       failures
     }
     deployments {
-      id
+      deploymentId
     }
   }
   callableModels {
     name
     catalogEntry {
-      id
+      entryId
     }
     health {
       state
     }
     deployments {
-      id
+      deploymentId
       apiBase
     }
   }
@@ -1652,13 +1882,13 @@ export const RollUpDocument = new TypedDocumentString(`
 export const TwoReadsDocument = new TypedDocumentString(`
     query TwoReads {
   catalogEntry(id: "gpt-4o") {
-    id
+    entryId
   }
   catalogEntries(first: 1) {
     totalCount
   }
   again: catalogEntry(id: "gpt-4o") {
-    id
+    entryId
   }
 }
     `) as unknown as TypedDocumentString<TwoReadsQuery, TwoReadsQueryVariables>;
@@ -1698,28 +1928,149 @@ export const GenerateKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<GenerateKeyMutation, GenerateKeyMutationVariables>;
-export const SpanPageDocument = new TypedDocumentString(`
-    query SpanPage($traceId: ID!, $ref: ID, $first: Int, $after: String) {
-  spans(traceId: $traceId, ref: $ref, first: $first, after: $after) {
-    nodes {
+export const NodeDocument = new TypedDocumentString(`
+    query Node($id: ID!) {
+  node(id: $id) {
+    ...NodeFacts
+  }
+}
+    fragment NodeFacts on Node {
+  __typename
+  id
+  ... on Trace {
+    traceId
+    spanCount
+  }
+  ... on Span {
+    spanId
+    name
+  }
+  ... on VirtualKey {
+    hash
+  }
+  ... on SpendRow {
+    gatewayCallId
+  }
+  ... on CatalogEntry {
+    entryId
+  }
+  ... on Model {
+    name
+  }
+  ... on Team {
+    teamId
+  }
+}`) as unknown as TypedDocumentString<NodeQuery, NodeQueryVariables>;
+export const NodesDocument = new TypedDocumentString(`
+    query Nodes($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    ...NodeFacts
+  }
+}
+    fragment NodeFacts on Node {
+  __typename
+  id
+  ... on Trace {
+    traceId
+    spanCount
+  }
+  ... on Span {
+    spanId
+    name
+  }
+  ... on VirtualKey {
+    hash
+  }
+  ... on SpendRow {
+    gatewayCallId
+  }
+  ... on CatalogEntry {
+    entryId
+  }
+  ... on Model {
+    name
+  }
+  ... on Team {
+    teamId
+  }
+}`) as unknown as TypedDocumentString<NodesQuery, NodesQueryVariables>;
+export const SpanNodesDocument = new TypedDocumentString(`
+    query SpanNodes($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    ... on Span {
       spanId
+      parent {
+        spanId
+      }
     }
-    edges {
-      cursor
+  }
+}
+    `) as unknown as TypedDocumentString<SpanNodesQuery, SpanNodesQueryVariables>;
+export const ViewerDocument = new TypedDocumentString(`
+    query Viewer {
+  viewer {
+    role
+    keyHash
+    key {
+      hash
     }
-    pageInfo {
-      hasNextPage
-      hasPreviousPage
-      startCursor
-      endCursor
+    team {
+      teamId
+    }
+    userId
+  }
+}
+    `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const SpanPageDocument = new TypedDocumentString(`
+    query SpanPage($id: ID!, $traceRef: ID, $first: Int, $after: String) {
+  trace(id: $id, traceRef: $traceRef) {
+    spans(first: $first, after: $after) {
+      totalCount
+      nodes {
+        spanId
+      }
+      edges {
+        cursor
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
     }
   }
 }
     `) as unknown as TypedDocumentString<SpanPageQuery, SpanPageQueryVariables>;
+export const SpanTreeDocument = new TypedDocumentString(`
+    query SpanTree($id: ID!, $first: Int, $after: String, $children: Int) {
+  trace(id: $id) {
+    spans(first: $first, after: $after) {
+      nodes {
+        id
+        spanId
+        parent {
+          spanId
+        }
+        children(first: $children) {
+          totalCount
+          nodes {
+            spanId
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpanTreeQuery, SpanTreeQueryVariables>;
 export const SpanUpdatesDocument = new TypedDocumentString(`
-    subscription SpanUpdates($traceId: ID!, $after: ID) {
-  spans(traceId: $traceId, after: $after) {
-    id
+    subscription SpanUpdates($traceId: ID!, $after: String) {
+  spanUpdates(traceId: $traceId, after: $after) {
+    cursor
     spans {
       spanId
       name
@@ -1731,8 +2082,8 @@ export const SpanUpdatesDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<SpanUpdatesSubscription, SpanUpdatesSubscriptionVariables>;
 export const SpanDocument = new TypedDocumentString(`
-    query Span($traceId: ID!, $spanId: ID!, $ref: ID) {
-  span(traceId: $traceId, spanId: $spanId, ref: $ref) {
+    query Span($traceId: ID!, $spanId: ID!, $traceRef: ID) {
+  span(traceId: $traceId, spanId: $spanId, traceRef: $traceRef) {
     name
     type
     input
@@ -1807,12 +2158,25 @@ export const TraceAgentsDocument = new TypedDocumentString(`
     query TraceAgents($from: DateTime, $to: DateTime, $first: Int, $filter: TraceFilter) {
   agents(from: $from, to: $to, first: $first, filter: $filter) {
     name
-    traces
-    failed
+    traceCount
+    failedTraceCount
     lastTraceAt
   }
 }
     `) as unknown as TypedDocumentString<TraceAgentsQuery, TraceAgentsQueryVariables>;
+export const TraceCountDocument = new TypedDocumentString(`
+    query TraceCount($from: DateTime, $to: DateTime, $first: Int, $after: String, $filter: TraceFilter) {
+  traces(from: $from, to: $to, first: $first, after: $after, filter: $filter) {
+    totalCount
+    nodes {
+      traceId
+    }
+    pageInfo {
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceCountQuery, TraceCountQueryVariables>;
 export const TraceEdgesDocument = new TypedDocumentString(`
     query TraceEdges($first: Int) {
   traces(first: $first) {
@@ -1828,7 +2192,7 @@ export const TraceEdgesDocument = new TypedDocumentString(`
     alias
   }
   team {
-    id
+    teamId
     traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
       nodes {
         traceId
@@ -1836,32 +2200,36 @@ export const TraceEdgesDocument = new TypedDocumentString(`
     }
   }
   catalogEntries {
-    id
+    entryId
   }
   spendRows {
-    id
+    gatewayCallId
   }
   agents {
     name
-    spendUsd
+    inputTokens
+    outputTokens
+    costUsd
     pricedCalls
     estimatedCalls
   }
   spans {
-    ...SpanEdges
+    nodes {
+      ...SpanEdges
+    }
   }
 }
-fragment SpanEdges on SpanHead {
+fragment SpanEdges on Span {
   spanId
   catalogEntry {
-    id
+    entryId
   }
   spendMatch {
     match
     costUsd
     costSource
     spendRow {
-      id
+      gatewayCallId
     }
   }
 }`) as unknown as TypedDocumentString<TraceEdgesQuery, TraceEdgesQueryVariables>;
@@ -1881,7 +2249,7 @@ export const OneTraceEdgesDocument = new TypedDocumentString(`
     alias
   }
   team {
-    id
+    teamId
     traces(first: 1, from: "2023-11-14T00:00:00Z", to: "2023-11-15T00:00:00Z") {
       nodes {
         traceId
@@ -1889,42 +2257,46 @@ export const OneTraceEdgesDocument = new TypedDocumentString(`
     }
   }
   catalogEntries {
-    id
+    entryId
   }
   spendRows {
-    id
+    gatewayCallId
   }
   agents {
     name
-    spendUsd
+    inputTokens
+    outputTokens
+    costUsd
     pricedCalls
     estimatedCalls
   }
   spans {
-    ...SpanEdges
+    nodes {
+      ...SpanEdges
+    }
   }
 }
-fragment SpanEdges on SpanHead {
+fragment SpanEdges on Span {
   spanId
   catalogEntry {
-    id
+    entryId
   }
   spendMatch {
     match
     costUsd
     costSource
     spendRow {
-      id
+      gatewayCallId
     }
   }
 }`) as unknown as TypedDocumentString<OneTraceEdgesQuery, OneTraceEdgesQueryVariables>;
 export const DeleteTraceDocument = new TypedDocumentString(`
-    mutation DeleteTrace($id: ID!, $ref: ID) {
-  deleteTrace(id: $id, ref: $ref) {
+    mutation DeleteTrace($input: DeleteTraceInput!) {
+  deleteTrace(input: $input) {
     __typename
     ... on DeletedTrace {
       traceId
-      traces
+      traceCount
     }
     ... on UserError {
       code
@@ -1934,8 +2306,8 @@ export const DeleteTraceDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<DeleteTraceMutation, DeleteTraceMutationVariables>;
 export const RedactTraceDocument = new TypedDocumentString(`
-    mutation RedactTrace($id: ID!, $ref: ID) {
-  redactTrace(id: $id, ref: $ref) {
+    mutation RedactTrace($input: RedactTraceInput!) {
+  redactTrace(input: $input) {
     __typename
     ... on RedactedTrace {
       traces {
@@ -1946,9 +2318,11 @@ export const RedactTraceDocument = new TypedDocumentString(`
         spanCount
         redactedAt
         spans {
-          spanId
-          inputPreview
-          error
+          nodes {
+            spanId
+            inputPreview
+            error
+          }
         }
       }
     }
@@ -1982,13 +2356,13 @@ export const TraceSeriesDocument = new TypedDocumentString(`
     query TraceSeries($from: DateTime, $to: DateTime, $buckets: Int, $filter: TraceFilter) {
   traceSeries(from: $from, to: $to, buckets: $buckets, filter: $filter) {
     from
-    traces
-    failed
-    spans
+    traceCount
+    failedTraceCount
+    spanCount
     llmCalls
     inputTokens
     outputTokens
-    spendUsd
+    costUsd
     latencyP50Ms
     latencyP90Ms
     latencyP99Ms
@@ -2008,7 +2382,7 @@ export const TraceUpdatesFilteredDocument = new TypedDocumentString(`
 export const TraceUpdatesDocument = new TypedDocumentString(`
     subscription TraceUpdates($traceId: ID) {
   traceUpdates(traceId: $traceId) {
-    missed
+    droppedUpdates
     trace {
       traceId
       spanCount
@@ -2017,9 +2391,9 @@ export const TraceUpdatesDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<TraceUpdatesSubscription, TraceUpdatesSubscriptionVariables>;
 export const TraceUpdatesAfterDocument = new TypedDocumentString(`
-    subscription TraceUpdatesAfter($after: ID!) {
+    subscription TraceUpdatesAfter($after: String!) {
   traceUpdates(after: $after) {
-    id
+    cursor
     trace {
       traceId
     }
@@ -2029,7 +2403,7 @@ export const TraceUpdatesAfterDocument = new TypedDocumentString(`
 export const TraceUpdateIdsDocument = new TypedDocumentString(`
     subscription TraceUpdateIds {
   traceUpdates {
-    id
+    cursor
   }
 }
     `) as unknown as TypedDocumentString<TraceUpdateIdsSubscription, TraceUpdateIdsSubscriptionVariables>;
@@ -2039,7 +2413,9 @@ export const TraceUpdatesWithSpansDocument = new TypedDocumentString(`
     trace {
       traceId
       spans {
-        spanId
+        nodes {
+          spanId
+        }
       }
     }
   }
@@ -2048,7 +2424,7 @@ export const TraceUpdatesWithSpansDocument = new TypedDocumentString(`
 export const TraceNamesDocument = new TypedDocumentString(`
     subscription TraceNames {
   traceUpdates {
-    missed
+    droppedUpdates
     trace {
       name
     }
@@ -2061,9 +2437,11 @@ export const TraceUpdatesWithSpendDocument = new TypedDocumentString(`
     trace {
       traceId
       spans {
-        spanId
-        spendRow {
-          costUsd
+        nodes {
+          spanId
+          spendRow {
+            costUsd
+          }
         }
       }
     }
@@ -2071,8 +2449,8 @@ export const TraceUpdatesWithSpendDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<TraceUpdatesWithSpendSubscription, TraceUpdatesWithSpendSubscriptionVariables>;
 export const TraceDocument = new TypedDocumentString(`
-    query Trace($id: ID!, $ref: ID) {
-  trace(id: $id, ref: $ref) {
+    query Trace($id: ID!, $traceRef: ID) {
+  trace(id: $id, traceRef: $traceRef) {
     traceId
     traceRef
     name
@@ -2092,9 +2470,9 @@ export const TraceDocument = new TypedDocumentString(`
     inputTokens
     outputTokens
     models
-    spendUsd
+    costUsd
     pricedCalls
-    estimateUsd
+    estimatedCostUsd
     estimatedCalls
     frameworks
     source {
@@ -2104,7 +2482,9 @@ export const TraceDocument = new TypedDocumentString(`
       user
     }
     spans {
-      ...SpanFacts
+      nodes {
+        ...SpanFacts
+      }
     }
     agents {
       name
@@ -2116,7 +2496,7 @@ export const TraceDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment SpanFacts on SpanHead {
+    fragment SpanFacts on Span {
   traceId
   spanId
   parentSpanId
@@ -2137,19 +2517,21 @@ export const TraceDocument = new TypedDocumentString(`
   inputTokens
   outputTokens
   inputPreview
-  requestId
+  responseId
   costUsd
-  estimateUsd
+  estimatedCostUsd
 }`) as unknown as TypedDocumentString<TraceQuery, TraceQueryVariables>;
 export const TracesWithSpansDocument = new TypedDocumentString(`
     query TracesWithSpans {
   traces(first: 50) {
     nodes {
       traceId
-      spans {
-        spanId
-        spendRow {
-          costUsd
+      spans(first: 20) {
+        nodes {
+          spanId
+          spendRow {
+            costUsd
+          }
         }
       }
       agents {
@@ -2168,7 +2550,7 @@ export const TracesDocument = new TypedDocumentString(`
       name
       startedAt
       durationMs
-      spendUsd
+      costUsd
     }
     edges {
       cursor

@@ -1,4 +1,4 @@
 // Breaks `codegen`.
-import { call } from './src/providers/brings-a-client.ts';
+import { call } from './src/providers/imports-an-http-client.ts';
 
 export const generator = call;

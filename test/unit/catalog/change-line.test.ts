@@ -34,37 +34,37 @@ describe('a line of an imported history', () => {
   });
 
   it.each([
-    ['[]', 'this is no JSON object'],
-    ['{"at":', 'this is no JSON'],
-    ['null', 'this is no JSON object'],
-    [JSON.stringify(CHANGED).replace('1,', '1e999,'), '`old` holds a number that is too large'],
+    ['[]', 'the line is not a JSON object'],
+    ['{"at":', 'the line is not valid JSON'],
+    ['null', 'the line is not a JSON object'],
+    [JSON.stringify(CHANGED).replace('1,', '1e999,'), '`old` contains a number that is too large'],
   ])('is refused when it reads %s', (text, fault) => {
     expect(readChangeLine(text, NOW)).toEqual({ fault });
   });
 
   it.each([
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: undefined }],
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: 1 }],
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24' }],
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T10:15:30+02:00' }],
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-02-30T10:15:30Z' }],
-    ['`at` is no instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T25:15:30Z' }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: undefined }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: 1 }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24' }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T10:15:30+02:00' }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-02-30T10:15:30Z' }],
+    ['`at` is not an instant in UTC such as 2026-07-24T10:15:30Z', { at: '2026-07-24T25:15:30Z' }],
     ['`at` is in the future', { at: '2026-11-21T00:00:01Z' }],
-    ['`id` is no id: text of 1 to 512 characters', { id: '' }],
-    ['`id` is no id: text of 1 to 512 characters', { id: 'x'.repeat(513) }],
-    ['`id` is no id: text of 1 to 512 characters', { id: 5 }],
-    ['`id` is no id: text of 1 to 512 characters', { id: 'a\0' }],
-    ['`id` is no id: text of 1 to 512 characters', { id: '\ud800' }],
-    ['`op` is none of added, removed, changed', { op: 'renamed' }],
-    ['`provider` is no text', { provider: 5 }],
-    ['`field` names no field', { field: undefined }],
-    ['`field` names no field', { field: '' }],
+    ['`id` is not a text of 1 to 512 characters', { id: '' }],
+    ['`id` is not a text of 1 to 512 characters', { id: 'x'.repeat(513) }],
+    ['`id` is not a text of 1 to 512 characters', { id: 5 }],
+    ['`id` is not a text of 1 to 512 characters', { id: 'a\0' }],
+    ['`id` is not a text of 1 to 512 characters', { id: '\ud800' }],
+    ['`op` is not one of added, removed, changed', { op: 'renamed' }],
+    ['`provider` is not a text', { provider: 5 }],
+    ['`field` is not a field name', { field: undefined }],
+    ['`field` is not a field name', { field: '' }],
     ['`old` or `new` is missing', { old: undefined }],
     ['`old` or `new` is missing', { new: undefined }],
-    ['`field` stands beside added', { op: 'added' }],
-    ['`old` holds no fields', { op: 'removed', field: null, old: 1 }],
-    ['`new` holds no fields', { op: 'added', field: null, old: null, new: [] }],
-    ['`new` nests deeper than 16', { new: nested(17) }],
+    ['`field` is not allowed with added', { op: 'added' }],
+    ['`old` is not an object of fields', { op: 'removed', field: null, old: 1 }],
+    ['`new` is not an object of fields', { op: 'added', field: null, old: null, new: [] }],
+    ['`new` is nested more than 16 levels deep', { new: nested(17) }],
   ])('is refused because %s: %o', (fault, fields) => {
     expect(read({ ...CHANGED, ...fields })).toEqual({ fault });
   });

@@ -6,7 +6,7 @@ import {
   compareStates,
   type EarlierState,
   fieldKindOf,
-  sameMeaning,
+  isEquivalent,
   stateOfRecord,
   stateOfSnapshot,
   type WatchedFields,
@@ -117,7 +117,7 @@ describe('the difference between two states', () => {
   });
 
   it('compares tables of prices by what they say', () => {
-    expect(sameMeaning({ a: [1, { b: 2 }], c: null }, { c: null, a: [1, { b: 2 }] })).toBe(true);
+    expect(isEquivalent({ a: [1, { b: 2 }], c: null }, { c: null, a: [1, { b: 2 }] })).toBe(true);
     for (const other of [
       { a: [1, { b: 3 }] },
       { a: { 0: 1, 1: { b: 2 } } },
@@ -126,8 +126,8 @@ describe('the difference between two states', () => {
       null,
       '1',
     ])
-      expect(sameMeaning({ a: [1, { b: 2 }] }, other)).toBe(false);
-    expect(sameMeaning(1e-6, '1e-6')).toBe(false);
+      expect(isEquivalent({ a: [1, { b: 2 }] }, other)).toBe(false);
+    expect(isEquivalent(1e-6, '1e-6')).toBe(false);
   });
 
   it('does not look inside an entry that is the same object', () => {

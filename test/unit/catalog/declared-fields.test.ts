@@ -62,14 +62,14 @@ describe('the declared fields of an entry', () => {
 
 describe('a value of the wrong kind', () => {
   it.each([
-    [{ max_tokens: '1e6' }, 'max_tokens is no integer'],
-    [{ max_tokens: 1.5 }, 'max_tokens is no integer'],
-    [{ max_tokens: true }, 'max_tokens is no integer'],
-    [{ input_cost_per_token: 'free' }, 'input_cost_per_token is no price'],
-    [{ input_cost_per_token: [1] }, 'input_cost_per_token is no price'],
-    [{ supports_vision: 'maybe' }, 'supports_vision is no flag'],
-    [{ deprecation_date: 20270101 }, 'deprecation_date is no text'],
-    [{ litellm_provider: 1 }, 'litellm_provider is no text'],
+    [{ max_tokens: '1e6' }, 'max_tokens is not of type integer'],
+    [{ max_tokens: 1.5 }, 'max_tokens is not of type integer'],
+    [{ max_tokens: true }, 'max_tokens is not of type integer'],
+    [{ input_cost_per_token: 'free' }, 'input_cost_per_token is not of type price'],
+    [{ input_cost_per_token: [1] }, 'input_cost_per_token is not of type price'],
+    [{ supports_vision: 'maybe' }, 'supports_vision is not of type flag'],
+    [{ deprecation_date: 20270101 }, 'deprecation_date is not of type text'],
+    [{ litellm_provider: 1 }, 'litellm_provider is not of type text'],
   ])('%j is a fault and reads as null', (row, fault) => {
     expect([faultOf('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });

@@ -19,7 +19,7 @@ const ENTRIES = [
   entry('zeta', { litellm_provider: 'OpenAI', mode: 'chat', supports_vision: true, supports_reasoning: false }),
   entry('Azure/GPT-4', { litellm_provider: 'azure', mode: 'chat', supports_vision: false }),
   entry('alpha', { litellm_provider: 'openai_like', mode: 'embedding', supports_vision: null }),
-  entry('nobody', { supports_vision: 'true' }),
+  entry('bare', { supports_vision: 'true' }),
 ];
 
 const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolean) | null = null): string[] =>
@@ -27,20 +27,20 @@ const idsFor = (filters: Partial<EntryFilters>, matches: ((id: string) => boolea
 
 describe('finding catalog entries', () => {
   it('without a filter gives everything, in the order of the file', () => {
-    expect(idsFor({})).toEqual(['zeta', 'Azure/GPT-4', 'alpha', 'nobody']);
+    expect(idsFor({})).toEqual(['zeta', 'Azure/GPT-4', 'alpha', 'bare']);
   });
   it('compares the provider whole, in any letter case', () => {
     expect(idsFor({ provider: 'OPENAI' })).toEqual(['zeta']);
     expect(idsFor({ provider: 'open' })).toEqual([]);
   });
   it('takes an empty provider as the entries that have none', () => {
-    expect(idsFor({ provider: '' })).toEqual(['nobody']);
+    expect(idsFor({ provider: '' })).toEqual(['bare']);
   });
   it('compares the mode whole, in any letter case', () => {
     expect(idsFor({ mode: 'Chat' })).toEqual(['zeta', 'Azure/GPT-4']);
   });
   it('takes an empty mode as the entries that have none', () => {
-    expect(idsFor({ mode: '' })).toEqual(['nobody']);
+    expect(idsFor({ mode: '' })).toEqual(['bare']);
   });
   it('finds a capability that is exactly true', () => {
     expect(idsFor({ capabilities: { supports_vision: true } })).toEqual(['zeta']);

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { CAPABILITIES } from '../../../src/domain/catalog/capabilities.ts';
 import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
 import {
-  assertDemands,
+  assertConditions,
   contextWindowOf,
-  type EntryDemands,
+  type EntryConditions,
   narrowEntries,
-  NO_DEMANDS,
+  NO_CONDITIONS,
   pricePerTokenFrom,
 } from '../../../src/domain/catalog/narrow-entries.ts';
 import { modelsOf } from '../../../src/domain/catalog/price-map.ts';
@@ -43,8 +43,8 @@ const ENTRIES = [
   entry('unpriced', { max_input_tokens: 0, deprecation_date: '2025-01-01', supports_vision: true }),
 ];
 
-const idsFor = (demands: Partial<EntryDemands>): string[] =>
-  narrowEntries(ENTRIES, { ...NO_DEMANDS, ...demands }).map(({ id }) => id);
+const idsFor = (demands: Partial<EntryConditions>): string[] =>
+  narrowEntries(ENTRIES, { ...NO_CONDITIONS, ...demands }).map(({ id }) => id);
 
 describe('narrowing entries', () => {
   it('without a demand leaves all, in their order', () => {
@@ -96,7 +96,7 @@ it.each([
   [{ maxOutputPrice: -1n as Rate }, 'A price ceiling must not be below zero.'],
   [{ minContextWindow: -1 }, 'A context window must not be below zero.'],
 ])('refuses %o', (demands, message) => {
-  expect(() => assertDemands({ ...NO_DEMANDS, ...demands })).toThrow(message);
+  expect(() => assertConditions({ ...NO_CONDITIONS, ...demands })).toThrow(message);
 });
 
 describe('the capabilities', () => {

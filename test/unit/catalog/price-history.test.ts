@@ -24,7 +24,7 @@ const moved = (at: number, old: unknown, since: unknown, field = INPUT) => aChan
 const came = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
 const went = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
 
-/** Imported from the 1st to the 10th, recorded since the 20th: in between nobody looked. */
+/** Imported from the 1st to the 10th, recorded since the 20th: no observation in between. */
 const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
   entryId: 'm',
   changes: [],
@@ -98,7 +98,7 @@ describe('a price as it stood', () => {
     expect(byDay(history, [4, 5, 6])).toEqual([1, 3, 3]);
   });
 
-  it('is unknown while nobody looked before a change of it, and known where it did not move', () => {
+  it('is unknown in a gap before a change, and known in a gap without a change', () => {
     const late = { notBefore: day(22) };
     const changes = [
       { ...moved(25, 1, 2), ...late },
@@ -128,7 +128,7 @@ describe('a price as it stood', () => {
     ]);
   });
 
-  it('knows nothing of an entry nobody ever saw, and lists no price that is none', () => {
+  it('is unknown for an entry without observations, and lists no missing price', () => {
     expect(pricesAt(aHistory({ spans: [] }), day(5), NOW)).toEqual({
       entryId: 'm',
       at: day(5),
@@ -150,7 +150,7 @@ describe('how a price went', () => {
     changes: [came(3, null), moved(6, 1, 2), moved(22, 7, 9), moved(22, 1, 3, OUTPUT), went(24, { [INPUT]: 9 })],
   });
 
-  it('is told in steps, with a gap where history cannot tell', () => {
+  it('is a list of steps, with a gap where the price is unknown', () => {
     const steps = priceStepsOf(history, { from: null, to: null }, NOW);
     expect(steps.filter(({ field }) => field === INPUT)).toEqual([
       { field: INPUT, from: day(1), to: day(3), value: null },

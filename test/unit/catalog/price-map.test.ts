@@ -19,7 +19,7 @@ describe('a price map', () => {
     ]);
   });
   it.each([[null], [[]], ['text'], [1]])('is not %j', (map) => {
-    expect(mapFault(modelsOf(map), 0)).toBe('the price map is no JSON object');
+    expect(mapFault(modelsOf(map), 0)).toBe('the price map is not a JSON object');
   });
   it('needs fifty models', () => {
     expect([mapFault(models(50), 0), mapFault(models(49), 0)]).toEqual([
@@ -45,6 +45,8 @@ describe('a price map', () => {
     ]);
   });
   it('is refused whole for one value of the wrong kind', () => {
-    expect(mapFault([...models(60), ['x', { max_tokens: 'many' }]], 0)).toBe("entry 'x': max_tokens is no integer");
+    expect(mapFault([...models(60), ['x', { max_tokens: 'many' }]], 0)).toBe(
+      "entry 'x': max_tokens is not of type integer",
+    );
   });
 });

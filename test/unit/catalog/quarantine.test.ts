@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { judgeRow } from '../../../src/domain/catalog/quarantine.ts';
+import { quarantineRow } from '../../../src/domain/catalog/quarantine.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
 const judge = (row: Row, accepted: Row | null = null, isReleased = (_field: string, _value: unknown) => false) =>
-  judgeRow('m', row, accepted, isReleased);
+  quarantineRow('m', row, accepted, isReleased);
 /** Why a field is held, when it came from `before` to `now`. */
 const reasonOf = (field: string, now: unknown, before?: unknown): string | null =>
   judge({ [field]: now }, before === undefined ? null : { [field]: before }).holds[0]?.reason ?? null;

@@ -55,7 +55,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     stop: recorder.stop,
     lines,
     next: async (): Promise<CatalogNews> => ((await feed.next()).value as Delivery<CatalogNews>).event,
-    /** What was told and not yet read. */
+    /** Published states that are not yet read. */
     async told(): Promise<readonly CatalogNews[]> {
       bus.close();
       return (await Array.fromAsync(feed)).map(({ event }) => event);
@@ -137,7 +137,7 @@ describe('recording the catalog', () => {
     expect(await onRecord()).toHaveLength(6);
   });
 
-  it('says since when nobody looked, by when the source was last known to say the same', async () => {
+  it('starts a gap at the last confirmation of the source', async () => {
     const before = aProcess(day(2), stores.catalogHistory, () => day(4));
     before.see(stateAt(1));
     await before.stop();
@@ -156,7 +156,7 @@ describe('recording the catalog', () => {
     expect(changes.map(({ notBefore }) => notBefore)).toEqual([null, null, null, day(4), day(4), day(4)]);
   });
 
-  it('notes again and again, while it runs, that nothing has changed', async () => {
+  it('confirms an unchanged state periodically while it runs', async () => {
     let fresh = day(2);
     const process = aProcess(day(2), stores.catalogHistory, () => fresh);
     process.see(stateAt(1));
@@ -203,7 +203,7 @@ describe('recording the catalog', () => {
     await process.next();
     await process.stop();
     expect(await onRecord()).toEqual(STEP_1_TO_2);
-    expect(process.lines.filter((line) => line.includes('trying again'))).toHaveLength(1);
+    expect(process.lines.filter((line) => line.includes('retrying'))).toHaveLength(1);
   });
 
   it('neither writes nor forgets to tell when the answer to a commit was lost', async () => {

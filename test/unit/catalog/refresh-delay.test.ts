@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type LookHistory, nextDelayMs } from '../../../src/runtime/catalog/source.ts';
+import { type CheckHistory, nextDelayMs } from '../../../src/runtime/catalog/source.ts';
 
-const after = (history: Partial<LookHistory>, random = 0.5): number =>
+const after = (history: Partial<CheckHistory>, random = 0.5): number =>
   Math.round(nextDelayMs({ refreshSeconds: 60, failures: 0, askedMs: 0, ...history }, random));
 
 it('looks again after the interval, spread by a tenth either way', () => {

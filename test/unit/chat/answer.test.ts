@@ -4,7 +4,7 @@ import { factsOf, searchesOf } from '../../../src/wire/chat-completions/answer.t
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 describe('what an answer counts', () => {
-  it('of data is input, when only the total is told', () => {
+  it('of embeddings is input, when only the total is given', () => {
     for (const member of ['data', 'results'])
       expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
   });
@@ -13,7 +13,7 @@ describe('what an answer counts', () => {
     expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
   });
 
-  it('is what is told, before it is the total', () => {
+  it('prefers the given counts to the total', () => {
     expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
       inputTokens: 5,
       ...NOTHING,
@@ -22,7 +22,7 @@ describe('what an answer counts', () => {
     expect(factsOf({ data: [] }).usage).toBeNull();
   });
 
-  it('of sound is told apart, and not invented', () => {
+  it('of audio is separate, and never invented', () => {
     const counted = {
       prompt_tokens: 20,
       completion_tokens: 9,

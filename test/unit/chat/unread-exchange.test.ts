@@ -3,7 +3,7 @@ import type { ChatDelta } from '../../../src/domain/chat/chat.ts';
 import { unparsedExchange } from '../../../src/wire/exchange.ts';
 import { fedStream } from '../../support/byte-streams.ts';
 
-it('an answer nobody reads has no steps, and ends or fails when its bytes do', async () => {
+it('an answer without a reader has no deltas, and ends or fails with its bytes', async () => {
   for (const failure of [null, new Error('cut')]) {
     const source = fedStream();
     const exchange = unparsedExchange({ status: 200, headers: {} }, source, { unit: 'character', count: 5 });

@@ -29,7 +29,7 @@ function aRing(found: Checkout | null = PAID) {
         return state.found?.key?.hash === hash ? state.found : null;
       },
     },
-    smith: { make: () => '', token: () => '', hash: sha256 },
+    generator: { make: () => '', token: () => '', hash: sha256 },
     clock: { now: () => new Date(state.nowMs), monotonicMs: () => state.nowMs },
   });
   return { ring, state };
@@ -51,7 +51,7 @@ describe('a catalog key ring', () => {
   it.each([
     ['is not paid', { ...PAID, state: 'refunded' as const }],
     ['was taken back', { ...PAID, revokedAt: new Date(0) }],
-    ['nobody knows', null],
+    ['is unknown', null],
   ])('refuses a key that %s, for five seconds from memory', async (_name, found) => {
     const { ring, state } = aRing(found);
     expect(await ring.holds(KEY)).toBe(false);

@@ -86,7 +86,7 @@ describe('the watch', () => {
     lastFailure: null,
   };
 
-  it('knows nothing of what nobody called, and counts what is under way', () => {
+  it('is unknown for a deployment without calls, and counts calls in progress', () => {
     const { watch } = aWatch();
     expect(watch.of('a')).toEqual(NOTHING);
     watch.begin('a');

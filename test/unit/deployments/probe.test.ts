@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry } from '../../../src/domain/catalog/catalog.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import { questionFor } from '../../../src/domain/deployments/probe.ts';
-import { type ProbeSettings, UNTOLD } from '../../../src/domain/deployments/probe-settings.ts';
+import { probeRequestFor } from '../../../src/domain/deployments/probe.ts';
+import { type ProbeSettings, DEFAULT_PROBE_SETTINGS } from '../../../src/domain/deployments/probe-settings.ts';
 
 const SAID = 'Are you there? Answer with one word.';
 const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
@@ -18,14 +18,14 @@ const deployment = (said: Partial<ProbeSettings> = {}, differing: Partial<Deploy
   timeoutSeconds: 600,
   priceOverrides: {},
   baseModel: null,
-  probe: { ...UNTOLD, ...said },
+  probe: { ...DEFAULT_PROBE_SETTINGS, ...said },
   ...differing,
 });
 const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });
 
 /** What is asked, and where. */
 function asked(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
-  const question = questionFor(one, known);
+  const question = probeRequestFor(one, known);
   return typeof question === 'string' ? question : [question.endpoint.path, question.body];
 }
 
@@ -44,7 +44,7 @@ describe('what a deployment is asked', () => {
     expect(asked(deployment(), entry(mode))).toEqual([path, body]);
   });
 
-  it('is a chat where nobody knows, and nothing where there is nothing small to ask', () => {
+  it('is a chat where the mode is unknown, and null where no small request exists', () => {
     expect(asked(deployment())).toEqual(asked(deployment({ mode: 'chat' })));
     expect(asked(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');
   });
@@ -69,7 +69,7 @@ describe('what a deployment is asked', () => {
       'It stands for many models: model_info.health_check_model names the one to ask for.',
     );
     for (const model of ['groq/small', 'small'])
-      expect(questionFor(deployment({ model, timeoutSeconds: 7 }, wildcard), null)).toMatchObject({
+      expect(probeRequestFor(deployment({ model, timeoutSeconds: 7 }, wildcard), null)).toMatchObject({
         upstreamModel: 'small',
         timeoutSeconds: 7,
       });

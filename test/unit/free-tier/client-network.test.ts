@@ -34,7 +34,7 @@ describe('a peer', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  it.each(['1.2.3.4', '10.0.0.9', 'rubbish', ''])('changes nothing from a peer nobody trusts: %j', (forwardedFor) => {
+  it.each(['1.2.3.4', '10.0.0.9', 'rubbish', ''])('is ignored from an untrusted peer: %j', (forwardedFor) => {
     expect([alone(PROXY, forwardedFor), trusting('203.0.113.7', forwardedFor)]).toEqual([PROXY, '203.0.113.7']);
   });
 

@@ -22,10 +22,10 @@ function aStore() {
       store.reserved += reserved.granted;
       return reserved;
     },
-    async giveBack(unused: readonly FreeTierCalls[]) {
+    async release(unused: readonly FreeTierCalls[]) {
       store.steps.push(unused.length);
       for (const { calls } of unused) store.reserved -= calls;
-      await memory.giveBack(unused);
+      await memory.release(unused);
     },
   };
   return store;
@@ -89,8 +89,8 @@ describe('clients', () => {
     expect([store.reserved, (await tier.usageOf(aClient())).requestsToday]).toEqual([2, 2]);
   });
 
-  it('lose what could not be given back, and nobody gains by it', async () => {
-    const store = { ...createMemoryFreeTierStore(), giveBack: () => Promise.reject(new Error('cut')) };
+  it('lose calls that could not be returned, and no other client gets them', async () => {
+    const store = { ...createMemoryFreeTierStore(), release: () => Promise.reject(new Error('cut')) };
     const failures: unknown[] = [];
     const tier = aFreeTier({ store, limit: 100, clock: CLOCK, failed: (error) => void failures.push(error) });
     await tier.charge(aClient());

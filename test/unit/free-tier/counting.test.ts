@@ -221,7 +221,7 @@ describe('a store that does not answer', () => {
     expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
   });
 
-  it('is told of now and then, not for every client', async () => {
+  it('is logged at intervals, not for every client', async () => {
     const store = aStore();
     const failures: unknown[] = [];
     const clock = aClock();

@@ -9,9 +9,9 @@ import type { PaidKeys } from '../../../src/domain/free-tier/paid-keys.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { createKeyRing } from '../../../src/gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../../../src/gateway/gateway-paid-keys.ts';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { aClient, aFreeTier } from '../../support/free-tier.ts';
-import { NO_LIMITS } from '../../support/no-limits.ts';
+import { UNLIMITED } from '../../support/unlimited-key-ring.ts';
 import { aKey } from '../../ports/samples.ts';
 
 const NOW = new Date('2026-11-21T12:00:00.000Z');
@@ -34,12 +34,18 @@ function someKeys(...rows: readonly VirtualKey[]) {
     },
   };
   const clock = aClock();
-  const keyRing = createKeyRing({ masterKey: new Secret('sk-the-admin'), store, smith: keySmith, clock, ...NO_LIMITS });
+  const keyRing = createKeyRing({
+    masterKey: new Secret('sk-the-admin'),
+    store,
+    generator: keyGenerator,
+    clock,
+    ...UNLIMITED,
+  });
   return { store, clock, paidKeys: gatewayPaidKeys(keyRing) };
 }
 
 const row = (key: string, differing: Partial<VirtualKey> = {}): VirtualKey =>
-  aKey({ hash: keySmith.hash(key), expiresAt: null, blocked: false, ...differing });
+  aKey({ hash: keyGenerator.hash(key), expiresAt: null, blocked: false, ...differing });
 
 describe('the keys of the gateway', () => {
   it.each<[string, string, boolean]>([
@@ -47,7 +53,7 @@ describe('the keys of the gateway', () => {
     ['a virtual key', 'sk-virtual', true],
     ['an expired one', 'sk-expired', false],
     ['a blocked one', 'sk-blocked', false],
-    ['one nobody has issued', 'sk-unknown', false],
+    ['an unknown one', 'sk-unknown', false],
     ['what has no form of a key', 'Basic dXNlcjpwYXNz', false],
     ['an endless one', `sk-${'x'.repeat(10_000)}`, false],
   ])('%s: %s', async (_what, key, lifts) => {

@@ -6,9 +6,13 @@ import { BudgetExceeded, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway } from '../../../src/gateway/create-gateway.ts';
 import type { GatewayCall } from '../../../src/gateway/gateway.ts';
-import { anAdmission } from '../../support/admission.ts';
+import { anAdmission, someRateLimits } from '../../support/admission.ts';
 import { aCaller, aDeployment, aKey, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
+import { someOwners } from '../../support/key-owners.ts';
 import { randomFrom } from '../../support/random.ts';
+
+/** Settles a call as completed. */
+const NOTHING_READ = async (): Promise<void> => {};
 
 const usd = (amount: number): Usd => usdFrom(amount) ?? (0n as Usd);
 const PRICES = { input_cost_per_token: 0, output_cost_per_token: 1 };
@@ -71,14 +75,15 @@ function aGateway({
     },
     recorder: { record: (call) => void records.push(call) },
     admission,
+    rateLimits: someRateLimits(),
     clock: { now: () => new Date(0), monotonicMs: () => 0 },
     ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
     capturePrompts: false,
     pause: async () => {},
     alwaysStreamUsage: false,
-    budgetToldAs: 'unprocessable',
+    budgetErrorKind: 'unprocessable',
     clientCredentials: false,
-    tellsTries: false,
+    reportsTries: false,
     checksFallbackBudgets: true,
   });
   return { gateway, admission, records, sent };
@@ -109,27 +114,33 @@ describe('the reservation of a call', () => {
       reserved: usd(3),
     });
     sent.at(-1)?.answer(anExchange(1, false));
-    (await call).settle('completed');
+    await (await call).consume(NOTHING_READ);
     expect([admission.counts().open, admission.usedOf(COUNTER)]).toEqual([0, usd(1)]);
   });
 
-  it('is made for a fallback that costs something, after a model that costs nothing', async () => {
-    const { gateway, sent } = aGateway({ free: true });
-    const caller = aCaller(aKey({ maxBudget: usd(3) }));
-    const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
-    const ends = Promise.allSettled(calls);
-    await settled();
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      for (const one of sent.splice(0)) one.fail(AWAY);
+  it.each([
+    ['its key', aKey({ maxBudget: usd(3) })],
+    ['its team', aKey({ teamId: 't', owners: someOwners({ team: { maxBudget: usd(3) } }) })],
+  ])(
+    'is made for a fallback that costs something, after a model that costs nothing: budget of %s',
+    async (_of, key) => {
+      const { gateway, sent } = aGateway({ free: true });
+      const caller = aCaller(key);
+      const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
+      const ends = Promise.allSettled(calls);
       await settled();
-    }
-    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
-    sent[0]?.answer(anExchange(3, false));
-    expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
-      false,
-      true,
-    ]);
-  });
+      for (let attempt = 0; attempt < 2; attempt += 1) {
+        for (const one of sent.splice(0)) one.fail(AWAY);
+        await settled();
+      }
+      expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
+      sent[0]?.answer(anExchange(3, false));
+      expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
+        false,
+        true,
+      ]);
+    },
+  );
 
   it('is not made for what is only asked about', async () => {
     const { gateway, admission } = aGateway();
@@ -186,13 +197,13 @@ describe('random calls', () => {
       }
       async function end(call: GatewayCall): Promise<void> {
         const how = random(4);
-        if (how === 0) call.settle('completed');
-        if (how === 1) call.settle('abandoned');
-        if (how === 2) call.settle('failed', AWAY);
+        if (how === 0) await call.consume(NOTHING_READ);
+        if (how === 1) call.bytes().cancel();
+        if (how === 2) call.bytes().cancel(AWAY);
         const deltas = call.deltas();
         if (how === 3 && random(2) === 0) await deltas.return?.();
         for await (const delta of deltas) expect(delta.kind).toBe('text');
-        call.settle('completed');
+        await call.consume(NOTHING_READ);
       }
       const steps: readonly (() => void | Promise<void>)[] = [
         begin,

@@ -29,7 +29,7 @@ const costBy = (rows: Readonly<Record<string, Row>>, used: Partial<CallUsage> = 
 };
 const cost = (row: Row, used: Partial<CallUsage> = {}): string | null => costBy({ m: { ...PLAIN, ...row } }, used);
 
-describe('what a call of somebody else costs', () => {
+describe('the estimated cost of a call that the gateway did not make', () => {
   it.each<[string, Row, Partial<CallUsage>, string]>([
     ['plain tokens', {}, {}, '0.003'],
     ['cached input', { cache_read_input_token_cost: 0.5e-6 }, { cacheReadTokens: 600 }, '0.0021'],
@@ -45,20 +45,28 @@ describe('what a call of somebody else costs', () => {
     ['a tier', { input_cost_per_token_above_128k_tokens: 4e-6 }, { inputTokens: 128_001 }, '0.513004'],
     ['a fee per request', { input_cost_per_request: 0.01 }, {}, '0.013'],
     ['fractions, exactly', { input_cost_per_token: 1.23e-10 }, { inputTokens: 3 }, '0.001000000369'],
+    ['cached input that is not told, at the full price', { cache_read_input_token_cost: 0.5e-6 }, {}, '0.003'],
+    ['cache writes that are not told', { cache_creation_input_token_cost: 2.5e-6 }, {}, '0.003'],
+    ['embeddings', { mode: 'embedding', output_cost_per_token: 0 }, { outputTokens: 0 }, '0.002'],
+    [
+      'embeddings without a price of output',
+      { mode: 'embedding', output_cost_per_token: null },
+      { outputTokens: 0 },
+      '0.002',
+    ],
+    ['a failed call without output', { output_cost_per_reasoning_token: 20e-6 }, { outputTokens: 0 }, '0.002'],
     ['prices that are the usual ones', { cache_read_input_token_cost: 2e-6 }, {}, '0.003'],
   ])('%s', (_what, row, used, expected) => {
     expect(cost(row, used)).toBe(expected);
   });
 
   it.each<[string, Row, Partial<CallUsage>]>([
-    ['nobody says what was cached, and that has its price', { cache_read_input_token_cost: 0.5e-6 }, {}],
-    ['nobody says what was written', { cache_creation_input_token_cost: 2.5e-6 }, {}],
     [
-      'nobody says what is kept for an hour',
+      'the tokens cached for an hour are unknown',
       { cache_creation_input_token_cost: 2.5e-6, cache_creation_input_token_cost_above_1hr: 4e-6 },
       { cacheWriteTokens: 1 },
     ],
-    ['nobody says what was thought', { output_cost_per_reasoning_token: 20e-6 }, {}],
+    ['the reasoning tokens are unknown', { output_cost_per_reasoning_token: 20e-6 }, {}],
     ['it has no price of output', { output_cost_per_token: null }, {}],
     ['it has no price of input', { input_cost_per_token: null }, {}],
     ['zero stands for whatever', { input_cost_per_token: 0, output_cost_per_token: 0 }, {}],
@@ -66,7 +74,8 @@ describe('what a call of somebody else costs', () => {
     ['it is billed by the character', { input_cost_per_character: 1e-7 }, {}],
     ['it costs more in some regions', { regional_processing_uplift_multiplier_eu: 1.1 }, {}],
     ['it costs more for some', { provider_specific_entry: { us: 1.1 } }, {}],
-    ['it is for something else', { mode: 'embedding' }, {}],
+    ['it is for something else', { mode: 'rerank' }, {}],
+    ['it is free, as an embedding', { mode: 'embedding', input_cost_per_token: 0, output_cost_per_token: null }, {}],
     ['the catalog does not have it', {}, { models: ['other'] }],
     ['its provider does not offer it', {}, { provider: 'mistral' }],
   ])('is not known when %s', (_why, row, used) => {
@@ -115,7 +124,7 @@ describe('the entry of a model', () => {
     expect(idOf('openai', 'my own name', 'gpt-4o')).toBe('gpt-4o');
   });
 
-  it('without a provider is nobody knows whose when several offer it', () => {
+  it('is ambiguous without a provider when several offer it', () => {
     expect([idOf(null, 'gpt-4o'), idOf(null, 'lonely'), idOf(null, 'xai/grok-4')]).toEqual([
       null,
       'lonely',

@@ -7,8 +7,11 @@ import { BudgetExceeded, Forbidden, LimitExceeded, NotFound, UpstreamFailed } fr
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
-import { anAdmission } from '../../support/admission.ts';
+import { anAdmission, someRateLimits } from '../../support/admission.ts';
 import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
+
+/** Settles a call as completed. */
+const NOTHING_READ = async (): Promise<void> => {};
 
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 const USAGE = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -55,6 +58,7 @@ function aGateway(
     },
     recorder: { record: (call) => void records.push(call) },
     admission: anAdmission(),
+    rateLimits: someRateLimits(),
     clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (looks += 5) },
     ids: {
       uuid: () => `uuid-${(ids += 1)}`,
@@ -64,9 +68,9 @@ function aGateway(
     capturePrompts: false,
     pause: async () => {},
     alwaysStreamUsage: false,
-    budgetToldAs: 'unprocessable',
+    budgetErrorKind: 'unprocessable',
     clientCredentials: false,
-    tellsTries: true,
+    reportsTries: true,
     checksFallbackBudgets: true,
     ...differing,
   });
@@ -80,7 +84,7 @@ describe('what a call leaves behind', () => {
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
     const call = await gateway.call(caller, aModelRequest(undefined, { callId: 'mine', parent }), NEVER);
     expect([call.callId, call.modelGroup, call.cost()]).toEqual(['mine', 'm', null]);
-    call.settle('completed');
+    await call.consume(NOTHING_READ);
     expect(call.cost()).toBe(usd('2'));
     expect(records).toEqual([
       {
@@ -91,6 +95,9 @@ describe('what a call leaves behind', () => {
           callType: 'acompletion',
           keyHash: caller.keyHash,
           teamId: 't',
+          endUser: null,
+          sessionId: null,
+          tags: [],
           userId: 'u',
           modelGroup: 'm',
           model: 'up-1',
@@ -161,7 +168,7 @@ describe('what a call leaves behind', () => {
       },
       { capturePrompts: true },
     );
-    (await gateway.call(aCaller(), aModelRequest(), NEVER)).settle('completed');
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
     expect(seen[0]?.textLimit).toBe(65_536);
     expect(records[0]?.span).toMatchObject({
       inputPreview: 'Hello',
@@ -173,9 +180,9 @@ describe('what a call leaves behind', () => {
   it('one record, whatever else is said afterwards', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
-    call.settle('abandoned');
-    call.settle('completed');
-    call.settle('failed', new Error('late'));
+    call.bytes().cancel();
+    await call.consume(NOTHING_READ);
+    call.bytes().cancel(new Error('late'));
     for await (const step of call.deltas()) expect(step).toBeDefined();
     expect(records.map(({ spend }) => [spend.status, spend.error])).toEqual([
       ['failure', { code: 'CLIENT_GONE', message: 'The caller left before the answer was complete.' }],
@@ -189,7 +196,7 @@ describe('what a call leaves behind', () => {
 
   it('no cost where the upstream counted nothing', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
-    (await gateway.call(aCaller(), aModelRequest(), NEVER)).settle('completed');
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
     expect(records[0]?.spend).toMatchObject({ usage: null, cost: null, status: 'success' });
   });
 });
@@ -225,7 +232,7 @@ describe('a call that fails', () => {
     expect(records.map(({ spend }) => spend.status)).toEqual(['failure']);
   });
 
-  it('by a bug of ours says nothing of it to anybody', async () => {
+  it('by an internal error shows no detail to the caller', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
     await gateway.call(aCaller(), aModelRequest(), NEVER).catch(() => {});
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
@@ -247,7 +254,7 @@ describe('a call that is not admitted', () => {
   const chat = (caller: Caller, model: string, differing: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
     aGateway(uncalled, differing).gateway.call(caller, aModelRequest({ model, messages: [] }), NEVER);
 
-  it('asks for a model nobody configured', async () => {
+  it('asks for an unconfigured model', async () => {
     await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
       new NotFound(
         'model',
@@ -270,7 +277,7 @@ describe('a call that is not admitted', () => {
       return usd('1.5');
     });
     const { gateway, records } = aGateway(async () => anExchange(), { admission });
-    const call = async () => (await gateway.call(caller, aModelRequest(), NEVER)).settle('completed');
+    const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER)).consume(NOTHING_READ);
     await call();
     await call();
     await expect(call()).rejects.toEqual(

@@ -3,7 +3,7 @@ import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/
 import { modelOfVariant, variantIds } from '../../../src/domain/catalog/image-prices.ts';
 import type { Usage } from '../../../src/domain/chat/chat.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import type { Measured } from '../../../src/domain/inference/measured.ts';
+import type { Measured } from '../../../src/domain/inference/billed-quantity.ts';
 import { usdText } from '../../../src/domain/money.ts';
 import { createPricer } from '../../../src/gateway/price.ts';
 import { aDeployment } from '../../support/chat.ts';
@@ -82,8 +82,8 @@ describe('pictures', () => {
     ['of a size and the usual quality', 'dall-e-2', pictures(1, '1024x1024', 'standard'), '0.019922944'],
     ['of a size, where only the usual quality has a price', 'dall-e-3', pictures(1, '1024x1024'), '0.039999923814'],
     ['of a better quality', 'dall-e-3', pictures(1, '1024x1792', 'hd'), '0.11999117312'],
-    ['of a size nobody prices', 'dall-e-3', pictures(1, '512x512'), null],
-    ['of a quality nobody prices', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
+    ['of a size without a price', 'dall-e-3', pictures(1, '512x512'), null],
+    ['of a quality without a price', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
     ['of a size the model chose itself', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
     ['by the piece, where the map says the same twice', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
     ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
@@ -150,7 +150,7 @@ describe('seconds of sound', () => {
   });
 });
 
-it('the entries of the map for sizes are told from models', () => {
+it('entries of the map for image sizes are not models', () => {
   expect(
     ['azure/hd/1024-x-1792/dall-e-3', '512-x-512/dall-e-2', 'low/1024-x-1024/gpt-image-1', 'dall-e-3', '1-x-1/'].map(
       modelOfVariant,

@@ -20,7 +20,7 @@ it('deployments of one name take turns', () => {
   expect(find('n')?.deployment.id).toBe('other');
 });
 
-it('a name nobody answers to is null', () => {
+it('an unknown name is null', () => {
   expect(route({})('nothing')).toBeNull();
   expect(route()('m')).toBeNull();
 });
@@ -71,6 +71,6 @@ it('a deployment that is named is the one, or another with its account; else the
   expect(
     [find('m', 'b'), find('m', 'b'), find('m', 'wild'), find('w/x', 'a')].map((found) => found?.deployment.id),
   ).toEqual(['b', 'b', 'a', 'wild']);
-  const refused = 'What this request refers to is kept by another provider than that of the model "m".';
+  const refused = 'The object that this request refers to is stored at another provider than that of the model "m".';
   for (const id of ['far', 'gone']) expect(() => find('m', id)).toThrow(refused);
 });

@@ -38,6 +38,10 @@ describe('a key draft', () => {
       models: [],
       maxBudget: null,
       metadata: {},
+      settings: {},
+      budgetDuration: null,
+      budgetResetAt: null,
+      spentBefore: 0n,
       blocked: false,
       expiresAt: null,
       rotations: 0,
@@ -61,16 +65,18 @@ describe('a key draft', () => {
     ['30m', '2026-01-01T00:30:00.000Z'],
     ['30h', '2026-01-02T06:00:00.000Z'],
     ['30d', '2026-01-31T00:00:00.000Z'],
+    ['1w', '2026-01-08T00:00:00.000Z'],
+    ['2mo', '2026-03-01T00:00:00.000Z'],
   ])('that lasts %s ends at %s', (duration, end) => {
     expect(newKey({ ...draft, duration }, about).expiresAt?.toISOString()).toBe(end);
   });
 
-  it.each(['', '30', '-1d', '1w', '999999999d'])('with the duration "%s" is refused', (duration) => {
+  it.each(['', '30', '-1d', '1y', '999999999d', '999999999mo'])('with the duration "%s" is refused', (duration) => {
     expect(refusal({ duration })).toEqual([
       {
         path: ['body', 'duration'],
         rule: 'value_error',
-        message: 'Value error, write a duration as 30s, 30m, 30h or 30d',
+        message: 'Value error, write a duration as 30s, 30m, 30h, 30d, 2w or 1mo',
         input: duration,
       },
     ]);

@@ -15,7 +15,7 @@ import {
 } from '../../support/key-ring.ts';
 
 describe('the key ring', () => {
-  it('knows the admin key without asking anybody', () => {
+  it('recognises the admin key without reading the store', () => {
     const { ring, state } = aRing();
     expect(ring.identify(MASTER)).toEqual({
       role: 'proxy_admin',
@@ -41,7 +41,9 @@ describe('the key ring', () => {
     await ring.identify(KEY);
     state.nowMs = 3_000;
     expect(await identified(ring, KEY)).toEqual(
-      new Unauthenticated('Expired Key. Key Expiry time 2026-01-01T00:00:03.000Z', 'expired'),
+      new Unauthenticated('Expired Key. Key Expiry time 2026-01-01T00:00:03.000Z', 'expired', {
+        keyName: `sk-...${HASH.slice(-4)}`,
+      }),
     );
     expect(state.finds).toBe(1);
   });
@@ -68,7 +70,7 @@ describe('the key ring', () => {
     });
   });
 
-  it.each(['', 'nonsense', 'Bearer sk-x', `sk-${'x'.repeat(600)}`])('asks nobody about %j', async (key) => {
+  it.each(['', 'nonsense', 'Bearer sk-x', `sk-${'x'.repeat(600)}`])('does not read the store for %j', async (key) => {
     const { ring, state } = aRing();
     expect(await identified(ring, key)).toMatchObject({ fault: 'malformed' });
     expect(state.finds).toBe(0);
@@ -187,7 +189,7 @@ describe('a key that was changed elsewhere', () => {
     ['another role', { role: 'proxy_admin' }],
     ['another team', { teamId: 't' }],
     ['an expiry', { expiresAt: new Date(0) }],
-  ] as const)('is told to its watchers: %s', async (_what, differing) => {
+  ] as const)('is reported to its watchers: %s', async (_what, differing) => {
     const { ring, stored, changes } = aRing();
     await ring.identify(KEY);
     await ring.refresh();
@@ -198,7 +200,7 @@ describe('a key that was changed elsewhere', () => {
     expect(changes).toEqual([HASH]);
   });
 
-  it('is told to its watchers when it is deleted, and refused', async () => {
+  it('is reported to its watchers when it is deleted, and refused', async () => {
     const { ring, stored, changes } = aRing();
     await ring.identify(KEY);
     stored.delete(HASH);
@@ -208,8 +210,8 @@ describe('a key that was changed elsewhere', () => {
   });
 });
 
-describe('what a caller is by now', () => {
-  it('is the admin for the admin key, without asking anybody', async () => {
+describe('the current state of a caller', () => {
+  it('is the admin for the admin key, without reading the store', async () => {
     const { ring, state } = aRing();
     const master = await ring.identify(MASTER);
     expect([ring.current(master), state.finds]).toEqual([master, 0]);

@@ -10,7 +10,7 @@ const read = (medium: 'image' | 'transcript', answer: unknown, body: Record<stri
   return whole === null || 'error' in whole ? whole : whole.outcome;
 };
 
-describe('what a picture took', () => {
+describe('the usage of an image', () => {
   const plain = { text_tokens: 10, image_tokens: 30 };
 
   it.each([
@@ -39,7 +39,7 @@ describe('what a picture took', () => {
       undefined,
       { inputTokens: 30, outputTokens: 7, cacheReadTokens: 0 },
     ],
-  ])('is told %s', (_what, input_tokens_details, output_tokens_details, image) => {
+  ])('is %s', (_what, input_tokens_details, output_tokens_details, image) => {
     const usage = { input_tokens: 40, output_tokens: 7, input_tokens_details, output_tokens_details };
     expect(read('image', { data: [], usage })).toMatchObject({ usage: { inputTokens: 40, outputTokens: 7, image } });
   });

@@ -79,7 +79,7 @@ describe('a form', () => {
     ['a first line break', Buffer.concat([Buffer.from('\r\n'), form([[field('a'), '1']])]), TYPE],
     ['spaces after the boundary', Buffer.from(`--b \t\r\n${field('a')}\r\n\r\n1\r\n--b--`), TYPE],
     ['an encoding that encodes nothing', form([[`${field('a')}\r\nContent-Transfer-Encoding: 8bit`, '1']]), TYPE],
-    ['a header nobody knows', form([[`X-Note: x; y="\r\n${field('a')}`, '1']]), TYPE],
+    ['an unknown header', form([[`X-Note: x; y="\r\n${field('a')}`, '1']]), TYPE],
   ])('is read with %s', (_what, bytes, type) => {
     expect(fields(bytes, type)).toEqual({ a: '1' });
   });

@@ -35,7 +35,7 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
   });
   const read = (blanked: Uint8Array, at: number): RawSpan | undefined => decodeSpan(blanked, format, at);
 
-  it('has nothing of them, nor of what nobody else shares; the others are whole, where they were', () => {
+  it('has neither them nor resources that only they use; the others are unchanged and in place', () => {
     const spans = decodeExport(body, FORMATS[format]);
     const once = blankSpans(body, format, ['11'.repeat(16)]);
     expect(text(once)).not.toContain('secret');

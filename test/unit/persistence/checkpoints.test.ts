@@ -38,7 +38,7 @@ describe('the log of a writer', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  function aHouse(pages: number, { inFile = 0, meanwhile = [] as number[] } = {}) {
+  function aSetup(pages: number, { inFile = 0, meanwhile = [] as number[] } = {}) {
     const log: Log = { pages, inFile, meanwhile };
     const writer = aConnection(log);
     const side = aConnection(log);
@@ -49,7 +49,7 @@ describe('the log of a writer', () => {
   }
 
   test('is looked at once for many commits, and left alone while it is short', async () => {
-    const { checkpoints, writer, side } = aHouse(3_999);
+    const { checkpoints, writer, side } = aSetup(3_999);
     for (let commit = 0; commit < 5; commit += 1) checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     await checkpoints.beforeUse(writer.handle);
@@ -57,7 +57,7 @@ describe('the log of a writer', () => {
   });
 
   test('is brought into the file beside the writer, who brings the rest before its next transaction, once', async () => {
-    const { checkpoints, writer, side } = aHouse(9_000, { inFile: 5_000 });
+    const { checkpoints, writer, side } = aSetup(9_000, { inFile: 5_000 });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect([side.asked, writer.asked]).toEqual([[NOOP, PASSIVE, NOOP], []]);
@@ -70,7 +70,7 @@ describe('the log of a writer', () => {
     ['until what came meanwhile is little', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
   ])('is brought over again beside a writer who goes on, %s', async (_what, meanwhile, passes) => {
-    const { checkpoints, writer, side } = aHouse(4_000, { meanwhile });
+    const { checkpoints, writer, side } = aSetup(4_000, { meanwhile });
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(side.asked).toEqual([NOOP, ...passes]);
@@ -79,13 +79,13 @@ describe('the log of a writer', () => {
   });
 
   test('is not looked at where nothing is written', async () => {
-    const { openSide } = aHouse(9_000);
+    const { openSide } = aSetup(9_000);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(openSide).not.toHaveBeenCalled();
   });
 
   test('is looked at again behind the next commit when that failed, and no transaction fails of it', async () => {
-    const { checkpoints, side, failures, openSide, writer } = aHouse(9_000);
+    const { checkpoints, side, failures, openSide, writer } = aSetup(9_000);
     openSide.mockRejectedValueOnce(new Error('no more files'));
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
@@ -99,7 +99,7 @@ describe('the log of a writer', () => {
   });
 
   test('is looked at on a new connection after the one beside the writer failed', async () => {
-    const { checkpoints, side, failures, openSide } = aHouse(9_000);
+    const { checkpoints, side, failures, openSide } = aSetup(9_000);
     const { all } = side.handle;
     side.handle.all = () => Promise.reject(new Error('the thread has ended'));
     checkpoints.used();
@@ -111,8 +111,8 @@ describe('the log of a writer', () => {
     expect(side.asked).toEqual(['close', NOOP, PASSIVE, NOOP]);
   });
 
-  test('is nobody’s once it is closed', async () => {
-    const { checkpoints, side } = aHouse(9_000);
+  test('has no owner after it is closed', async () => {
+    const { checkpoints, side } = aSetup(9_000);
     checkpoints.used();
     await vi.advanceTimersByTimeAsync(1_000);
     checkpoints.used();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTextSlabs, joined, type SlabPlace, textAt } from '../../../src/persistence/calls/text-slabs.ts';
+import { createTextSlabs, joined, type SlabPlace, textAt } from '../../../src/persistence/call-log/text-slabs.ts';
 
 describe('texts in slabs', () => {
   it('keeps each as it is, beyond the end of a slab and larger than one', () => {

@@ -9,14 +9,14 @@ describe('a side that reads too slowly', () => {
     ['the caller', 'client', 'vendor'],
     ['the upstream', 'vendor', 'client'],
   ] as const)('holds the other back until it has caught up: %s', async (_who, slow, fast) => {
-    const house = await aSession();
-    house[slow].state.full = true;
-    house[fast].say('one');
-    house[fast].say('two');
-    expect(house[fast].did).toEqual(['(pause)']);
-    house[slow].state.full = false;
-    house[slow].told().drained();
-    expect([house[fast].did, house[slow].did]).toEqual([
+    const setup = await aSession();
+    setup[slow].state.full = true;
+    setup[fast].say('one');
+    setup[fast].say('two');
+    expect(setup[fast].did).toEqual(['(pause)']);
+    setup[slow].state.full = false;
+    setup[slow].told().drained();
+    expect([setup[fast].did, setup[slow].did]).toEqual([
       ['(pause)', '(resume)'],
       ['one', 'two'],
     ]);
@@ -39,7 +39,7 @@ describe('a side that reads too slowly', () => {
     expect(vendor.did.at(-1)).toBe('(close 1000)');
   });
 
-  it('is not asked whether it is there while nobody reads what it says', async () => {
+  it('gets no ping while its messages are not read', async () => {
     const { client, vendor, wait, ends } = await aSession();
     client.state.full = true;
     client.state.waiting = 1_000;
@@ -68,51 +68,51 @@ describe('a side that is silent', () => {
     ['the caller', 'vendor', ['failure', 'CLIENT_GONE']],
     ['the upstream', 'client', ['failure', 'UPSTREAM_FAILED']],
   ] as const)('counts as gone when it does not answer: %s', async (_who, alive, end) => {
-    const house = await aSession();
+    const setup = await aSession();
     for (let looks = 0; looks < 3; looks += 1) {
-      house.wait(25);
-      house[alive].told().alive();
+      setup.wait(25);
+      setup[alive].told().alive();
     }
-    expect(house.ends()).toEqual([]);
-    house.wait(1);
-    expect(house.ends()).toEqual([end]);
-    expect(house.client.did.at(-1)).toMatch(/^\(close (1001|1011)\)$/);
-    expect(house.vendor.did.at(-1)).toBe('(close 1000)');
+    expect(setup.ends()).toEqual([]);
+    setup.wait(1);
+    expect(setup.ends()).toEqual([end]);
+    expect(setup.client.did.at(-1)).toMatch(/^\(close (1001|1011)\)$/);
+    expect(setup.vendor.did.at(-1)).toBe('(close 1000)');
   });
 });
 
 /** Keeps both sides alive for a while. */
-function keepAlive(house: Awaited<ReturnType<typeof aSession>>, ms: number): void {
+function keepAlive(setup: Awaited<ReturnType<typeof aSession>>, ms: number): void {
   for (let gone = 0; gone < ms; gone += 20) {
-    house.client.told().alive();
-    house.vendor.told().alive();
-    house.wait(20);
+    setup.client.told().alive();
+    setup.vendor.told().alive();
+    setup.wait(20);
   }
 }
 
 describe('a session', () => {
   it('in which nothing is said for long is ended well, and told why', async () => {
-    const house = await aSession();
-    keepAlive(house, 900);
-    house.client.say('still here');
-    keepAlive(house, 1_000);
-    expect(house.ends()).toEqual([]);
-    keepAlive(house, 20);
-    expect(house.ends()).toEqual([['success', null]]);
-    expect(house.client.did.slice(-2)).toEqual(['/realtime: Nothing was said for 0 minutes.', '(close 1001)']);
-    expect(house.ended).toHaveLength(1);
+    const setup = await aSession();
+    keepAlive(setup, 900);
+    setup.client.say('still here');
+    keepAlive(setup, 1_000);
+    expect(setup.ends()).toEqual([]);
+    keepAlive(setup, 20);
+    expect(setup.ends()).toEqual([['success', null]]);
+    expect(setup.client.did.slice(-2)).toEqual(['/realtime: The session was idle for 0 minutes.', '(close 1001)']);
+    expect(setup.ended).toHaveLength(1);
   });
 
   it('does not last longer than it may, however much is said', async () => {
-    const house = await aSession();
-    while (house.ends().length === 0) {
-      house.client.say('on and on');
-      house.vendor.told().alive();
-      house.wait(20);
+    const setup = await aSession();
+    while (setup.ends().length === 0) {
+      setup.client.say('on and on');
+      setup.vendor.told().alive();
+      setup.wait(20);
     }
-    expect(house.ends()).toEqual([['success', null]]);
-    expect(house.client.did.at(-1)).toBe('(close 1001)');
-    expect(house.vendor.did.filter((did) => did === 'on and on')).toHaveLength(251);
+    expect(setup.ends()).toEqual([['success', null]]);
+    expect(setup.client.did.at(-1)).toBe('(close 1001)');
+    expect(setup.vendor.did.filter((did) => did === 'on and on')).toHaveLength(251);
   });
 
   it('ends when its key no longer holds, and not because that cannot be looked up', async () => {
@@ -126,25 +126,25 @@ describe('a session', () => {
       if (answer instanceof Error) throw answer;
       return answer;
     };
-    const house = await aSession({ identify });
+    const setup = await aSession({ identify });
     for (const left of [2, 1]) {
-      keepAlive(house, 220);
+      keepAlive(setup, 220);
       await settled();
-      expect([answers.length, house.ends()]).toEqual([left, []]);
+      expect([answers.length, setup.ends()]).toEqual([left, []]);
     }
-    keepAlive(house, 220);
+    keepAlive(setup, 220);
     await settled();
-    expect(house.ends()).toEqual([['failure', 'UNAUTHENTICATED']]);
-    expect(house.client.did.slice(-2)).toEqual(['gone', '(close 1008)']);
+    expect(setup.ends()).toEqual([['failure', 'UNAUTHENTICATED']]);
+    expect(setup.client.did.slice(-2)).toEqual(['gone', '(close 1008)']);
   });
 
   it('ends when its key may no longer call the model, or names what it may not too often', async () => {
-    const house = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
-    house.client.say('name other');
-    expect(house.vendor.did).toEqual(['name other']);
-    keepAlive(house, 220);
+    const setup = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
+    setup.client.say('name other');
+    expect(setup.vendor.did).toEqual(['name other']);
+    keepAlive(setup, 220);
     await settled();
-    expect(house.ends()).toEqual([['failure', 'FORBIDDEN']]);
+    expect(setup.ends()).toEqual([['failure', 'FORBIDDEN']]);
 
     const insistent = await aSession({ caller: aCaller(aKey({ models: ['m'] })) });
     for (let tries = 0; tries < 3; tries += 1) insistent.client.say('name other');
@@ -154,33 +154,33 @@ describe('a session', () => {
   });
 
   it('is charged answer by answer, and ends with the allowance', async () => {
-    const house = await aSession({ caller: aCaller(aKey({ maxBudget: usd('1.5') })) });
-    house.vendor.say('used');
+    const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('1.5') })) });
+    setup.vendor.say('used');
     await settled();
-    expect(house.ends()).toEqual([]);
-    house.vendor.say('used');
+    expect(setup.ends()).toEqual([]);
+    setup.vendor.say('used');
     await settled();
-    expect(house.ends()).toEqual([['failure', 'LIMIT_EXCEEDED']]);
-    await expect(house.open()).rejects.toThrow('Budget has been exceeded!');
+    expect(setup.ends()).toEqual([['failure', 'LIMIT_EXCEEDED']]);
+    await expect(setup.open()).rejects.toThrow('Budget has been exceeded!');
   });
 
   it('has its next turn reserved as long as it is open, and gives that back with its end', async () => {
-    const house = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
-    const second = await house.open();
+    const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
+    const second = await setup.open();
     const reserved = (limit: string, amount = 1n) =>
-      house.admission.check([{ counter: `key:${aKey().hash}`, limit: usd(limit), amount, refused: 'at' }]);
+      setup.admission.check([{ counter: `key:${aKey().hash}`, limit: usd(limit), amount, refused: 'at' }]);
     expect([reserved('2'), reserved('3')]).toEqual([expect.objectContaining({ used: 0n, reserved: usd('2') }), null]);
-    house.vendor.say('used');
-    house.vendor.say('used');
+    setup.vendor.say('used');
+    setup.vendor.say('used');
     await settled();
-    expect(house.ends()).toEqual([]);
+    expect(setup.ends()).toEqual([]);
     expect([reserved('4'), reserved('5')]).toEqual([
       expect.objectContaining({ used: usd('2'), reserved: usd('2') }),
       null,
     ]);
     second.abandon();
-    house.client.told().ended({ kind: 'cut' });
-    expect(house.admission.counts()).toEqual({ open: 0, expired: 0 });
+    setup.client.told().ended({ kind: 'cut' });
+    expect(setup.admission.counts()).toEqual({ open: 0, expired: 0 });
     expect([reserved('2', 0n), reserved('3')]).toEqual([
       expect.objectContaining({ used: usd('2'), reserved: 0n }),
       null,
@@ -189,7 +189,7 @@ describe('a session', () => {
 
   it('gives its reservation back when it does not open', async () => {
     let opened = 0;
-    const house = await aSession({
+    const setup = await aSession({
       caller: aCaller(aKey({ maxBudget: usd('2') })),
       async open(upstream) {
         opened += 1;
@@ -197,27 +197,27 @@ describe('a session', () => {
         return upstream;
       },
     });
-    for (let tries = 0; tries < 5; tries += 1) await expect(house.open()).rejects.toThrow('no');
-    expect(house.admission.counts()).toEqual({ open: 1, expired: 0 });
+    for (let tries = 0; tries < 5; tries += 1) await expect(setup.open()).rejects.toThrow('no');
+    expect(setup.admission.counts()).toEqual({ open: 1, expired: 0 });
   });
 
   it('is recorded once, and says nothing more after its end', async () => {
-    const house = await aSession();
-    house.client.told().ended({ kind: 'cut' });
-    house.vendor.told().ended({ kind: 'cut' });
-    house.vendor.say('late');
-    house.client.say('later');
-    house.realtime.endAll();
-    expect(house.ends()).toEqual([['failure', 'CLIENT_GONE']]);
-    expect([house.client.did, house.vendor.did]).toEqual([['(close 1000)'], ['(close 1000)']]);
-    expect(house.realtime.count()).toBe(0);
+    const setup = await aSession();
+    setup.client.told().ended({ kind: 'cut' });
+    setup.vendor.told().ended({ kind: 'cut' });
+    setup.vendor.say('late');
+    setup.client.say('later');
+    setup.realtime.endAll();
+    expect(setup.ends()).toEqual([['failure', 'CLIENT_GONE']]);
+    expect([setup.client.did, setup.vendor.did]).toEqual([['(close 1000)'], ['(close 1000)']]);
+    expect(setup.realtime.count()).toBe(0);
   });
 
   it('that meets a bug of ours ends as one', async () => {
-    const house = await aSession();
-    house.client.say('bug');
-    expect(house.ends()).toEqual([['failure', 'INTERNAL']]);
-    expect(house.client.did).toEqual(['oops', '(close 1011)']);
-    expect(house.ended).toEqual([new TypeError('oops')]);
+    const setup = await aSession();
+    setup.client.say('bug');
+    expect(setup.ends()).toEqual([['failure', 'INTERNAL']]);
+    expect(setup.client.did).toEqual(['oops', '(close 1011)']);
+    expect(setup.ended).toEqual([new TypeError('oops')]);
   });
 });

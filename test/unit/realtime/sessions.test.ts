@@ -3,13 +3,13 @@ import { aSession, aSocket } from '../../support/realtime-session.ts';
 
 describe('the sessions of a process', () => {
   it('are so many and no more', async () => {
-    const house = await aSession();
-    const second = await house.open();
-    await expect(house.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
+    const setup = await aSession();
+    const second = await setup.open();
+    await expect(setup.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
     second.abandon();
-    expect(house.ends()).toEqual([['failure', 'CLIENT_GONE']]);
-    (await house.open()).abandon();
-    expect(house.realtime.count()).toBe(1);
+    expect(setup.ends()).toEqual([['failure', 'CLIENT_GONE']]);
+    (await setup.open()).abandon();
+    expect(setup.realtime.count()).toBe(1);
   });
 
   it.each(['opens too late', 'never opens'])(
@@ -17,7 +17,7 @@ describe('the sessions of a process', () => {
     async (how) => {
       const upstreams = [aSocket(), aSocket()];
       const opening = Promise.withResolvers<void>();
-      const house = await aSession({
+      const setup = await aSession({
         open: async (upstream, signal) => {
           const [socket = aSocket()] = upstreams.splice(0, 1);
           if (upstreams.length > 0) return upstream;
@@ -30,13 +30,13 @@ describe('the sessions of a process', () => {
           return { ...upstream, socket: socket.socket };
         },
       });
-      const late = house.open();
+      const late = setup.open();
       await opening.promise;
-      const none = house.realtime.ended();
-      house.realtime.endAll();
+      const none = setup.realtime.ended();
+      setup.realtime.endAll();
       await expect(late).rejects.toThrow('The process is shutting down.');
       await none;
-      expect(house.ends()).toEqual([
+      expect(setup.ends()).toEqual([
         ['failure', 'UNAVAILABLE'],
         ['failure', 'UNAVAILABLE'],
       ]);
@@ -44,15 +44,15 @@ describe('the sessions of a process', () => {
   );
 
   it('end when the process goes, whether their caller was joined or not', async () => {
-    const house = await aSession();
-    await house.open();
-    const none = house.realtime.ended();
-    house.realtime.endAll();
+    const setup = await aSession();
+    await setup.open();
+    const none = setup.realtime.ended();
+    setup.realtime.endAll();
     await none;
-    expect(house.ends()).toEqual([
+    expect(setup.ends()).toEqual([
       ['failure', 'UNAVAILABLE'],
       ['failure', 'UNAVAILABLE'],
     ]);
-    expect(house.client.did).toEqual(['The process is shutting down.', '(close 1001)']);
+    expect(setup.client.did).toEqual(['The process is shutting down.', '(close 1001)']);
   });
 });

@@ -8,6 +8,8 @@ import type { PassThrough } from '../../../src/domain/upstream-objects/pass-thro
 import type { UpstreamObject } from '../../../src/domain/upstream-objects/upstream-object.ts';
 import { fieldsOf, readForm } from '../../../src/wire/multipart/form.ts';
 import { aCaller, aDeployment } from '../../support/chat.ts';
+import type { GatewayCall } from '../../../src/gateway/gateway.ts';
+import { settledCall } from '../../../src/gateway/settlement.ts';
 
 const DEPLOYMENT = aDeployment();
 const FILE: UpstreamObject = {
@@ -22,7 +24,7 @@ const FILE: UpstreamObject = {
 };
 
 /** A platform whose store takes nothing, and what it had the upstream do. */
-function aHouse(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
+function aSetup(differing: { readonly found?: UpstreamObject | null; readonly known?: boolean } = {}) {
   const done: string[] = [];
   const settled: string[] = [];
   const objects = {
@@ -32,7 +34,8 @@ function aHouse(differing: { readonly found?: UpstreamObject | null; readonly kn
     pass: (_caller: unknown, _deployment: unknown, { action, path }: PassThrough) => {
       done.push(`${action.method} ${path}`);
       const body = Buffer.from(JSON.stringify({ id: 'up-1', object: action.kind }));
-      return Promise.resolve({ exchange: { bytes: bytesOf(body) }, settle: (end: string) => settled.push(end) });
+      const answer = { bytes: bytesOf(body), deltas: () => [][Symbol.iterator]() as never };
+      return Promise.resolve(settledCall({} as GatewayCall, answer, (end) => settled.push(end)));
     },
   };
   const refuse = () => Promise.reject(new Unavailable('The database is away.'));
@@ -43,7 +46,7 @@ function aHouse(differing: { readonly found?: UpstreamObject | null; readonly kn
     findAtUpstream: () => Promise.resolve([]),
   };
   const platform = {
-    objects,
+    gateway: objects,
     stores: { upstreamObjects },
     fileLimits: { file: null, batchFile: null },
     ids: { uuid: () => 'a-b' },
@@ -55,12 +58,12 @@ function aHouse(differing: { readonly found?: UpstreamObject | null; readonly kn
 
 const CALL = { callId: null, parent: null };
 
-it('a file that cannot be remembered is deleted again, and the caller is told', async () => {
+it('a file that cannot be recorded is deleted upstream, and the caller gets an error', async () => {
   const part = (name: string, more: string, text: string): string =>
     `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`;
   const bytes = Buffer.from(`${part('purpose', '', 'evals')}${part('file', '; filename="a"', 'x')}--b--`);
   const form = readForm(bytes, 'multipart/form-data; boundary=b');
-  const { scope, done, settled } = aHouse();
+  const { scope, done, settled } = aSetup();
   const draft = { form, fields: fieldsOf(form), without: [], model: null, provider: null, ...CALL };
   await expect(createFile(scope, draft)).rejects.toThrow('The database is away.');
   expect([done, settled]).toEqual([
@@ -73,18 +76,18 @@ const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_
 const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
 
 it('a batch that cannot be remembered is cancelled again', async () => {
-  const { scope, done } = aHouse({ found: FILE });
+  const { scope, done } = aSetup({ found: FILE });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow('The database is away.');
   expect(done).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
 it('what is at a deployment that is gone cannot be reached, and is shown as it was', async () => {
-  const { scope, done } = aHouse({ found: FILE, known: false });
+  const { scope, done } = aSetup({ found: FILE, known: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',
   );
   const batch = { ...FILE, id: 'batch_1', kind: 'batch', shown: { id: 'up-2', status: 'validating' } } as const;
-  const gone = aHouse({ found: batch, known: false });
+  const gone = aSetup({ found: batch, known: false });
   const page = { after: null, limit: 10, oldestFirst: false };
   expect(await listBatches(gone.scope, page)).toEqual({
     data: [{ id: 'batch_1', status: 'validating' }],

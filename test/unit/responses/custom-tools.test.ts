@@ -40,7 +40,7 @@ describe('the text of a custom tool, as the argument of a function', () => {
     },
   );
 
-  it('is told as far as it is known, not at the end', () => {
+  it('is streamed as it arrives, not at the end', () => {
     const unwrapper = createInputUnwrapper();
     expect(['{"inp', 'ut": "l', 's -', 'l\\', 'n', '"', '}'].map((piece) => unwrapper.add(piece))).toEqual([
       '',

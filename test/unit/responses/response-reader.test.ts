@@ -6,13 +6,13 @@ import { createTurnMemories } from '../../../src/domain/responses/turn-memory.ts
 const reader = createResponseReader({
   request: { search: '', headers: {} },
   memory: createTurnMemories().open(),
-  scopeFor: () => Promise.reject(new Error('Nobody is asked.')),
+  scopeFor: () => Promise.reject(new Error('No scope is needed.')),
   failed() {},
 });
 
-const eventOf = (failure: unknown): unknown => JSON.parse(Buffer.from(reader.words(failure).bytes).toString());
+const eventOf = (failure: unknown): unknown => JSON.parse(Buffer.from(reader.errorEvent(failure).bytes).toString());
 
-it('a connection that has lasted too long is told of by the code of OpenAI', () => {
+it('a connection that is open too long gets the error code of OpenAI', () => {
   const message = 'It has lasted too long.';
   const failure = new InvalidInput(message, [{ path: [], rule: 'websocket_connection_limit_reached', message }]);
   expect(eventOf(failure)).toEqual({

@@ -21,7 +21,7 @@ function messagesOf(text: string, { size = text.length, streamId = null as strin
   });
   messages.pipe({
     chunk(message) {
-      // Whoever reads the last event may come back at once.
+      // A client that reads the last event may send the next turn at once.
       came.push(`${ended.length} ${Buffer.from(message).toString()}`);
       return true;
     },
@@ -51,12 +51,12 @@ describe('events as messages', () => {
         '1 {"sequence_number":12,"response":{"id":"a"}}',
         'done',
       ],
-      ended: [['said', { id: 'a' }]],
+      ended: [['completed', { id: 'a' }]],
       next: 13,
     });
   });
 
-  it('name their lane, and stay as they are otherwise', () => {
+  it('name their lane and are otherwise unchanged', () => {
     const { came } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
     expect(came).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createTurnMemories, type RememberedTurn } from '../../../src/domain/responses/turn-memory.ts';
 
-const turn = (id: string, text = 'x', goesOnFrom: string | null = null): RememberedTurn => ({
+const turn = (id: string, text = 'x', previousStoredId: string | null = null): RememberedTurn => ({
   id,
-  goesOnFrom,
+  previousStoredId,
   items: [{ role: 'user', content: text }],
 });
 
 describe('what a connection remembers', () => {
-  it('is the latest of each lane, for all lanes', () => {
+  it('holds the latest response of each lane, readable from all lanes', () => {
     const memory = createTurnMemories().open();
     memory.remember('a', turn('one', 'é'));
     memory.remember('b', turn('two', 'x', 'kept'));
@@ -33,7 +33,7 @@ describe('what a connection remembers', () => {
     expect([one.find('one'), other.find('one')]).toEqual([null, turn('one', 'other')]);
   });
 
-  it('goes when its own lane could not go on from it', () => {
+  it('is dropped when its own lane fails to continue it', () => {
     const memory = createTurnMemories().open();
     memory.remember('a', turn('one'));
     memory.failed('b', 'one');

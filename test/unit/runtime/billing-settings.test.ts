@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { type BillingSection, readBilling } from '../../../src/runtime/settings/billing.ts';
+import { stringify } from 'yaml';
+import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
-/** What is read, with its secrets laid open, and the faults as `source key: message`. */
-function read(env: Record<string, string>, billing: BillingSection | null = null, publicUrl: string | null = null) {
-  const faults: string[] = [];
-  const { secretKey, webhookSecret, ...rest } = readBilling(env, { billing, publicUrl }, (fault) => {
-    faults.push(`${fault.source} ${fault.key}: ${fault.message}`);
-  });
-  return { ...rest, secretKey: secretKey?.reveal() ?? null, webhookSecret: webhookSecret?.reveal() ?? null, faults };
+type Section = Readonly<Record<string, string | number>>;
+
+const given = (env: Record<string, string>, billing: Section = {}, publicUrl: string | null = null) => ({
+  env,
+  yaml: stringify({
+    billing_settings: billing,
+    general_settings: publicUrl === null ? {} : { proxy_base_url: publicUrl },
+  }),
+});
+
+/** The settings, with their secrets revealed. */
+function read(...source: Parameters<typeof given>) {
+  const { secretKey, webhookSecret, ...rest } = settingsFrom(given(...source)).billing;
+  return { ...rest, secretKey: secretKey?.reveal() ?? null, webhookSecret: webhookSecret?.reveal() ?? null };
 }
 
 const NOTHING = {
@@ -18,7 +26,6 @@ const NOTHING = {
   apiBase: null,
   reconcileSeconds: 300,
   publicUrl: null,
-  faults: [],
 };
 
 describe('billing settings', () => {
@@ -55,36 +62,41 @@ describe('billing settings', () => {
   });
 
   it('show no secret when they are printed', () => {
-    const settings = readBilling({ STRIPE_SECRET_KEY: 'sk_env' }, { billing: null, publicUrl: null }, () => {});
-    expect(JSON.stringify(settings)).not.toContain('sk_env');
+    const { billing } = settingsFrom({ env: { STRIPE_SECRET_KEY: 'sk_env' } });
+    expect(JSON.stringify(billing)).not.toContain('sk_env');
   });
 
   it.each([
-    [{ STRIPE_MODE: 'gift' }, 'environment STRIPE_MODE: "gift" is not one of payment, subscription'],
+    [{ STRIPE_MODE: 'gift' }, 'environment: STRIPE_MODE: "gift" is not one of payment, subscription'],
     [
       { STRIPE_RECONCILE_SECONDS: '1.5' },
-      'environment STRIPE_RECONCILE_SECONDS: is not a whole number from 0 to 86400',
+      'environment: STRIPE_RECONCILE_SECONDS: "@" is not a whole number from 0 to 86400',
     ],
     [
       { STRIPE_RECONCILE_SECONDS: '86401' },
-      'environment STRIPE_RECONCILE_SECONDS: is not a whole number from 0 to 86400',
+      'environment: STRIPE_RECONCILE_SECONDS: "@" is not a whole number from 0 to 86400',
     ],
-    [{ STRIPE_API_BASE: 'https://x.example/v1' }, 'environment STRIPE_API_BASE: has a path; name the host only'],
-    [{ STRIPE_API_BASE: 'ftp://x.example' }, 'environment STRIPE_API_BASE: is not an http(s) address without a query'],
-    [{ PROXY_BASE_URL: 'x.example' }, 'environment PROXY_BASE_URL: is not an http(s) address without a query'],
+    [{ STRIPE_API_BASE: 'https://x.example/v1' }, 'environment: STRIPE_API_BASE: "@" has a path; name the host only'],
+    [
+      { STRIPE_API_BASE: 'ftp://x.example' },
+      'environment: STRIPE_API_BASE: "@" is not an http(s) address without a query',
+    ],
+    [{ PROXY_BASE_URL: 'x.example' }, 'environment: PROXY_BASE_URL: "@" is not an http(s) address without a query'],
     [
       { PROXY_BASE_URL: 'https://me:pw@x.example' },
-      'environment PROXY_BASE_URL: is not an http(s) address without a query',
+      'environment: PROXY_BASE_URL: "@" is not an http(s) address without a query',
     ],
     [
       { PROXY_BASE_URL: 'https://x.example/?a' },
-      'environment PROXY_BASE_URL: is not an http(s) address without a query',
+      'environment: PROXY_BASE_URL: "@" is not an http(s) address without a query',
     ],
-  ])('refuse %j', (env, fault) => {
-    expect(read(env).faults).toEqual([fault]);
+  ])('refuse %j', (env: Record<string, string>, fault) => {
+    expect(faultsFrom({ env })).toEqual([fault.replace('@', Object.values(env)[0] ?? '')]);
   });
 
-  it('name the file when the fault is there', () => {
-    expect(read({}, { stripe_mode: 'gift' }).faults[0]).toMatch(/^config file STRIPE_MODE: /);
+  it('name file and line of a fault', () => {
+    expect(faultsFrom(given({}, { stripe_mode: 'gift' }))).toEqual([
+      'config.yaml:2: billing_settings.stripe_mode: "gift" is not one of payment, subscription',
+    ]);
   });
 });

@@ -27,7 +27,7 @@ describe('the bus', () => {
     expect(idOf((await some.next()).value.event)).toBe('b');
   });
 
-  it('tells withdrawn events to nobody any more', async () => {
+  it('delivers no withdrawn event', async () => {
     const bus = createBus();
     const behind = bus.subscribe('trace', {});
     for (const id of ['a', 'b', 'a', 'c']) bus.publish('trace', change(id));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ function read(store: string | null, env: NodeJS.ProcessEnv = {}): Settings {
   const file = join(folder, 'config.yaml');
   if (store !== null) writeFileSync(file, `general_settings:\n  tracing:\n    store: ${store}\n`);
   const all = { LENSGATE_DATA_DIR: join(folder, 'data'), ...env };
-  return readSettings(store === null ? [] : ['--config', file], all, keySmith);
+  return readSettings(store === null ? [] : ['--config', file], all, keyGenerator);
 }
 
 const URL = 'http://u:sk-pass@ch.test:8123';
@@ -71,16 +71,14 @@ it.each([
 it('an address to read at is said to be of no use where the database keeps the traces', () => {
   const { clickHouse, warnings } = read(null, { CLICKHOUSE_READER_URL: URL });
   expect(clickHouse).toBeNull();
-  expect(warnings).toEqual([
-    'There is a CLICKHOUSE_READER_URL, but the database keeps the traces: they are read there.',
-  ]);
+  expect(warnings).toEqual(['CLICKHOUSE_READER_URL has no effect: the database stores the traces.']);
 });
 
 it('the database keeps them, and that is said, where ClickHouse is named without an address', () => {
   const { clickHouse, warnings } = read('clickhouse');
   expect(clickHouse).toBeNull();
   expect(warnings).toEqual([
-    'Traces are to be kept in ClickHouse, but there is no CLICKHOUSE_URL: the database keeps them.',
+    'The configuration names ClickHouse for traces, but CLICKHOUSE_URL is not set: the database stores them.',
   ]);
 });
 
@@ -89,7 +87,9 @@ it.each(['clickhose', `"${URL}"`, '{ type: mysql, url: "http://ch.test:8123" }']
   (store) => {
     const { clickHouse, warnings } = read(store, { CLICKHOUSE_URL: URL });
     expect(clickHouse).toBeNull();
-    expect(warnings).toEqual(['The configuration names a store of traces that is not known: the database keeps them.']);
+    expect(warnings).toEqual([
+      'The configuration names a store of traces that is not known: the database stores them.',
+    ]);
   },
 );
 
@@ -100,13 +100,13 @@ it.each(['sqlite', 'postgres', 'PostgreSQL', 'database', '{ retention_days: 3 }'
   },
 );
 
-it('what is no address or no name is told with its place, never with what it says', () => {
+it('an invalid address or name is reported with its place, never with its value', () => {
   const address = 'is not an address like http://user:password@host:8123';
   expect(() => read(null, { CLICKHOUSE_URL: 'sk-pass@host' })).toThrow(`environment: CLICKHOUSE_URL: ${address}`);
   expect(() => read(null, { CLICKHOUSE_READER_URL: 'sk-pass' })).toThrow(
     `environment: CLICKHOUSE_READER_URL: ${address}`,
   );
-  expect(() => read('{ url: "sk-pass" }')).toThrow(`config file: general_settings.tracing.store.url: ${address}`);
+  expect(() => read('{ url: "sk-pass" }')).toThrow(`config.yaml:3: general_settings.tracing.store.url: ${address}`);
   expect(() => read(null, { CLICKHOUSE_URL: URL, CLICKHOUSE_DATABASE: 'a; drop' })).toThrow(
     'environment: CLICKHOUSE_DATABASE: is not letters, digits and underscores',
   );

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -21,7 +21,7 @@ function limitOf(inFile: string, variable?: string): number {
     LENSGATE_DATA_DIR: join(folder, 'data'),
     ...(variable === undefined ? {} : { LENSGATE_MAX_CONNECTIONS: variable }),
   };
-  return readSettings(['--config', file], env, keySmith).maxConnections;
+  return readSettings(['--config', file], env, keyGenerator).maxConnections;
 }
 
 it('the limit of connections is 10,000, or as the file says, or as the environment says', () => {

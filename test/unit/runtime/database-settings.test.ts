@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/runtime/settings/config-file.ts';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { ConfigError } from '../../../src/runtime/settings/config-fault.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 const read = (env: Record<string, string>): Settings =>
-  readSettings([], { LENSGATE_DATA_DIR: join(folder, 'data'), ...env }, keySmith);
+  readSettings([], { LENSGATE_DATA_DIR: join(folder, 'data'), ...env }, keyGenerator);
 
 it.each([
   [{}, 5_000],

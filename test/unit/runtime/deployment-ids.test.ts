@@ -70,7 +70,7 @@ describe('ids of deployments', () => {
     const found = deploymentsById(deployments);
     expect(found.get(before)).toBe(deployments[0]);
     expect(found.get('m#2')).toBe(deployments[1]);
-    // Who has an id now comes before whoever had it.
+    // The current holder of an id precedes former ones.
     expect(found.get('m#1')).toBe(deployments[2]);
     expect(found.get('m#3')).toBeUndefined();
   });

@@ -113,7 +113,7 @@ describe('what the environment says of a provider', () => {
     });
   });
 
-  it('says nothing of a provider nobody knows', () => {
+  it('says nothing of an unknown provider', () => {
     expect(known('acme/x', { ACME_API_KEY: 'k', OPENAI_API_KEY: 'k' }, { api_base: 'http://acme' })).toEqual({
       ...NOTHING,
       apiBase: 'http://acme',
@@ -152,14 +152,14 @@ describe('a key in the environment', () => {
   });
 });
 
-describe('what is odd about a deployment', () => {
+describe('warnings about a deployment', () => {
   it.each([
     ['groq/x', {}, {}, 'The model "m" has no key: set api_key, or one of GROQ_API_KEY.'],
     [
       'openai/x',
       { OPENAI_API_KEY: 'k' },
       { api_base: 'http://127.0.0.1:8000/v1' },
-      'The model "m" is called without a key: that of OPENAI_API_KEY is not sent to http://127.0.0.1:8000. If it wants one, set api_key.',
+      'The model "m" is called without a key: the key of OPENAI_API_KEY is not sent to http://127.0.0.1:8000. Set api_key if it needs one.',
     ],
     ['openai/x', {}, { api_base: 'http://127.0.0.1:8000/v1' }, null],
     ['groq/x', { GROQ_API_KEY: 'k' }, {}, null],
@@ -169,7 +169,7 @@ describe('what is odd about a deployment', () => {
     ['bedrock/x', {}, {}, null],
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
-  ])('is told: %s %j %j', (model, env: Env, params, oddity) => {
+  ])('are logged: %s %j %j', (model, env: Env, params, oddity) => {
     expect(oddityOf(deployment(model, env, params), env)).toBe(oddity);
   });
 });

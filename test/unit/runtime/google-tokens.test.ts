@@ -55,7 +55,7 @@ it.each([
   ['no key in it', new Secret('{"type":"service_account"}'), given('x')],
   ['no such file', new Secret('/nowhere/key.json'), given('x')],
   ['Google refuses', KEY, () => Response.json({ error: 'invalid_grant' }, { status: 400 })],
-])('what does not hold is told without it: %s', async (_name, credentials, answer) => {
+])('an invalid credential is reported without its value: %s', async (_name, credentials, answer) => {
   const refused = createGoogleTokens(google(answer).fetch).for(credentials);
   await expect(refused).rejects.toMatchObject({
     name: 'CloudRefused',

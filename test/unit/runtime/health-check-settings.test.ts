@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { UNTOLD } from '../../../src/domain/deployments/probe-settings.ts';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { DEFAULT_PROBE_SETTINGS } from '../../../src/domain/deployments/probe-settings.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -17,12 +17,12 @@ afterEach(() => {
 function read(config: object): Settings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, JSON.stringify(config));
-  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keySmith);
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keyGenerator);
 }
 
 it('a model says how it is asked whether it answers, or is asked like others', () => {
   const silent = read({ model_list: [{ model_name: 'a', litellm_params: { model: 'openai/x' } }] });
-  expect(silent.deployments[0]?.probe).toEqual(UNTOLD);
+  expect(silent.deployments[0]?.probe).toEqual(DEFAULT_PROBE_SETTINGS);
   const model_info = {
     mode: 'embedding',
     health_check_model: 'y',
@@ -42,7 +42,7 @@ it('a model says how it is asked whether it answers, or is asked like others', (
   });
 });
 
-it('all are asked again and again where the file says so, as often as with the reference or as it says', () => {
+it('background health checks run where the file says so, at the default interval or the configured one', () => {
   const checks = (general_settings: object) => read({ general_settings }).healthChecks;
   expect(checks({ health_check_interval: 10 })).toEqual({ everySeconds: 0, details: true });
   expect(checks({ background_health_checks: true })).toEqual({ everySeconds: 300, details: true });

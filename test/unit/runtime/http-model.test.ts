@@ -39,7 +39,7 @@ async function run(world: World, steps: number): Promise<void> {
       if (wire) wire.unwritten = 0;
     } else if (kind < 92) world.time.advance(random(10) === 0 ? random(6_000) : random(100));
     else await turn();
-    // Promises are told.
+    // Promises settle.
     await told;
     await told;
     world.check();

@@ -7,7 +7,7 @@ import { randomFrom } from '../../support/random.ts';
 const charge = (counter: string, amount = 1n, limit = 10n): Charge => ({ counter, limit, amount, refused: 'at' });
 
 /** Admission over a store that answers when the test says so, with a clock that the test moves. */
-function aHouse({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
+function aSetup({ countersLimit = 100 }: { readonly countersLimit?: number } = {}) {
   const state = { nowMs: 0, position: 0, storedThrough: 0, failures: [] as unknown[] };
   const stored = new Map<string, bigint>();
   const reads: { readonly counters: readonly string[]; answer(snapshot?: 'late'): void; fail(error: Error): void }[] =
@@ -56,7 +56,7 @@ afterEach(() => void vi.useRealTimers());
 
 describe('a counter', () => {
   it('is read once for all who wait, and is synchronous from then on', async () => {
-    const { admission, stored, reads, answerReads } = aHouse();
+    const { admission, stored, reads, answerReads } = aSetup();
     stored.set('a', 9n);
     const first = admission.reserve([charge('a')]);
     const second = admission.reserve([charge('a')]);
@@ -70,7 +70,7 @@ describe('a counter', () => {
   });
 
   it('that was never read fails its callers when it cannot be read, and is read again by the next', async () => {
-    const { admission, state, reads, answerReads } = aHouse();
+    const { admission, state, reads, answerReads } = aSetup();
     const first = admission.reserve([charge('a')]);
     await settled();
     reads.splice(0)[0]?.fail(new Error('away'));
@@ -82,7 +82,7 @@ describe('a counter', () => {
   });
 
   it('in use is read again in the background, and sees what others have spent', async () => {
-    const { admission, state, stored, reads, answerReads } = aHouse();
+    const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.reserve([charge('a')]);
     await answerReads();
     ((await first) as Reservation).release();
@@ -101,7 +101,7 @@ describe('a counter', () => {
   });
 
   it('that is older than 5 seconds is read before it is used', async () => {
-    const { admission, state, stored, answerReads } = aHouse();
+    const { admission, state, stored, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
     expect(await first).toBe(null);
@@ -114,7 +114,7 @@ describe('a counter', () => {
   });
 
   it('that is old goes on with what is in memory while the store is away, and asks again a second later', async () => {
-    const { admission, state, stored, reads, answerReads } = aHouse();
+    const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
     await first;
@@ -136,7 +136,7 @@ describe('a counter', () => {
   });
 
   it('that is old goes on with what is in memory after a quarter of a second', async () => {
-    const { admission, state, stored, reads, answerReads } = aHouse();
+    const { admission, state, stored, reads, answerReads } = aSetup();
     const first = admission.check([charge('a')]);
     await answerReads();
     await first;
@@ -154,7 +154,7 @@ describe('a counter', () => {
   });
 
   it('is evicted when it is the least recently used, unless calls of it are under way or not stored', async () => {
-    const { admission, state, answerReads } = aHouse({ countersLimit: 4 });
+    const { admission, state, answerReads } = aSetup({ countersLimit: 4 });
     const use = async (counter: string): Promise<Reservation> => {
       const decision = admission.reserve([charge(counter)]);
       if (!(decision instanceof Promise)) return admitted(decision);
@@ -180,7 +180,7 @@ describe('a counter', () => {
 
 describe('a reservation that is never ended', () => {
   it('expires after its lease, is counted, and blocks nothing any more', async () => {
-    const { admission, state, answerReads } = aHouse();
+    const { admission, state, answerReads } = aSetup();
     const first = admission.reserve([charge('a', 10n)]);
     await answerReads();
     await first;
@@ -207,7 +207,7 @@ describe('what this process has spent is never lost, also when a commit takes lo
 
 async function spendAtRandom(seed: number, reading: 'between commits' | 'beside commits') {
   const random = randomFrom(seed);
-  const { admission, state, stored, reads } = aHouse();
+  const { admission, state, stored, reads } = aSetup();
   const names = ['a', 'b'];
   const own = new Map(names.map((name) => [name, 0n]));
   const others = new Map(names.map((name) => [name, 0n]));

@@ -1,27 +1,42 @@
 import { describe, expect, it } from 'vitest';
-import type { ConfigFault, OtlpExportSection } from '../../../src/runtime/settings/config-file.ts';
-import { readOtlpExport } from '../../../src/runtime/settings/otlp-export.ts';
+import { stringify } from 'yaml';
+import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
-const SILENT: OtlpExportSection = { endpoint: null, headers: null, protocol: null, called: false };
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT';
 
-function read(env: Record<string, string>, file: Partial<OtlpExportSection> = {}) {
-  const faults: ConfigFault[] = [];
-  const settings = readOtlpExport(env, { ...SILENT, ...file }, (fault) => faults.push(fault));
-  const headers = Object.fromEntries(
-    Object.entries(settings?.headers ?? {}).map(([name, value]) => [name, value.reveal()]),
-  );
-  return { settings: settings === null ? null : { ...settings, headers }, faults };
+interface InFile {
+  readonly endpoint?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly protocol?: string;
+  readonly called?: boolean;
 }
-const faultsOf = (env: Record<string, string>, file: Partial<OtlpExportSection> = {}) =>
-  read(env, file).faults.map(({ source, key, message }) => `${source}: ${key}: ${message}`);
+
+const given = (env: Record<string, string>, { endpoint, headers, protocol, called }: InFile = {}) => ({
+  env,
+  yaml: stringify({
+    general_settings: {
+      otlp_endpoint: endpoint ?? null,
+      otlp_headers: headers ?? null,
+      otlp_protocol: protocol ?? null,
+    },
+    litellm_settings: { callbacks: called === true ? ['otel'] : [] },
+  }),
+});
+
+function read(...source: Parameters<typeof given>) {
+  const settings = settingsFrom(given(...source)).otlpExport;
+  const headers = Object.entries(settings?.headers ?? {}).map(([name, value]) => [name, value.reveal()]);
+  return settings === null ? null : { ...settings, headers: Object.fromEntries(headers) as unknown };
+}
+
+const faultsOf = (...source: Parameters<typeof given>) => faultsFrom(given(...source));
 
 const to = (url: string) => ({ url, headers: {}, encoding: 'protobuf', gzip: false, timeoutMs: 10_000 });
 
 describe('where spans are exported to', () => {
   it('is nowhere while nothing says so', () => {
-    expect(read({})).toEqual({ settings: null, faults: [] });
-    expect(read({ [ENDPOINT]: '' }).settings).toBeNull();
+    expect(read({})).toBeNull();
+    expect(read({ [ENDPOINT]: '' })).toBeNull();
   });
 
   it.each([
@@ -32,13 +47,13 @@ describe('where spans are exported to', () => {
     [{ [ENDPOINT]: 'http://b' }, { endpoint: 'http://c' }, 'http://b/v1/traces'],
     [{}, { called: true }, 'http://localhost:4318/v1/traces'],
     [{}, { called: true, endpoint: 'http://c' }, 'http://c/v1/traces'],
-  ])('%j and %j in the file is %s', (env, file, url) => {
-    expect(read(env, file)).toEqual({ settings: to(url), faults: [] });
+  ])('%j and %j in the file is %s', (env: Record<string, string>, file: InFile, url) => {
+    expect(read(env, file)).toEqual(to(url));
   });
 
-  it('is nowhere when OpenTelemetry is told to be silent', () => {
+  it('is null when OpenTelemetry is disabled', () => {
     for (const silence of [{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])
-      expect(read({ ...silence, [ENDPOINT]: 'nonsense' })).toEqual({ settings: null, faults: [] });
+      expect(read({ ...silence, [ENDPOINT]: 'nonsense' })).toBeNull();
   });
 
   it('takes headers, encoding, compression and patience', () => {
@@ -51,18 +66,15 @@ describe('where spans are exported to', () => {
       OTEL_EXPORTER_OTLP_TIMEOUT: '2500',
     };
     expect(read(env, { headers: { unused: 'x' } })).toEqual({
-      settings: {
-        url: 'http://a/v1/traces',
-        headers: { authorization: 'Bearer key', 'x-scope': 'a=b' },
-        encoding: 'json',
-        gzip: true,
-        timeoutMs: 2_500,
-      },
-      faults: [],
+      url: 'http://a/v1/traces',
+      headers: { authorization: 'Bearer key', 'x-scope': 'a=b' },
+      encoding: 'json',
+      gzip: true,
+      timeoutMs: 2_500,
     });
     const inFile = { endpoint: 'http://a', headers: { 'X-Key': '100%' }, protocol: 'http/json' };
-    expect(read({}, inFile).settings).toMatchObject({ headers: { 'x-key': '100%' }, encoding: 'json' });
-    expect(read({ [ENDPOINT]: 'http://a', OTEL_EXPORTER_OTLP_HEADERS: 'k=100%' }).settings?.headers).toEqual({
+    expect(read({}, inFile)).toMatchObject({ headers: { 'x-key': '100%' }, encoding: 'json' });
+    expect(read({ [ENDPOINT]: 'http://a', OTEL_EXPORTER_OTLP_HEADERS: 'k=100%' })?.headers).toEqual({
       k: '100%',
     });
   });
@@ -93,14 +105,14 @@ describe('where spans are exported to', () => {
     '%s is refused, also in the file',
     (endpoint) => {
       expect(faultsOf({}, { endpoint })).toEqual([
-        'config file: general_settings.otlp_endpoint: is not an http(s) address without a user, a query or a fragment; use headers',
+        'config.yaml:2: general_settings.otlp_endpoint: is not an http(s) address without a user, a query or a fragment; use headers',
       ]);
     },
   );
 
   it('a protocol of the file is named as such', () => {
     expect(faultsOf({}, { endpoint: 'http://a', protocol: 'grpc' })).toEqual([
-      'config file: general_settings.otlp_protocol: "grpc" is not one of http/protobuf, http/json',
+      'config.yaml:4: general_settings.otlp_protocol: "grpc" is not one of http/protobuf, http/json',
     ]);
   });
 });

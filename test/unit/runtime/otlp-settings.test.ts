@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ConfigFault } from '../../../src/runtime/settings/config-file.ts';
-import { readOtlp } from '../../../src/runtime/settings/otlp.ts';
+import { otlpOf } from '../../../src/runtime/settings/otlp.ts';
+import { SETTINGS, type SettingValues } from '../../../src/runtime/settings/table.ts';
+import { faultsFrom, settingsFrom } from '../../support/read-settings.ts';
 
-function read(env: Record<string, string>, cores = 2) {
-  const faults: ConfigFault[] = [];
-  return { settings: readOtlp(env, (fault) => faults.push(fault), cores), faults };
-}
+const DEFAULTS = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, row]) => [name, row.default]),
+) as unknown as SettingValues;
 
 describe('what exports may ask', () => {
   it('is what the contract says where nothing is set', () => {
@@ -24,14 +24,14 @@ describe('what exports may ask', () => {
       concurrentIngests: 2,
       offloadBytes: 32_768,
     };
-    expect(read({})).toEqual({ settings: defaults, faults: [] });
-    expect(read({ OTLP_MAX_SPANS: '' })).toEqual({ settings: defaults, faults: [] });
+    expect(otlpOf(DEFAULTS, 2)).toEqual(defaults);
+    const { limits } = settingsFrom({ env: { OTLP_MAX_SPANS: '' } }).otlp;
+    expect(limits).toEqual(defaults.limits);
   });
 
   it('reads larger exports without a thread where that would have no core of its own', () => {
-    const offloadBytes = (env: Record<string, string>, cores: number): number => read(env, cores).settings.offloadBytes;
-    expect([1, 2, 8].map((cores) => offloadBytes({}, cores))).toEqual([524_288, 32_768, 32_768]);
-    expect(offloadBytes({ OTLP_OFFLOAD_DECODE_BYTES: '11' }, 1)).toBe(11);
+    expect([1, 2, 8].map((cores) => otlpOf(DEFAULTS, cores).offloadBytes)).toEqual([524_288, 32_768, 32_768]);
+    expect(otlpOf({ ...DEFAULTS, offloadBytes: 11 }, 1).offloadBytes).toBe(11);
   });
 
   it('is set by a variable each', () => {
@@ -48,50 +48,37 @@ describe('what exports may ask', () => {
       OTLP_MAX_CONCURRENT_INGESTS: '10',
       OTLP_OFFLOAD_DECODE_BYTES: '11',
     };
-    expect(read(env)).toEqual({
-      settings: {
-        limits: {
-          bodyBytes: 1,
-          depth: 2,
-          nodes: 3,
-          spans: 4,
-          attributes: 5,
-          events: 6,
-          links: 7,
-          decodedBytes: 8,
-          valueBytes: 9,
-        },
-        concurrentIngests: 10,
-        offloadBytes: 11,
+    expect(settingsFrom({ env }).otlp).toEqual({
+      limits: {
+        bodyBytes: 1,
+        depth: 2,
+        nodes: 3,
+        spans: 4,
+        attributes: 5,
+        events: 6,
+        links: 7,
+        decodedBytes: 8,
+        valueBytes: 9,
       },
-      faults: [],
+      concurrentIngests: 10,
+      offloadBytes: 11,
     });
   });
 
   it.each(['0', '-1', '1.5', '1e3', 'many', ' 7', '99999999999'])('is not "%s"', (value) => {
-    expect(read({ OTLP_MAX_LINKS: value }).faults).toEqual([
-      {
-        source: 'environment',
-        line: null,
-        key: 'OTLP_MAX_LINKS',
-        message: `"${value}" is not a whole number from 1 to 2147483647`,
-      },
+    expect(faultsFrom({ env: { OTLP_MAX_LINKS: value } })).toEqual([
+      `environment: OTLP_MAX_LINKS: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
-  it.each(['0', '-1', 'many'])('is read here up to no size of "%s"', (value) => {
-    expect(read({ OTLP_OFFLOAD_DECODE_BYTES: value }).faults).toEqual([
-      {
-        source: 'environment',
-        line: null,
-        key: 'OTLP_OFFLOAD_DECODE_BYTES',
-        message: `"${value}" is not a whole number from 1 to 2147483647`,
-      },
+  it.each(['0', '-1', 'many'])('is no size of "%s" from which on a thread decodes', (value) => {
+    expect(faultsFrom({ env: { OTLP_OFFLOAD_DECODE_BYTES: value } })).toEqual([
+      `environment: OTLP_OFFLOAD_DECODE_BYTES: "${value}" is not a whole number from 1 to 2147483647`,
     ]);
   });
 
   it('is no nesting deeper than the parsers go', () => {
-    expect(read({ OTLP_MAX_DECODE_DEPTH: '100' }).faults).toEqual([]);
-    expect(read({ OTLP_MAX_DECODE_DEPTH: '101' }).faults).toHaveLength(1);
+    expect(settingsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '100' } }).otlp.limits.depth).toBe(100);
+    expect(faultsFrom({ env: { OTLP_MAX_DECODE_DEPTH: '101' } })).toHaveLength(1);
   });
 });

@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { ENDED, eachOf, nextOf, promptly, type PromptStream, revocable } from '../../../src/domain/pollable-stream.ts';
+import {
+  ENDED,
+  mapStream,
+  nextOf,
+  toPollable,
+  type PollableStream,
+  revocable,
+} from '../../../src/domain/pollable-stream.ts';
 
 /** A source that is fed by hand and says whether it was left. */
 function handFed<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
   let over = false;
-  const stream: PromptStream<Item> = {
+  const stream: PollableStream<Item> = {
     [Symbol.asyncIterator]: () => stream,
     poll() {
       const value = items.shift();
@@ -15,7 +22,7 @@ function handFed<Item>() {
     },
     whenReady: (look) => void (ready = look),
     fork: () => null,
-    atRest: () => false,
+    isDrained: () => false,
     next: () => nextOf(stream),
     return() {
       items.length = 0;
@@ -42,9 +49,9 @@ function handFed<Item>() {
 const tagged = (value: number): { readonly value: number } => ({ value });
 
 describe('a stream that can be polled', () => {
-  it('has nothing until it is given something, and tells whoever waits', async () => {
+  it('is empty until a value is pushed, and wakes waiting readers', async () => {
     const { stream, give } = handFed<number>();
-    const shown = eachOf(stream, tagged);
+    const shown = mapStream(stream, tagged);
     expect(shown.poll()).toBeNull();
     const told = new Promise<void>((resolve) => shown.whenReady(resolve));
     give(1, 2);
@@ -60,7 +67,7 @@ describe('a stream that can be polled', () => {
     const { stream, give, end } = handFed<number>();
     give(...Array.from({ length: 12 }, (_, at) => at + 1));
     end();
-    const shown = eachOf(stream, (value) => {
+    const shown = mapStream(stream, (value) => {
       const kept = value % 3 === 0 ? null : tagged(value);
       return value % 2 === 0 ? Promise.resolve(kept) : kept;
     });
@@ -80,7 +87,7 @@ describe('a stream that can be polled', () => {
     ],
   ])('is over when what is shown fails %s, and leaves its source', async (_when, fail) => {
     const { stream, give, left } = handFed<number>();
-    const shown = eachOf(stream, fail);
+    const shown = mapStream(stream, fail);
     const waiting = shown.next();
     give(1, 2);
     await expect(waiting).rejects.toThrow('not for you');
@@ -89,7 +96,7 @@ describe('a stream that can be polled', () => {
 
   it('ends at once when it is left, even while it is waited for', async () => {
     const { stream, left } = handFed<number>();
-    const shown = eachOf(eachOf(stream, tagged), tagged as never);
+    const shown = mapStream(mapStream(stream, tagged), tagged as never);
     const waiting = shown.next();
     expect(await shown.return()).toEqual(ENDED);
     expect([left(), await waiting, shown.poll()]).toEqual([true, ENDED, ENDED]);
@@ -102,8 +109,8 @@ describe('a stream that can be polled', () => {
       yield 2;
       throw new Error('no more');
     }
-    const stream = promptly(counting());
-    expect(promptly(stream)).toBe(stream);
+    const stream = toPollable(counting());
+    expect(toPollable(stream)).toBe(stream);
     expect(stream.poll()).toBeNull();
     expect([await stream.next(), await stream.next()]).toEqual([
       { done: false, value: 1 },
@@ -123,7 +130,7 @@ describe('a stream that can be polled', () => {
         return Promise.resolve(ENDED);
       },
     };
-    await promptly(source).return();
+    await toPollable(source).return();
     expect(left).toBe(1);
   });
 });

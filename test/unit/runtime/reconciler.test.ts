@@ -52,7 +52,7 @@ it('looks again from the last look that ended well', async () => {
   reconciler.stop();
 });
 
-it('never looks when it is told not to', async () => {
+it('never polls when polling is disabled', async () => {
   const { reconciler, state } = aReconciler(0);
   reconciler.start();
   await vi.advanceTimersByTimeAsync(DAY_MS);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ function settingsOf(general: string) {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${general} }`);
   const env = { LENSGATE_DATA_DIR: join(folder, 'data') };
-  const { storeResponses, responseRetentionDays } = readSettings(['--config', file], env, keySmith);
+  const { storeResponses, responseRetentionDays } = readSettings(['--config', file], env, keyGenerator);
   return { storeResponses, responseRetentionDays };
 }
 

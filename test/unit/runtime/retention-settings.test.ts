@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ function daysOf(store: string | null, variable?: string): number {
   const file = join(folder, 'config.yaml');
   if (store !== null) writeFileSync(file, `general_settings:\n  tracing:\n    store: ${store}\n`);
   const env = { LENSGATE_DATA_DIR: join(folder, 'data'), AGENT_TRACING_RETENTION_DAYS: variable };
-  return readSettings(store === null ? [] : ['--config', file], env, keySmith).retentionDays;
+  return readSettings(store === null ? [] : ['--config', file], env, keyGenerator).retentionDays;
 }
 
 it('traces are kept a fortnight unless the environment says otherwise, or the file before it', () => {
@@ -30,19 +30,13 @@ it('traces are kept a fortnight unless the environment says otherwise, or the fi
   expect(daysOf('{ retention_days: 0 }', '7')).toBe(0);
 });
 
-it('only whole days are taken, and what is wrong is told with its place', () => {
+it('only whole days are accepted, and an error names its place', () => {
   for (const days of ['-1', '1.5', 'soon', '36501'])
     expect(() => daysOf('{ retention_days: 30 }', days)).toThrow(
       `environment: AGENT_TRACING_RETENTION_DAYS: "${days}" is not a whole number from 0 to 36500`,
     );
-  for (const days of ['soon', '1.5'])
+  for (const days of ['soon', '1.5', '-1', '36501'])
     expect(() => daysOf(`{ retention_days: ${days} }`)).toThrow(
-      /config\.yaml:3: general_settings\.tracing\.store: Invalid input$/,
+      `config.yaml:3: general_settings.tracing.store.retention_days: "${days}" is not a whole number from 0 to 36500`,
     );
-  expect(() => daysOf('{ retention_days: -1 }')).toThrow(
-    /config\.yaml:3: general_settings\.tracing\.store\.retention_days: Too small: expected number to be >=0$/,
-  );
-  expect(() => daysOf('{ retention_days: 36501 }')).toThrow(
-    /config\.yaml:3: general_settings\.tracing\.store\.retention_days: Too big: expected number to be <=36500$/,
-  );
 });

@@ -27,7 +27,7 @@ describe('sampled warnings', () => {
       [{ number: 1 }, 'refused'],
       [{ number: 2 }, 'refused'],
       [{ number: 6 }, 'refused'],
-      [{ kind: 'keys', leftOut: 3 }, 'refused, more often than is told'],
+      [{ kind: 'keys', leftOut: 3 }, 'refused (further warnings omitted)'],
       [{ number: 7 }, 'refused'],
     ]);
   });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PROVIDER_NAMES } from '../../../src/domain/chat/provider.ts';
-import { ConfigError } from '../../../src/runtime/settings/config-file.ts';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { ConfigError } from '../../../src/runtime/settings/config-fault.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -21,7 +21,7 @@ function read(yaml: string | null, env: Record<string, string> = {}, args: strin
   return readSettings(
     [...(yaml === null ? [] : ['--config', file]), ...args],
     { LENSGATE_DATA_DIR: join(folder, 'data'), ...env },
-    keySmith,
+    keyGenerator,
   );
 }
 
@@ -181,11 +181,11 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:4: model_list.0.litellm_params.model: Invalid input: expected string, received array',
     ],
     [
-      'a provider nobody speaks for, without an address',
+      'an unknown provider without an address',
       'model_list:\n  - model_name: smart\n    litellm_params:\n      model: acme/large\n',
       '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known ' +
         `(${PROVIDER_NAMES.join(', ')}); ` +
-        'set api_base if it speaks chat-completions',
+        'set api_base if its API is chat-completions',
     ],
     [
       'a provider without an address of its own, and without one in the file',
@@ -202,17 +202,17 @@ describe('a configuration that cannot be used', () => {
       'two faults at once',
       'model_list: 3\ngeneral_settings:\n  demo_model: perhaps\n',
       '<folder>/config.yaml:1: model_list: Invalid input: expected array, received number\n' +
-        '<folder>/config.yaml:3: general_settings.demo_model: Invalid input: expected boolean, received string',
+        '<folder>/config.yaml:3: general_settings.demo_model: "perhaps" is neither true nor false',
     ],
     [
       'an admin key in the wrong form',
       'general_settings:\n  master_key: hunter2\n',
-      'admin key: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
+      '<folder>/config.yaml:2: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
     ],
     [
       'an admin key that is nothing but its beginning',
       'general_settings:\n  master_key: sk-\n',
-      'admin key: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
+      '<folder>/config.yaml:2: general_settings.master_key: must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces',
     ],
     [
       'an address that is none',
@@ -255,7 +255,7 @@ describe('a configuration that cannot be used', () => {
     );
   });
 
-  it('is refused for an argument or a number nobody knows', () => {
+  it('is refused for an unknown argument or an invalid number', () => {
     expect(refusal(null, {}, ['--prot', '1'])).toContain('arguments: Unknown option');
     expect(refusal(null, { PORT: 'http' })).toBe('environment: PORT: "http" is not a whole number from 0 to 65535');
     expect(refusal(null, {}, ['--port', '1e3'])).toBe('arguments: --port: "1e3" is not a whole number from 0 to 65535');
@@ -269,14 +269,14 @@ describe('a configuration that cannot be used', () => {
 describe('a data folder that cannot be used', () => {
   it('is refused where a file stands in its place', () => {
     writeFileSync(join(folder, 'data'), '');
-    expect(refusal(null)).toBe('<folder>/data: no data folder can be here (EEXIST)');
+    expect(refusal(null)).toBe('<folder>/data: the data folder cannot be created (EEXIST)');
   });
 
   it('is refused where its admin key is empty or no file, and nothing is made in its place', () => {
     const file = join(folder, 'data', 'admin-key');
     mkdirSync(join(folder, 'data'));
     writeFileSync(file, '\n');
-    expect(refusal(null)).toBe('<folder>/data/admin-key: holds no admin key; delete it to have a new one made');
+    expect(refusal(null)).toBe('<folder>/data/admin-key: contains no admin key; delete it to generate a new one');
     expect(readFileSync(file, 'utf8')).toBe('\n');
     rmSync(file);
     mkdirSync(file);
@@ -295,14 +295,14 @@ describe('a publicly known admin key', () => {
   it('is refused on any other address unless that is asked for', () => {
     const env = { LITELLM_MASTER_KEY: 'sk-1234', HOST: '0.0.0.0' };
     expect(refusal(null, env)).toBe(
-      'admin key: LITELLM_MASTER_KEY: is publicly known; it is accepted on a loopback address only, not on 0.0.0.0',
+      'environment: LITELLM_MASTER_KEY: is publicly known; it is accepted on a loopback address only, not on 0.0.0.0',
     );
     expect(refusal(null, { ...env, LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true' })).toBe('accepted');
   });
 });
 
 describe('the free tier', () => {
-  it('has a thousand calls a day and trusts no proxy unless it is told otherwise', () => {
+  it('has a thousand calls a day and trusts no proxy by default', () => {
     const { catalogDailyLimit, trustedProxies, warnings } = read(null);
     expect([catalogDailyLimit, trustedProxies, warnings]).toEqual([1_000, [], []]);
   });
@@ -335,7 +335,7 @@ describe('the free tier', () => {
     [
       'general_settings:\n  catalog_daily_limit: 1.5\n',
       {},
-      '<folder>/config.yaml:2: general_settings.catalog_daily_limit: Invalid input: expected int, received number',
+      '<folder>/config.yaml:2: general_settings.catalog_daily_limit: "1.5" is not a whole number from 0 to 1000000000',
     ],
   ])('refuses what cannot be used: %#', (yaml, env, message) => {
     expect(refusal(yaml, env)).toBe(message);
@@ -343,7 +343,7 @@ describe('the free tier', () => {
 
   it('warns of trusting everyone', () => {
     expect(read(null, { LENSGATE_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }).warnings).toEqual([
-      'Every address is trusted as a proxy: anyone can invent the address that free calls are counted by.',
+      'Every address is trusted as a proxy: clients can forge the address that free calls are counted by.',
     ]);
   });
 });

@@ -24,7 +24,7 @@ interface Sent {
 /** How the collector answers: a status, headers, a body; or a failure on the way. */
 type Answer = { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | Error;
 
-/** A collector that answers as it is told, then 200; and its exporter, which hardly waits. */
+/** A collector that gives the scripted answers, then 200; and its exporter with short waits. */
 function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExportSettings> = {}, retryMs = 1) {
   const left = [...answers];
   const sent: Sent[] = [];
@@ -42,7 +42,7 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
       const { status, headers: said = {}, body: text = '' } = answer;
       return Promise.resolve<UpstreamAnswer>({ status, headers: said, body: bytesOf(Buffer.from(text)) });
     },
-    send: () => Promise.reject(new Error('nobody is sent anything in this test')),
+    send: () => Promise.reject(new Error('this test sends no request')),
     close: () => Promise.resolve(),
   };
   const spanExport = createSpanExporter({

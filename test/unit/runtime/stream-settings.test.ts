@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
 
 let folder: string;
@@ -17,7 +17,7 @@ afterEach(() => {
 function settingsOf(name: string, seconds: number | null): Settings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${seconds === null ? '' : `${name}: ${seconds}`} }`);
-  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keySmith);
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data') }, keyGenerator);
 }
 
 const heartbeat = (seconds: number | null): number =>

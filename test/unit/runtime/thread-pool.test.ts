@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { createThreadPool, ownMemory, type ThreadPool } from '../../../src/runtime/tasks/thread-pool.ts';
-import { createWaitingRoom } from '../../../src/runtime/tasks/work-queue-limit.ts';
+import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
 import type { Told } from '../../support/thread-module.ts';
 
 let pool: ThreadPool<Told>;
@@ -13,7 +13,7 @@ function open(threads: number, most = { waiting: 10, bytes: 100 }): ThreadPool<T
     workerData: null,
     threads,
     heapMiB: 64,
-    room: createWaitingRoom(most),
+    room: createWorkQueueLimit(most),
     errorFrom: (failure) => new TypeError(String(failure)),
   });
   return pool;
@@ -69,7 +69,7 @@ it('gives a thread its next tasks before it asks, as many as weigh little togeth
   expect(await atHandBehind(1 << 20, [1])).toEqual([]);
 });
 
-it('has nobody wait behind a large task while another thread becomes free', async () => {
+it('lets no task wait behind a large one while another thread becomes free', async () => {
   const { run } = open(2, { waiting: 20, bytes: 64 << 20 });
   const held = run({ kind: 'hold', text: '' }, 2 << 20).catch((error: unknown) => error);
   const texts = ['a', 'b', 'c', 'd', 'e', 'f'];

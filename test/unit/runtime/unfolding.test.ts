@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { TraceSummary } from '../../../src/domain/traces/trace.ts';
 import { createUnfolding } from '../../../src/runtime/tasks/call-unfolding.ts';
 
 const STEP = 1_000;
 
 /** A store that unfolds a thousand calls a step. */
 function anUnfolding(waiting: number) {
-  const state = { waiting, steps: 0, error: null as Error | null };
+  const state = { waiting, steps: 0, error: null as Error | null, merged: [] as TraceSummary[] };
+  const published: TraceSummary[] = [];
   const told: [string, unknown][] = [];
   const unfolding = createUnfolding({
     store: {
@@ -15,11 +17,13 @@ function anUnfolding(waiting: number) {
         if (state.error) throw state.error;
         state.steps += 1;
         state.waiting = Math.max(0, state.waiting - STEP);
+        return state.merged.splice(0);
       },
     },
+    merged: async (summaries) => void published.push(...summaries),
     log: { warn: (facts: unknown, event?: unknown) => void told.push([String(event), facts]) },
   });
-  return { unfolding, state, told };
+  return { unfolding, state, told, published };
 }
 
 /** Lets what is ready run; no timer ends. */
@@ -54,6 +58,24 @@ it('leaves the calls of busy commits until a second has passed without one', asy
   expect([state.steps, state.waiting]).toEqual([8, 0]);
 });
 
+it('unfolds after five seconds of busy commits, though they go on', async () => {
+  const { unfolding, state } = anUnfolding(0);
+  for (let commit = 0; commit < 6; commit += 1) {
+    state.waiting += 2_000;
+    await unfolding.committed(2_000);
+    await vi.advanceTimersByTimeAsync(900);
+  }
+  expect([state.steps, state.waiting]).toEqual([0, 12_000]);
+  state.waiting += 2_000;
+  await unfolding.committed(2_000);
+  await turn();
+  expect(state.waiting).toBe(0);
+  state.waiting += 2_000;
+  await unfolding.committed(2_000);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(state.waiting).toBe(2_000);
+});
+
 it('stops for a busy commit, between two steps', async () => {
   const { unfolding, state } = anUnfolding(9_000);
   unfolding.start();
@@ -64,10 +86,19 @@ it('stops for a busy commit, between two steps', async () => {
   expect(state.waiting).toBe(0);
 });
 
-it('lets whoever commits wait when too many wait already', async () => {
+it('makes writers wait when too many batches are pending', async () => {
   const { unfolding, state } = anUnfolding(65_536 + 1_500);
   await unfolding.committed(2_000);
   expect([state.steps, state.waiting]).toEqual([2, 65_036]);
+});
+
+it('publishes traces into which clients had written', async () => {
+  const { unfolding, state, published } = anUnfolding(10);
+  const summary = { traceId: 'a trace', spanCount: 2 } as TraceSummary;
+  state.merged.push(summary);
+  await unfolding.committed(10);
+  await turn();
+  expect(published).toEqual([summary]);
 });
 
 it('tries again when the store was away', async () => {

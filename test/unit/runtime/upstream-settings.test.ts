@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { keySmith } from '../../../src/runtime/identifiers.ts';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings } from '../../../src/runtime/settings/settings.ts';
 import type { UpstreamSettings } from '../../../src/runtime/settings/upstream.ts';
 
@@ -17,7 +17,7 @@ afterEach(() => {
 function settingsOf(general = '', env: Record<string, string> = {}): UpstreamSettings {
   const file = join(folder, 'config.yaml');
   writeFileSync(file, `general_settings: { ${general} }`);
-  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data'), ...env }, keySmith).upstream;
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: join(folder, 'data'), ...env }, keyGenerator).upstream;
 }
 
 const DEFAULTS: UpstreamSettings = {

@@ -86,7 +86,15 @@ describe('a trace', () => {
       redactedAt: null,
     });
     expect(agents).toEqual([
-      { name: 'triage', parentAgent: null, invocations: 1, llmCalls: 1, toolCalls: 0, durationMs: 2_000 },
+      {
+        name: 'triage',
+        parentAgent: null,
+        invocations: 1,
+        llmCalls: 1,
+        toolCalls: 1,
+        namedToolCalls: 0,
+        durationMs: 2_000,
+      },
     ]);
     expect(spans.map(({ requestId, error }) => [requestId, error])).toEqual([
       [null, null],
@@ -164,18 +172,66 @@ describe('the agents of a trace', () => {
       aSpan('1', 6, 1, { ...childOf('b'), ...call('chat', 'nobody') }),
     ]);
     expect(agents).toEqual([
-      { name: 'boss', parentAgent: null, invocations: 1, llmCalls: 0, toolCalls: 0, durationMs: 1_000 },
-      { name: 'worker', parentAgent: 'boss', invocations: 2, llmCalls: 0, toolCalls: 1, durationMs: 300 },
-      { name: 'helper', parentAgent: 'worker', invocations: 1, llmCalls: 0, toolCalls: 0, durationMs: 50 },
+      {
+        name: 'boss',
+        parentAgent: null,
+        invocations: 1,
+        llmCalls: 0,
+        toolCalls: 0,
+        namedToolCalls: 0,
+        durationMs: 1_000,
+      },
+      {
+        name: 'worker',
+        parentAgent: 'boss',
+        invocations: 2,
+        llmCalls: 1,
+        toolCalls: 1,
+        namedToolCalls: 1,
+        durationMs: 300,
+      },
+      {
+        name: 'helper',
+        parentAgent: 'worker',
+        invocations: 1,
+        llmCalls: 0,
+        toolCalls: 0,
+        namedToolCalls: 0,
+        durationMs: 50,
+      },
     ]);
   });
 
-  it('calls find their agent by its own name when its spans are called something else', () => {
+  it('an agent is shown under its own name when its spans have other names', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('invoke_agent triage', 'triage')),
       aSpan('b', 1, 5, { ...childOf('a'), ...call('chat', 'triage') }),
     ]);
-    expect(agents).toMatchObject([{ name: 'invoke_agent triage', llmCalls: 1 }]);
+    expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
+  });
+
+  it('calls without a name count for the nearest agent above, through steps', () => {
+    const { agents } = assembled([
+      aSpan('a', 0, 10, agent('boss')),
+      aSpan('b', 1, 9, { ...childOf('a'), ...call('chat') }),
+      aSpan('c', 2, 8, { ...childOf('a'), ...agent('run worker', 'worker') }),
+      aSpan('d', 3, 7, { ...childOf('c'), ...call('invoke_workflow') }),
+      aSpan('e', 4, 1, { ...childOf('d'), ...call('chat') }),
+      aSpan('f', 5, 1, { ...childOf('d'), ...call('execute_tool') }),
+    ]);
+    expect(agents.map(({ name, llmCalls, toolCalls }) => [name, llmCalls, toolCalls])).toEqual([
+      ['boss', 1, 0],
+      ['worker', 1, 1],
+    ]);
+  });
+
+  it('calls without an agent above count for the agent that they name', () => {
+    const { agents } = assembled([
+      aSpan('a', 0, 10, agent('triage')),
+      aSpan('b', 1, 5, call('chat', 'triage')),
+      aSpan('c', 2, 5, call('chat', 'other')),
+    ]);
+    expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
   it('a missing parent or a circle of parents ends the search', () => {

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  agentSpendOf,
-  callSpendOf,
-  soughtCalls,
-  spendWithElsewhere,
-  unsoughtCalls,
-} from '../../../src/domain/traces/call-spend.ts';
+import { agentSpendOf } from '../../../src/domain/traces/agents.ts';
+import { callSpendOf, soughtCalls, spendWithElsewhere, unsoughtCalls } from '../../../src/domain/traces/call-spend.ts';
 import type { SpanHead } from '../../../src/domain/traces/span.ts';
 import { aSummary } from '../../support/seeds.ts';
 import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
@@ -204,7 +199,7 @@ it('an agent has spent each row once, also under the label its calls name it by'
     row(6, { cost: picos(13n) }),
   ];
   expect(agentSpendOf(spans, callSpendOf(spans, rows))).toEqual(
-    new Map([['run triage', { spend: picos(12n), pricedCalls: 2, estimatedCalls: 0 }]]),
+    new Map([['triage', { spend: picos(12n), pricedCalls: 2, estimatedCalls: 0 }]]),
   );
   const unpriced = callSpendOf(spans, [row(4, { cost: null })]);
   expect(agentSpendOf(spans, unpriced)).toEqual(new Map());

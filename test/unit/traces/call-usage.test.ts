@@ -56,9 +56,26 @@ describe('what the price of a call depends on', () => {
     });
   });
 
+  it('is the input of an embedding', () => {
+    const { 'gen_ai.usage.output_tokens': _none, ...asked } = CHAT;
+    const embedding = { ...asked, 'gen_ai.operation.name': 'embeddings' };
+    expect(usageOf(embedding)).toEqual({ ...READ, outputTokens: 0 });
+    expect(usageOf({ ...embedding, 'gen_ai.usage.input_tokens': 0 })).toBeNull();
+  });
+
+  it('is the input of a failed call without output', () => {
+    const failed = (attributes: Attributes) => {
+      const span = aRawSpan({ attributes, status: 'error' });
+      return callUsageOf(span, readHead(span));
+    };
+    const { 'gen_ai.usage.output_tokens': _none, ...asked } = CHAT;
+    expect(failed(asked)).toEqual({ ...READ, outputTokens: 0 });
+    expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 0 })).toEqual({ ...READ, outputTokens: 0 });
+    expect(failed({ ...CHAT, 'gen_ai.usage.output_tokens': 'many' })).toBeNull();
+  });
+
   it.each<[string, Attributes]>([
     ['no call of a model', { 'gen_ai.operation.name': 'execute_tool' }],
-    ['an embedding', { 'gen_ai.operation.name': 'embeddings' }],
     ['a session', { 'gen_ai.operation.name': 'realtime' }],
     ['a picture as its answer', { 'gen_ai.output.type': 'image' }],
     ['no input tokens', { 'gen_ai.usage.input_tokens': 0 }],

@@ -105,8 +105,25 @@ describe('the calls of a trace', () => {
     expect(totals(named)).toEqual([1, 1, 11, 2]);
   });
 
-  it('are counted each where none of the gateway is below, or a tool or an agent is between', () => {
-    expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(5, 5) })])).toEqual([2, 0, 15, 6]);
+  it('are counted once where spans below each other describe one call, the innermost with its tokens', () => {
+    // As Logfire sends a call of Pydantic AI: the agent framework's span, and below it that of the SDK.
+    expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
+    const step = span(2, { ...below(1), type: 'chain', ...used(9, 9) });
+    expect(totals([span(1, used(10, 1)), step, span(3, { ...below(2), ...used(11, 2) })])).toEqual([1, 0, 11, 2]);
+    const two = [span(2, { ...below(1), ...used(3, 1) }), span(3, { ...below(1), ...used(4, 2) })];
+    expect(totals([span(1, used(7, 3)), ...two])).toEqual([2, 0, 7, 3]);
+  });
+
+  it('have the tokens of the span above where the innermost has none', () => {
+    expect(totals([span(1, used(10, 1)), span(2, { ...below(1), ...used(0, 0) })])).toEqual([1, 0, 10, 1]);
+    expect(totals([span(1, used(0, 0)), span(2, { ...below(1), ...used(0, 0) })])).toEqual([1, 0, 0, 0]);
+  });
+
+  it('are counted each where a tool or an agent is between', () => {
+    for (const type of ['tool', 'agent'] as const) {
+      const between = span(2, { ...below(1), type, ...used(9, 9) });
+      expect(totals([span(1, used(10, 1)), between, span(3, { ...below(2), ...used(5, 5) })])).toEqual([2, 0, 15, 6]);
+    }
     const tool = span(2, { ...below(1), type: 'tool' });
     const gateway = span(3, { ...below(2), gateway: true, ...used(5, 5) });
     expect(totals([span(1, used(10, 1)), tool, gateway])).toEqual([2, 1, 15, 6]);

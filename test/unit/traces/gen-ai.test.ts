@@ -25,10 +25,11 @@ describe('GenAI: what a span is', () => {
     expect(read({ attributes: { 'gen_ai.operation.name': operation } })?.type).toBe(type);
   });
 
-  it('an operation nobody knows is a chain, at the root an agent', () => {
+  it('an unknown operation is a step, and a root that names an agent is its run', () => {
     const attributes = { 'gen_ai.operation.name': 'constructor', 'gen_ai.request.model': 'm' };
     expect(read({ attributes, parentSpanId: 'aaaaaaaaaaaaaaaa' })?.type).toBe('chain');
-    expect(read({ attributes })?.type).toBe('agent');
+    expect(read({ attributes })?.type).toBe('chain');
+    expect(read({ attributes: { ...attributes, 'gen_ai.agent.name': 'triage' } })?.type).toBe('agent');
   });
 
   it('a span that only names the model it asks is a model call', () => {

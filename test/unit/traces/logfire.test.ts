@@ -22,8 +22,9 @@ describe('Logfire and Pydantic AI', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('a root may be an agent, a lone line of a log never', () => {
-    expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('agent');
+  it('a root that names an agent is its run, a log line is not', () => {
+    expect(read({ 'logfire.span_type': 'span' }, null)?.type).toBe('chain');
+    expect(read({ 'logfire.span_type': 'span', 'gen_ai.agent.name': 'triage' }, null)?.type).toBe('agent');
     expect(read({ 'logfire.span_type': 'log' }, null)?.type).toBe('chain');
   });
 

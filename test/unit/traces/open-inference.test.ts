@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readHead } from '../../../src/domain/traces/read-span.ts';
 import { readSpans } from '../../support/read-spans.ts';
 import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
@@ -21,10 +22,58 @@ describe('OpenInference', () => {
     expect(read({ 'openinference.span.kind': kind })?.type).toBe(type);
   });
 
-  it('the outermost chain, or a root of no known kind, may be an agent', () => {
-    expect(read({ 'openinference.span.kind': 'CHAIN' }, null)?.type).toBe('agent');
-    expect(read({ 'openinference.span.kind': 'SOMETHING' }, null)?.type).toBe('agent');
+  it('a root chain or a root of unknown kind is an agent if it names one', () => {
+    for (const kind of ['CHAIN', 'SOMETHING']) {
+      expect(read({ 'openinference.span.kind': kind }, null)?.type).toBe('chain');
+      expect(read({ 'openinference.span.kind': kind, 'agent.name': 'triage' }, null)?.type).toBe('agent');
+      const metadata = JSON.stringify({ lc_agent_name: 'triage' });
+      expect(read({ 'openinference.span.kind': kind, metadata }, null)?.type).toBe('agent');
+    }
     expect(read({ 'openinference.span.kind': 'LLM' }, null)?.type).toBe('llm');
+  });
+
+  it('an agent span is named after its agent, as the packages for agno and the OpenAI agents send it', () => {
+    const kind = { 'openinference.span.kind': 'AGENT' };
+    const agno = {
+      ...kind,
+      'graph.node.id': '0123456789abcdef',
+      'graph.node.name': 'Support',
+      'agno.agent': 'Support',
+    };
+    expect(read(agno)?.agent).toBe('Support');
+    expect(read({ ...kind, 'graph.node.id': 'id', 'graph.node.name': 'Support' })?.agent).toBe('Support');
+    const span = aRawSpan({ name: 'Triage agent', attributes: { ...kind, 'graph.node.id': 'Triage agent' } });
+    expect(readHead(span).agent).toBe('Triage agent');
+  });
+
+  it('the model of a failed call is that of its parameters', () => {
+    const call = { 'openinference.span.kind': 'LLM', 'llm.invocation_parameters': '{"model": "m", "temperature": 0}' };
+    expect(read(call)?.model).toBe('m');
+    expect(read({ ...call, 'llm.model_name': 'm-1' })?.model).toBe('m-1');
+    expect(read({ ...call, 'llm.invocation_parameters': '{"model": 1}' })?.model).toBeNull();
+    expect(read({ ...call, 'llm.invocation_parameters': 'no JSON' })?.model).toBeNull();
+  });
+
+  it('the documents of a retriever are its output, by their places', () => {
+    const span = read({
+      'openinference.span.kind': 'RETRIEVER',
+      'output.value': 'raw',
+      'retrieval.documents.10.document.content': 'last',
+      'retrieval.documents.0.document.content': 'first',
+      'retrieval.documents.0.document.score': 0.5,
+      'retrieval.documents.0.document.id': 'd-1',
+      'retrieval.documents.0.document.metadata': '{"page":3}',
+      'retrieval.documents.0.document.other': 'kept',
+    });
+    expect(JSON.parse(span?.output ?? '')).toEqual([
+      { content: 'first', score: 0.5, id: 'd-1', metadata: { page: 3 } },
+      { content: 'last' },
+    ]);
+    expect(Object.keys(span?.attributes ?? {})).toEqual([
+      'openinference.span.kind',
+      'output.value',
+      'retrieval.documents.0.document.other',
+    ]);
   });
 
   it('reads spread messages, model and tokens, and keeps what has no place', () => {

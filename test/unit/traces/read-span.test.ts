@@ -69,8 +69,10 @@ describe('a span without meaning of its own', () => {
     });
   });
 
-  it('is an agent when it is a root', () => {
-    expect(read({}).type).toBe('agent');
+  it('is a step, and a root that names an agent is its run', () => {
+    expect(read({}).type).toBe('chain');
+    expect(read({ attributes: { 'gen_ai.agent.name': 'triage' } }).type).toBe('agent');
+    expect(read({ resource: { attributes: { 'gen_ai.agent.name': 'triage' } } }).type).toBe('agent');
   });
 
   it('keeps an attribute of any name', () => {

@@ -32,8 +32,11 @@ async function aTraceOf(calls: number) {
     spend: { findBySpans: async () => spend },
   };
   const records = { readable: true };
-  const recordsReadable = async () => records.readable;
-  const platform = { stores, outlines: createTraceOutlines(), recordsReadable } as unknown as Platform;
+  const platform = {
+    stores,
+    outlines: createTraceOutlines(),
+    records: { readable: async () => records.readable },
+  } as unknown as Platform;
   const spans = Array.from({ length: calls }, (_, at) =>
     aSpan({
       spanId: spanId(at + 1),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createLoaders } from '../../../resolvers/operation/loaders.ts';
 import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { type SpanUpdate, watchSpans } from '../../../resolvers/spans.ts';
-import { tellChanges } from '../../../resolvers/traces.ts';
+import { publishChanges } from '../../../src/domain/traces/publish-changes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { Unauthenticated } from '../../../src/domain/errors.ts';
 import { createCallerWatch } from '../../../src/gateway/caller-watch.ts';
@@ -37,7 +37,7 @@ function aHouse() {
     bus,
     keyRing,
     callerWatch,
-    recordsReadable: async () => true,
+    records: { readable: async () => true },
   } as unknown as Platform;
   const scope = (signal = new AbortController().signal): Scope => ({
     platform,
@@ -48,7 +48,7 @@ function aHouse() {
   });
   /** Stores spans of trace 1 by their numbers. */
   const store = async (...numbers: readonly number[]) =>
-    tellChanges(
+    publishChanges(
       bus,
       await traces.ingest([{ owner: LONE_KEY, spans: numbers.map((number) => aSpan({ spanId: spanId(number) })) }]),
     );

@@ -13,7 +13,7 @@ const changed = (name: string, change: (bytes: Buffer) => Buffer | void): Buffer
 /** Where the size of the samples stands in a plain WAV file. */
 const DATA_SIZE = 40;
 
-describe('how long a recording is', () => {
+describe('the duration of a recording', () => {
   it.each([
     ['pcm.wav', 0.125],
     ['tone.flac', TONE],
@@ -22,7 +22,7 @@ describe('how long a recording is', () => {
     ['opus.ogg', TONE],
     // Its container counts milliseconds.
     ['aac.m4a', 0.772],
-  ])('is told by its container: %s', (name, seconds) => {
+  ])('is read from its container: %s', (name, seconds) => {
     expect(soundSeconds(recorded(name))).toBe(seconds);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInput } from '../../../src/domain/errors.ts';
-import { assertAskable } from '../../../src/domain/inference/askable.ts';
+import { assertValidRequest } from '../../../src/domain/inference/request-validation.ts';
 import * as endpoints from '../../../src/domain/inference/endpoint.ts';
 import { topLevelMembers, withMembers } from '../../../src/wire/json/members.ts';
 import { parsePartially } from '../../../src/wire/json/unread.ts';
@@ -56,10 +56,10 @@ describe.each(ENDPOINTS)('a request to $path, read in part', (endpoint) => {
     for (const sent of [body, { ...body, model: '' }, { ...body, model: 7 }, { [asks.member]: LARGE[form] }]) {
       const bytes = bytesOf(sent);
       const read = parsePartially(bytes, {});
-      // Whoever parses a large member now fails.
+      // Parsing a large member now fails.
       bytes.fill(0);
-      expect(refusalOf(() => assertAskable(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
-        refusalOf(() => assertAskable(sent, endpoint)),
+      expect(refusalOf(() => assertValidRequest(read?.fields ?? {}, endpoint, read?.unread))).toEqual(
+        refusalOf(() => assertValidRequest(sent, endpoint)),
       );
     }
   });
@@ -110,7 +110,7 @@ describe('an object read in part', () => {
     expect([...(read?.unread ?? [])]).toEqual([]);
   });
 
-  it('says what it is told to, whatever was sent', () => {
+  it('writes the replaced member, whatever was sent', () => {
     const text = `{"model":"sent","messages":${JSON.stringify(LARGE['objects alone'])},"stream":1}`;
     const read = parsePartially(Buffer.from(text), { messages: [], stream: true, extra: 2 });
     expect(read?.fields).toEqual({ model: 'sent', messages: [], stream: true, extra: 2 });

@@ -43,15 +43,20 @@ const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.rerank.doRerank': 'reranker',
 };
 
+const functionId = named('ai.telemetry.functionId');
+
 /** The AI SDK's telemetry up to version 6; from version 7 on it follows the GenAI conventions. */
 export const aiSdk: Convention = {
   name: 'ai-sdk',
   recognises: ({ attributes }) => attributes[OPERATION] !== undefined,
   type(span): SpanType {
     const operation = textAt(span.attributes, OPERATION);
-    return (Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined) ?? undeclaredType(span);
+    return (
+      (Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined) ??
+      undeclaredType(span, functionId(span))
+    );
   },
-  agent: named('ai.telemetry.functionId'),
+  agent: functionId,
   modelKeys: [...genAi.modelKeys, 'ai.model.id', 'ai.response.model'],
   responseIdKeys: [...genAi.responseIdKeys, 'ai.response.id'],
   inputTokens: (attributes) => tokenCount(attributes, INPUT_TOKENS) ?? embeddedTokens(attributes),

@@ -32,7 +32,7 @@ const PROMPT = 'user_prompt';
 const CONTEXT = 'new_context';
 const ANSWER = 'response.model_output';
 const TOOL_INPUT = 'tool_input';
-/** What is told of a tool's input where it is not told whole. */
+/** Attributes with parts of a tool's input, for spans without the whole input. */
 const TOOL_FACTS: readonly (readonly [string, string])[] = [
   ['command', 'full_command'],
   ['file_path', 'file_path'],

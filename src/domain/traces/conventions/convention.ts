@@ -1,5 +1,6 @@
 import { attributeText, firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, RawSpan, SpanType } from '../span.ts';
+import { GEN_AI } from './gen-ai-attributes.ts';
 import { conversationOf, isJson, latestUserText, type Message, parseStructure } from './conversation.ts';
 import { latestUserTextIn } from './plain-messages.ts';
 
@@ -25,7 +26,11 @@ export interface Convention {
   agent(span: RawSpan): string | null;
   /** Where each fact stands; the first that is present counts. */
   readonly modelKeys: readonly string[];
+  /** The model where none of these keys has it. */
+  model?(attributes: Attributes): string | null;
   readonly responseIdKeys: readonly string[];
+  /** The answer's id where none of these keys has it. */
+  responseId?(attributes: Attributes): string | null;
   inputTokens(attributes: Attributes): number;
   outputTokens(attributes: Attributes): number;
   /** Parts of the counts above, by what became of them. */
@@ -41,8 +46,18 @@ export const PREVIEW_LENGTH = 240;
 
 const MAX_TOKENS = 2 ** 32 - 1;
 
-/** A root that says nothing of itself may be an agent; anything else is a step of one. */
-export const undeclaredType = ({ parentSpanId }: RawSpan): SpanType => (parentSpanId === null ? 'agent' : 'chain');
+/** Attributes that name the agent of a span, whatever its convention. */
+export const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
+
+/**
+ * Type of a span that declares none: a root that names an agent is its run, any other span is a step. `agent` is the name
+ * by the convention.
+ */
+export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, agent: string | null): SpanType {
+  if (parentSpanId !== null) return 'chain';
+  const named = agent ?? firstValue(attributes, AGENT_KEYS) ?? firstValue(resource.attributes, [GEN_AI.agentName]);
+  return named === null ? 'chain' : 'agent';
+}
 
 /** Text as it stands. */
 export function plain(text: string, keys: readonly string[]): Lifted {

@@ -78,10 +78,10 @@ export function messageOf(value: unknown): Message | null {
   };
 }
 
-/** What a role is called in the common form. */
+/** Name of a role in the common form. */
 export const commonRole = (role: string): string => ROLES[role.toLowerCase()] ?? role.toLowerCase();
 
-/** The latest thing a user said; null when nobody did. */
+/** The latest user message; null without one. */
 export function latestUserText(messages: readonly Message[]): string | null {
   return messages.findLast(({ role, content }) => role === 'user' && content.trim() !== '')?.content ?? null;
 }
@@ -126,7 +126,7 @@ function partText(part: unknown): string | null {
   const { type } = part;
   if (typeof type === 'string' && SILENT_PARTS.has(type)) return '';
   const said = part['text'] ?? part['content'] ?? part['response'] ?? part['result'] ?? toolOutput(part['output']);
-  // What cannot be said, an image for one, is named by its kind.
+  // Parts without text, such as images, are named by their kind.
   if (said === undefined || said === null) return typeof type === 'string' ? `[${type}]` : null;
   return asText(said);
 }

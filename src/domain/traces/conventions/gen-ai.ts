@@ -46,7 +46,7 @@ export const genAi: Convention = {
     const operation = textAt(span.attributes, GEN_AI.operationName);
     if (isOperation(operation)) return GEN_AI_OPERATIONS[operation];
     // Older instrumentations name only the model they ask.
-    return operation === '' && textAt(span.attributes, GEN_AI.requestModel) !== '' ? 'llm' : undeclaredType(span);
+    return operation === '' && textAt(span.attributes, GEN_AI.requestModel) !== '' ? 'llm' : undeclaredType(span, null);
   },
   agent: () => null,
   modelKeys: [GEN_AI.requestModel, GEN_AI.responseModel],

@@ -1,10 +1,10 @@
 import { textAt } from '../attribute-text.ts';
-import { type Attributes, SPAN_TYPES, type SpanType } from '../span.ts';
-import { type Convention, counted, firstPacked, firstValue, type Lifted, undeclaredType } from './convention.ts';
+import { type Attributes, type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
+import { type Convention, counted, firstPacked, firstValue, type Lifted, plain, undeclaredType } from './convention.ts';
 import { isJson, parseStructure } from './conversation.ts';
 import { flattenedConversation, type FlattenedForm, type SpreadConversation } from './flattened.ts';
 import { genAi } from './gen-ai.ts';
-import { GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
+import { GEN_AI, GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
 
 const KIND = 'openinference.span.kind';
 const LANGCHAIN_AGENT = 'lc_agent_name';
@@ -28,25 +28,91 @@ export const openInference: Convention = {
   type(span): SpanType {
     const kind = textAt(span.attributes, KIND).trim().toLowerCase();
     const declared = SPAN_TYPES.find((type) => type === kind);
-    // The outermost chain is what its framework calls the run of an agent.
-    return declared === undefined || declared === 'chain' ? undeclaredType(span) : declared;
+    // Frameworks send the run of an agent as the outermost chain.
+    return declared === undefined || declared === 'chain' ? undeclaredType(span, agentNameIn(span)) : declared;
   },
-  agent: ({ attributes }) => firstValue(attributes, ['agent.name']) ?? agentInMetadata(attributes),
+  agent: agentOf,
   modelKeys: ['llm.model_name', 'embedding.model_name', 'reranker.model_name', ...genAi.modelKeys],
+  model: modelInParameters,
   responseIdKeys: genAi.responseIdKeys,
+  responseId: answerInOutput,
   inputTokens: counted('llm.token_count.prompt', ...GEN_AI_INPUT_TOKENS),
   outputTokens: counted('llm.token_count.completion', ...GEN_AI_OUTPUT_TOKENS),
   cacheReadTokenKeys: ['llm.token_count.prompt_details.cache_read'],
   cacheWriteTokenKeys: ['llm.token_count.prompt_details.cache_write'],
   reasoningTokenKeys: ['llm.token_count.completion_details.reasoning'],
   input: ({ attributes }) => said(flattenedConversation(attributes, INPUT_MESSAGES), attributes, 'input.value'),
-  output: ({ attributes }) => said(flattenedConversation(attributes, OUTPUT_MESSAGES), attributes, 'output.value'),
+  output: ({ attributes }, type) =>
+    (DOCUMENT_TYPES.has(type) ? documentsOf(attributes) : null) ??
+    said(flattenedConversation(attributes, OUTPUT_MESSAGES), attributes, 'output.value'),
 };
+
+const ANSWER_ID = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,512})"/;
+
+/** Id of the provider's answer, which is the output as JSON; LangChain has it in `llm_output`. */
+function answerInOutput(attributes: Attributes): string | null {
+  const text = textAt(attributes, 'output.value');
+  const [, first] = ANSWER_ID.exec(text) ?? [];
+  if (first !== undefined) return first;
+  if (!text.includes('"id"')) return null;
+  const output = parseStructure(text);
+  if (!isJson(output)) return null;
+  const { llm_output: inner } = output;
+  const id = output['id'] ?? (isJson(inner) ? inner['id'] : null);
+  return typeof id === 'string' && id !== '' ? id : null;
+}
+
+const DOCUMENT_TYPES: ReadonlySet<SpanType> = new Set(['retriever', 'reranker']);
+const PARAMETERS = ['llm.invocation_parameters', 'embedding.invocation_parameters'];
+
+/** The requested model. A failed call has it nowhere else. */
+function modelInParameters(attributes: Attributes): string | null {
+  for (const key of PARAMETERS) {
+    const parameters = parseStructure(textAt(attributes, key));
+    const model = isJson(parameters) ? (parameters['model'] ?? parameters['model_name']) : null;
+    if (typeof model === 'string' && model.trim() !== '') return model.trim();
+  }
+  return null;
+}
+
+/** Documents of a retriever or reranker, `<prefix>.<index>.document.<field>`, as a JSON list. */
+const DOCUMENT =
+  /^(?:retrieval\.documents|reranker\.output_documents)\.(\d{1,5})\.document\.(id|content|score|metadata)$/;
+
+function documentsOf(attributes: Attributes): Lifted | null {
+  const documents = new Map<number, Record<string, unknown>>();
+  const keys: string[] = [];
+  for (const key of Object.keys(attributes)) {
+    const [, index, field] = DOCUMENT.exec(key) ?? [];
+    if (index === undefined || field === undefined) continue;
+    const value = attributes[key] ?? null;
+    const document = documents.get(Number(index)) ?? {};
+    const text = textAt(attributes, key);
+    document[field] = typeof value === 'number' ? value : field === 'metadata' ? (parseStructure(text) ?? text) : text;
+    documents.set(Number(index), document);
+    keys.push(key);
+  }
+  if (documents.size === 0) return null;
+  const inOrder = [...documents].toSorted(([left], [right]) => left - right).map(([, document]) => document);
+  return plain(JSON.stringify(inOrder), keys);
+}
 
 /** LangChain's messages can arrive spread, but without what they say; then the value they were made from counts. */
 function said(spread: SpreadConversation | null, attributes: Attributes, key: string): Lifted | null {
   return spread !== null && !spread.silent ? spread : (firstPacked(attributes, [key]) ?? spread);
 }
+
+const agentNameIn = ({ attributes }: RawSpan): string | null =>
+  firstValue(attributes, ['agent.name', 'agno.agent', 'agno.team']) ?? agentInMetadata(attributes);
+
+/** An agent span without the name of its agent is named after it, except by agno, which has it as the graph node. */
+function agentOf(span: RawSpan): string | null {
+  const named = agentNameIn(span);
+  if (named !== null || !isAgent(span)) return named;
+  return firstValue(span.attributes, ['graph.node.name', GEN_AI.agentName]) ?? (span.name.trim() || null);
+}
+
+const isAgent = ({ attributes }: RawSpan): boolean => textAt(attributes, KIND).trim().toLowerCase() === 'agent';
 
 /** LangChain tells its agent in the metadata, a JSON text. */
 function agentInMetadata(attributes: Attributes): string | null {

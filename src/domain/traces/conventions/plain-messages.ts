@@ -5,15 +5,14 @@
 const MESSAGE =
   /\{"role": ?"(user|system|assistant|tool)", ?"(?:(content": ?")|(?:content|parts)": ?\[\{"type": ?"text", ?"(?:text|content)": ?")/y;
 const [SPOKEN, TEXT] = [1, 2];
-/** What is behind the text of a message. */
+/** The end of a message, after its text. */
 const END = '"}';
 const END_IN_PART = '"}]}';
 const ESCAPE = '\\';
 
 /**
- * The beginning of the latest thing a user said, at most so many UTF-16 units, read out of the text of a conversation
- * without making messages of it: of what comes in, nobody looks at more. Null where messages are of another making or
- * the beginning tells too little; then the text is to be parsed.
+ * The beginning of the latest user message, at most `length` UTF-16 units, read from the JSON of a conversation without parsing
+ * it: ingest needs no more. Null for messages of another form, and when the beginning is blank; then the caller parses.
  */
 export function latestUserTextIn(conversation: string, length: number): string | null {
   if (!conversation.startsWith('[{"role":')) return null;
@@ -26,7 +25,7 @@ export function latestUserTextIn(conversation: string, length: number): string |
     const begun = MESSAGE.lastIndex;
     const ended = endOfText(conversation, begun);
     if (ended === -1) return null;
-    // The text that is said last may be blank: whoever asks then looks at those before.
+    // The last text may be blank: the caller then looks at earlier ones.
     if (message[SPOKEN] === 'user') [from, to] = [begun, ended];
     const end = message[TEXT] === undefined ? END_IN_PART : END;
     if (!conversation.startsWith(end, ended)) return null;
@@ -40,7 +39,7 @@ export function latestUserTextIn(conversation: string, length: number): string |
   return said === null || said.trim() === '' ? null : said;
 }
 
-/** Where the quote is that ends a text; -1 where none does. */
+/** Index of the quote that ends a text; -1 without one. */
 function endOfText(json: string, begun: number): number {
   let at = json.indexOf('"', begun);
   while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1);
@@ -53,7 +52,7 @@ function isEscaped(json: string, at: number): boolean {
   return (at - before) % 2 === 1;
 }
 
-/** The beginning of a text of JSON; null where it is none after all. */
+/** The beginning of a JSON string; null when it is invalid. */
 function beginningOf(json: string, from: number, to: number, length: number): string | null {
   const plain = json.slice(from, Math.min(to, from + length));
   if (!plain.includes(ESCAPE)) return plain;

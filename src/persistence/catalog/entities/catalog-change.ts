@@ -1,12 +1,12 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { ChangeOp, FieldKind } from '../../../domain/catalog/changes.ts';
 
-/** One dated fact about the catalog. Only ever appended: rows, not managed entities. */
+/** One dated change of the catalog. Append-only: rows, not managed entities. */
 export const CatalogChangeSchema = defineEntity({
   name: 'CatalogChangeEntity',
   tableName: 'catalog_change',
   properties: {
-    /** Hash of what it says: the same fact twice is one. */
+    /** Hash of the change, so that a repeated import adds nothing. */
     key: p.text().primary(),
     /** Unix ms. */
     atMs: p.bigint('number'),
@@ -17,7 +17,7 @@ export const CatalogChangeSchema = defineEntity({
     provider: p.text().nullable(),
     op: p.text().$type<ChangeOp>(),
     field: p.text().nullable(),
-    /** What the field is about; null where an entry came or went, and for an imported field of no kind of ours. */
+    /** Kind of the field; null for an added or removed entry, and for an imported field of unknown kind. */
     kind: p.text().$type<FieldKind>().nullable(),
     /** JSON. */
     oldValue: p.text(),

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** An entry as recorded last: what the next state of the catalog is compared with. Rows only. */
+/** The last recorded fields of an entry, which the next snapshot is compared with. Rows only. */
 export const CatalogRecordedSchema = defineEntity({
   name: 'CatalogRecordedEntity',
   tableName: 'catalog_recorded',

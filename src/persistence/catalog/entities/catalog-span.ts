@@ -1,16 +1,16 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A time that history covers. Rows only; times are Unix ms. */
+/** A period that history covers. Rows only; times are Unix ms. */
 export const CatalogSpanSchema = defineEntity({
   name: 'CatalogSpanEntity',
   tableName: 'catalog_span',
   properties: {
-    /** `recorded`, of which there is one, or `imported` with its beginning. */
+    /** `recorded`, which exists once, or `imported` with its start. */
     name: p.text().primary(),
     fromMs: p.bigint('number'),
-    /** Null while it goes on. */
+    /** Null while it continues. */
     toMs: p.bigint('number').nullable(),
-    // The head of the record; null together for what was imported.
+    // The head of the record; null together for imported spans.
     snapshotId: p.text().nullable(),
     takenMs: p.bigint('number').nullable(),
     seenMs: p.bigint('number').nullable(),

@@ -11,11 +11,11 @@ export const CheckoutSchema = defineEntity({
     mode: p.text().$type<CheckoutMode>(),
     secretHash: p.text(),
     sessionId: p.text().nullable().unique(),
-    /** What its events come to, kept beside them so that a key costs one row to judge. */
+    /** State by its events, stored so that the validity of a key needs one row. */
     state: p.text().$type<CheckoutState>(),
     createdAt: p.bigint('number'),
     paidAt: p.bigint('number').nullable(),
-    // The three are null together, until a key was made.
+    // Null together, until a key is issued.
     keyHash: p.text().nullable().unique(),
     keyName: p.text().nullable(),
     keyIssuedAt: p.bigint('number').nullable(),

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { PaymentFact } from '../../../domain/checkout/payment-event.ts';
 
-/** What the payment provider told, each thing once. Only ever appended; times are Unix ms. */
+/** An event of the payment provider. Times are Unix ms. */
 export const PaymentEventSchema = defineEntity({
   name: 'PaymentEventEntity',
   tableName: 'payment_event',
@@ -10,7 +10,7 @@ export const PaymentEventSchema = defineEntity({
     fact: p.text().$type<PaymentFact>(),
     at: p.bigint('number'),
     subject: p.text(),
-    /** Null while no checkout is known that shares an object with it. */
+    /** Null while its checkout is unknown. */
     checkoutId: p.text().nullable().index(),
   },
   indexes: [{ properties: ['at'] }],

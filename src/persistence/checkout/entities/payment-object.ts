@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Which of the provider's objects an event names: the thread from a refund back to its purchase. */
+/** An object of the provider that an event names. Shared objects connect a refund with its purchase. */
 export const PaymentObjectSchema = defineEntity({
   name: 'PaymentObjectEntity',
   tableName: 'payment_object',

@@ -1,15 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Calls of one client on one day that are used, or that a process has reserved to hand out. Rows only. */
+/** Calls of one client on one day that are used or reserved by a process. Rows only. */
 export const FreeTierUseSchema = defineEntity({
   name: 'FreeTierUseEntity',
   tableName: 'free_tier_use',
   properties: {
-    /** UTC, `YYYY-MM-DD`: first in the key, so that a day that is over lies together. */
+    /** UTC, `YYYY-MM-DD`: first in the key, so that past days are adjacent. */
     day: p.text().primary(),
     ipHash: p.text().primary(),
     used: p.integer(),
-    /** What the last reservation got, so that the statement that makes one can also tell it. */
+    /** Result of the last reservation, so that the statement that reserves can return it. */
     granted: p.integer(),
   },
 });

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { Role } from '../../../domain/role.ts';
+import type { KeySettings } from '../../../domain/keys/key-settings.ts';
 import { UsdTextType } from '../../column-types/usd-text.ts';
 
 /** A virtual key changes over time (blocked, renamed, rotated, deleted): a managed entity. */
@@ -15,10 +16,18 @@ const VirtualKeySchema = defineEntity({
     name: p.text(),
     alias: p.text().nullable(),
     role: p.text().$type<Role>(),
-    teamId: p.text().nullable(),
-    userId: p.text().nullable(),
+    teamId: p.text().nullable().index(),
+    userId: p.text().nullable().index(),
     models: p.json().columnType('json').$type<readonly string[]>(),
     maxBudget: p.type(UsdTextType).nullable(),
+    budgetDuration: p.text().nullable(),
+    budgetResetAt: p.datetime().nullable(),
+    /** Null is zero. */
+    spentBefore: p.type(UsdTextType).nullable(),
+    /** When the first of its budget windows ends. Null without one, and for deleted keys. */
+    nextResetAt: p.datetime().nullable(),
+    /** Null for a key without any. */
+    settings: p.json().columnType('json').$type<KeySettings>().nullable(),
     // `json`, not PostgreSQL's `jsonb`: what a caller stored comes back in the caller's order of keys.
     metadata: p.json().columnType('json').$type<Readonly<Record<string, unknown>>>(),
     blocked: p.boolean(),
@@ -36,7 +45,7 @@ const VirtualKeySchema = defineEntity({
     revision: p.integer().version(),
   },
   uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],
-  indexes: [{ properties: ['createdAt', 'hash'] }],
+  indexes: [{ properties: ['createdAt', 'hash'] }, { properties: ['nextResetAt'] }],
 });
 
 export class VirtualKeyEntity extends VirtualKeySchema.class {}

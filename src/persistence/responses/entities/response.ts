@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A response that is kept for its owner. Rows only; times are Unix ms. */
+/** A stored response. Rows only; times are Unix ms. */
 export const ResponseSchema = defineEntity({
   name: 'ResponseEntity',
   tableName: 'response',
@@ -10,9 +10,9 @@ export const ResponseSchema = defineEntity({
     teamId: p.text(),
     keyHash: p.text(),
     createdAt: p.bigint('number'),
-    /** Bytes of what is sealed: sums are made without reading it. */
+    /** Bytes of `sealed`, so that sums need not read it. */
     bytes: p.integer(),
-    /** What was asked and said, encrypted. */
+    /** Input and output, encrypted. */
     sealed: p.blob(),
   },
   indexes: [{ properties: ['createdAt', 'id'] }],

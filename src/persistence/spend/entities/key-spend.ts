@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /**
- * What a key has spent so far: grows in the same commit as its spend rows, so that the total costs one row
- * to read. Picodollars in 64 bits leave room for nine million dollars a key.
+ * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. Picodollars in 64 bits
+ * hold nine million dollars per key.
  */
 export const KeySpendSchema = defineEntity({
   name: 'KeySpendEntity',

@@ -2,13 +2,14 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpendRow } from '../../../domain/spend/spend-row.ts';
 
 /**
- * What one gateway call used and cost. Only ever appended: rows, not managed entities. Times are Unix ms. Its
- * key begins with the trace id, which begins with the time where it is ours, so that rows of one time lie side
- * by side and no further index is needed to find the row of a span (ADR 0018).
+ * Usage and cost of one gateway call. Append-only rows, no managed entities. Times are Unix ms. The key begins with the
+ * trace id, and our trace ids begin with the time: rows of one time are adjacent, and a span needs no further index
+ * (ADR 0018).
  */
 export const SpendRowSchema = defineEntity({
   name: 'SpendRowEntity',
   tableName: 'spend_row',
+  indexes: [{ properties: ['startedAt'] }],
   properties: {
     traceId: p.text().primary(),
     spanId: p.text().primary(),
@@ -37,6 +38,10 @@ export const SpendRowSchema = defineEntity({
     firstByteAt: p.bigint('number').nullable(),
     errorCode: p.text().nullable(),
     errorMessage: p.text().nullable(),
+    endUser: p.text().nullable(),
+    sessionId: p.text().nullable(),
+    /** JSON list of texts; null for none. */
+    tags: p.text().nullable(),
   },
 });
 

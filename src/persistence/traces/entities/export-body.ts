@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { ExportBody } from '../../../domain/traces/packed.ts';
 import { RowNumberType } from '../../column-types/row-number.ts';
 
-/** The body of an export or of calls of our own, compressed, kept once for all spans in it. Rows only. */
+/** Body of an export, or of the calls of a segment, compressed. Stored once for all spans in it. Rows only. */
 export const ExportBodySchema = defineEntity({
   name: 'ExportBodyEntity',
   tableName: 'export_body',
@@ -10,10 +10,10 @@ export const ExportBodySchema = defineEntity({
     bodyNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
     format: p.text().$type<ExportBody['format']>(),
     compression: p.text().$type<ExportBody['compression']>(),
-    /** How many spans point into it: with the last it goes. */
+    /** Number of spans whose payload is in it. It is deleted with the last of them. */
     heldBy: p.integer(),
     bytes: p.blob(),
-    /** The sheet of the body (ADR 0039): of some traces the rows of their spans, as `SpanRows` has them, one behind the other. */
+    /** Span block of the export (`span-blocks/README.md`): the `SpanRows` of some of its traces, concatenated. */
     heads: p.blob().nullable(),
   },
 });

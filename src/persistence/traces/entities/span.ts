@@ -2,14 +2,14 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpanKind, SpanStatus, SpanType } from '../../../domain/traces/span.ts';
 
 /**
- * The narrow half of a span: what lists and trees of spans need. Its payload is in the body of the export it came in,
- * or, where the platform made the span itself, in the last column. Rows only; see `trace-summary.ts` for the times.
+ * Head of a span, for lists and trees. The payload is in the body of its export, or in the last column for spans of our
+ * own. Many spans are in blocks instead (`span-blocks/README.md`). Rows only.
  */
 export const SpanSchema = defineEntity({
   name: 'SpanEntity',
   tableName: 'span',
   properties: {
-    /** Number of the trace. Rows of one trace lie side by side, and new ones at the end. */
+    /** Number of the trace. Rows of one trace are adjacent; new ones are appended. */
     traceNo: p.bigint('string').primary(),
     spanId: p.text().primary(),
     parentSpanId: p.text().nullable(),
@@ -29,20 +29,20 @@ export const SpanSchema = defineEntity({
     requestId: p.text().nullable(),
     /** Picodollars. */
     cost: p.bigint('string').nullable(),
-    /** Empty of what is not known, as in rows from before these were kept. */
+    /** Null when unknown, and in rows of earlier versions. */
     provider: p.text().nullable(),
     framework: p.text().nullable(),
     callId: p.text().nullable(),
-    /** 1 for a span that the gateway made. */
+    /** 1 for a span that the gateway made, 0 for a client's call with unknown cached tokens. */
     gateway: p.integer().nullable(),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
     /** Picodollars. */
     estimate: p.bigint('string').nullable(),
-    /** The body of its export, and its place in it. */
+    /** Body of its export, and the place of the span in it. */
     bodyNo: p.bigint('string').nullable(),
     bodyAt: p.integer().nullable(),
-    /** JSON text. Last: what is long lies outside of the row, and readers of heads do not get that far. */
+    /** JSON text. Last column, so that reads of heads do not reach overflow pages. */
     payload: p.text().nullable(),
   },
 });

@@ -2,18 +2,15 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpanStatus } from '../../../domain/traces/span.ts';
 import { RowNumberType } from '../../column-types/row-number.ts';
 
-/**
- * One row per trace and owner, written and read as rows, never as managed entities: it declares the columns
- * as they are stored. `startMs` is the sort key of lists.
- */
+/** One row per trace and owner. Rows only: never used as a managed entity. `startMs` is the sort key of lists. */
 export const TraceSummarySchema = defineEntity({
   name: 'TraceSummaryEntity',
   tableName: 'trace_summary',
   properties: {
-    /** What spans name their trace by: counted up, so that what arrives together lies together. */
+    /** Spans refer to it. It counts up, so that spans that arrive together are adjacent. */
     traceNo: p.type(RowNumberType).$type<string>().primary().autoincrement(),
     traceId: p.text(),
-    /** Names owner and trace id at once; see `trace-ref.ts`. */
+    /** Owner and trace id as one handle; see `trace-ref.ts`. */
     traceRef: p.text(),
     teamId: p.text(),
     keyHash: p.text(),
@@ -38,7 +35,7 @@ export const TraceSummarySchema = defineEntity({
     /** Picodollars. */
     spend: p.bigint('string').nullable(),
     pricedCalls: p.integer(),
-    /** JSON list of text; empty of traces from before it was kept. */
+    /** JSON list of text; null in rows of earlier versions. */
     frameworks: p.text().nullable(),
     /** Picodollars. */
     estimate: p.bigint('string').nullable(),
@@ -46,17 +43,17 @@ export const TraceSummarySchema = defineEntity({
     gatewayCalls: p.integer().default(0),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
-    /** The turn of the span that lends its preview, below zero for a root; null where that is the own one of its root. */
+    /** Turn of the span with the preview (`turnOf`), negative for a root; null when its own root has it. */
     previewNs: p.bigint('string').nullable(),
-    /** When its root began. */
+    /** Start of its root. */
     rootNs: p.bigint('string').nullable(),
-    /** When its texts were taken out, Unix ms. */
+    /** Time of redaction, Unix ms. */
     redactedMs: p.bigint('number').nullable(),
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
-    // Read backwards for "newest first": one for all, one per team, one per key without a team. A row is in
-    // the first and in one of the others.
+    // For "newest first": one index for all, one per team, one per key without a team. A row is in the first and in one
+    // of the others.
     { properties: ['startMs', 'traceRef'] },
     { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
     { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },

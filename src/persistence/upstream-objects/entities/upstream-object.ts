@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { ObjectKind } from '../../../domain/upstream-objects/upstream-object.ts';
 
-/** A file or batch kept at an upstream. Times are Unix ms. */
+/** A file, batch or response stored at an upstream. Times are Unix ms. */
 export const UpstreamObjectSchema = defineEntity({
   name: 'UpstreamObjectEntity',
   tableName: 'upstream_object',
@@ -14,7 +14,7 @@ export const UpstreamObjectSchema = defineEntity({
     keyHash: p.text(),
     createdAt: p.bigint('number'),
     purpose: p.text().nullable(),
-    /** JSON text, as the upstream wrote it. */
+    /** JSON text of the upstream's last state. */
     shown: p.text().nullable(),
     removedAt: p.bigint('number').nullable(),
   },

@@ -1,0 +1,123 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import { type Customer, type CustomerPatch, newCustomer, patchedCustomer } from '../src/domain/customers/customer.ts';
+import { Conflict, NotFound } from '../src/domain/errors.ts';
+import { tenantAdmin, tenantViewer } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
+import type { CustomerPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A customer with its budget. */
+export interface CustomerView {
+  readonly customer: Customer;
+  readonly budget: Budget | null;
+}
+
+const unknownCustomer = (id: string): NotFound =>
+  new NotFound('customer', id, `End User Id=${id} does not exist in db`);
+
+async function viewsOf(
+  scope: Scope<CustomerPlatform>,
+  customers: readonly Customer[],
+): Promise<readonly CustomerView[]> {
+  const budgets = await budgetsOf(scope, customers);
+  return customers.map((customer) => ({ customer, budget: budgets.get(customer.budgetId ?? '') ?? null }));
+}
+
+async function viewOf(scope: Scope<CustomerPlatform>, customer: Customer): Promise<CustomerView> {
+  const budgets = await budgetsOf(scope, [customer]);
+  return { customer, budget: budgets.get(customer.budgetId ?? '') ?? null };
+}
+
+/** A customer and its settings. */
+export interface CustomerChange {
+  readonly id: string;
+  readonly patch: CustomerPatch;
+  readonly budget: WantedBudget;
+}
+
+/** Creates a customer. Throws Conflict when the id is taken, and InvalidInput. */
+export const createCustomer = operation({
+  name: 'createCustomer',
+  access: tenantAdmin,
+  async run(scope: Scope<CustomerPlatform>, { id, patch, budget }: CustomerChange): Promise<CustomerView> {
+    const { customers } = scope.platform.stores;
+    if ((await customers.find(id)) !== null)
+      throw new Conflict(`Customer already exists, passed user_id=${id}. Please pass a new user_id.`);
+    const budgetId = await budgetOf(scope, budget, null);
+    const customer = newCustomer({ ...patch, budgetId }, { ...authored(scope), id });
+    await customers.add(customer);
+    return viewOf(scope, customer);
+  },
+});
+
+/** Reads a customer. Throws NotFound. */
+export const getCustomer = operation({
+  name: 'getCustomer',
+  access: tenantViewer,
+  async run(scope: Scope<CustomerPlatform>, { id }: { readonly id: string }): Promise<CustomerView> {
+    const customer = await scope.platform.stores.customers.find(id);
+    if (customer === null) throw unknownCustomer(id);
+    return viewOf(scope, customer);
+  },
+});
+
+/** Lists all customers, the oldest first. */
+export const listCustomers = operation({
+  name: 'listCustomers',
+  access: tenantViewer,
+  run: async (scope: Scope<CustomerPlatform>): Promise<readonly CustomerView[]> =>
+    viewsOf(scope, await scope.platform.stores.customers.all({ ids: null })),
+});
+
+/** Changes a customer. Throws NotFound and InvalidInput. */
+export const updateCustomer = operation({
+  name: 'updateCustomer',
+  access: tenantAdmin,
+  async run(scope: Scope<CustomerPlatform>, { id, patch, budget }: CustomerChange): Promise<CustomerView> {
+    const { customers } = scope.platform.stores;
+    const about = authored(scope);
+    const current = await customers.find(id);
+    if (current === null) throw unknownCustomer(id);
+    const budgetId = await budgetOf(scope, budget, current.budgetId);
+    const done = await customers.change(id, (row) => patchedCustomer(row, { ...patch, budgetId }, about));
+    if (done === null) throw unknownCustomer(id);
+    return viewOf(scope, done.after);
+  },
+});
+
+/** Blocks customers; unknown ones are created. Or accepts blocked customers again. Returns the customers. */
+export const blockCustomers = operation({
+  name: 'blockCustomers',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<CustomerPlatform>,
+    { ids, blocked }: { readonly ids: readonly string[]; readonly blocked: boolean },
+  ): Promise<readonly CustomerView[]> {
+    const { customers } = scope.platform.stores;
+    const about = authored(scope);
+    const changed: Customer[] = [];
+    for (const id of new Set(ids)) {
+      const done = await customers.change(id, (row) => patchedCustomer(row, { blocked }, about));
+      const customer = done?.after ?? (blocked ? newCustomer({ blocked }, { ...about, id }) : null);
+      if (customer === null) continue;
+      if (done === null) await customers.add(customer);
+      changed.push(customer);
+    }
+    return viewsOf(scope, changed);
+  },
+});
+
+/** Deletes customers. Returns their number. Throws NotFound for unknown ones, before any is deleted. */
+export const deleteCustomers = operation({
+  name: 'deleteCustomers',
+  access: tenantAdmin,
+  async run(scope: Scope<CustomerPlatform>, ids: readonly string[]): Promise<number> {
+    const { customers } = scope.platform.stores;
+    const known = new Set((await customers.findMany(ids)).map(({ id }) => id));
+    const missing = ids.filter((id) => !known.has(id)).join(', ');
+    if (missing !== '') throw new NotFound('customer', missing, `End User Id(s)=${missing} do not exist in db`);
+    return (await customers.remove(ids)).length;
+  },
+});

@@ -1,0 +1,70 @@
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { type ChangedKey, type KeyStatus, opens, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { Usd } from '../src/domain/money.ts';
+import type { KeyPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+export const HASH = /^[0-9a-f]{64}$/;
+
+export const missing = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
+
+/** A key's row, what it has spent in all, and what it is now. */
+export interface KeyInfo {
+  readonly row: VirtualKey;
+  readonly spend: Usd;
+  readonly status: KeyStatus;
+}
+
+/** The row of a key that is named by itself, or by its identity. Null when there is none, or it is deleted. */
+export async function findNamed({ platform }: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> {
+  const { stores, keyGenerator, clock } = platform;
+  if (named.startsWith('sk-')) {
+    const secretHash = keyGenerator.hash(named);
+    const key = await stores.keys.find(secretHash);
+    if (key !== null && opens(key, secretHash, clock.now())) return key;
+    // The first secret opens a rotated key no more, and still names it: its hash is the key's identity.
+    const [first] = await stores.keys.findMany([secretHash]);
+    return first?.deletedAt === null ? first : null;
+  }
+  // Text that is no hash names no key, and not every text can be passed to every database.
+  if (!HASH.test(named)) return null;
+  const [key] = await stores.keys.findMany([named]);
+  if (key !== undefined) return key.deletedAt === null ? key : null;
+  // A client may know a rotated key by the hash of its secret.
+  return await stores.keys.find(named);
+}
+
+/** As `findNamed`. Throws NotFound, and InvalidInput for text that can name no key. */
+export async function namedKey(scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey> {
+  if (!named.startsWith('sk-') && !HASH.test(named))
+    throw new InvalidInput('Invalid key format.', [], { field: 'key' });
+  const key = await findNamed(scope, named);
+  if (key === null) throw missing(nameOf(scope, named));
+  return key;
+}
+
+/** What an error calls a key: never the key itself. */
+export const nameOf = ({ platform }: Scope<KeyPlatform>, named: string): string =>
+  named.startsWith('sk-') ? platform.keyGenerator.hash(named) : named;
+
+export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey): Promise<KeyInfo> {
+  return {
+    row,
+    spend: await platform.stores.spend.totalOf(row.hash),
+    status: statusOf(row, platform.clock.now()),
+  };
+}
+
+/** Changes a key, then evicts it from memory: no call that begins after this uses what it was. */
+export async function changeKey(
+  scope: Scope<KeyPlatform>,
+  named: string,
+  change: (key: VirtualKey) => VirtualKey,
+): Promise<ChangedKey> {
+  const { stores, keyRing } = scope.platform;
+  const { hash } = await namedKey(scope, named);
+  const done = await stores.keys.change(hash, change);
+  if (done === null) throw missing(hash);
+  keyRing.forget(done.before, done.after);
+  return done;
+}

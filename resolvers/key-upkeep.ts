@@ -1,0 +1,163 @@
+import { DomainError, InvalidInput } from '../src/domain/errors.ts';
+import { withResets } from '../src/domain/keys/budget-windows.ts';
+import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
+import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
+import { spendOf, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { Usd } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { changeKey, findNamed, infoOf, type KeyInfo, namedKey, nameOf } from './key-lookup.ts';
+import { generateKey, type GeneratedKey, updateKey } from './keys.ts';
+import { anyAdmin, anyKey, keyAdmin, keyReader, system } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { KeyPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Makes a key of a team without a user. Throws InvalidInput without a team, and as `generateKey`. */
+export const generateServiceKey = operation({
+  name: 'generateServiceKey',
+  access: keyAdmin,
+  async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
+    if (idOrNull(draft.teamId) === null) {
+      const message = 'team_id is required for service account keys. Please specify `team_id` in the request body.';
+      throw new InvalidInput(message, [], { field: 'team_id' });
+    }
+    const metadata = { ...draft.metadata, service_account_id: draft.alias };
+    return generateKey(scope, { ...draft, userId: null, metadata });
+  },
+});
+
+/** Reads several keys by themselves or their hashes; those that do not exist are left out. */
+export const getKeyInfos = operation({
+  name: 'getKeyInfos',
+  access: anyAdmin,
+  async run(scope: Scope<KeyPlatform>, keys: readonly string[]): Promise<readonly KeyInfo[]> {
+    const found = await Promise.all(keys.map((key) => findNamed(scope, key)));
+    return Promise.all(found.flatMap((row) => (row === null ? [] : [infoOf(scope, row)])));
+  },
+});
+
+/** The outcome of one change among several: the key, or why it was not changed. */
+export interface BulkOutcome {
+  readonly key: string;
+  readonly info: KeyInfo | null;
+  readonly failure: string | null;
+}
+
+/** Changes several keys, one after another. A failure of one does not stop the others. */
+export const updateKeys = operation({
+  name: 'updateKeys',
+  access: keyAdmin,
+  async run(
+    scope: Scope<KeyPlatform>,
+    changes: readonly { readonly key: string; readonly patch: KeyPatch }[],
+  ): Promise<readonly BulkOutcome[]> {
+    const outcomes: BulkOutcome[] = [];
+    for (const { key, patch } of changes) {
+      const named = nameOf(scope, key);
+      try {
+        outcomes.push({ key: named, info: await updateKey(scope, { key, patch }), failure: null });
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        outcomes.push({ key: named, info: null, failure: error.message });
+      }
+    }
+    return outcomes;
+  },
+});
+
+/** The spend of a key before and after a reset. */
+export interface SpendReset extends KeyInfo {
+  readonly before: Usd;
+}
+
+/** Sets the spend of a key to an amount of at most its spend. Throws NotFound and InvalidInput. */
+export const resetKeySpend = operation({
+  name: 'resetKeySpend',
+  access: keyAdmin,
+  async run(
+    scope: Scope<KeyPlatform>,
+    { key, resetTo }: { readonly key: string; readonly resetTo: Usd },
+  ): Promise<SpendReset> {
+    const { stores, clock } = scope.platform;
+    const { hash } = await namedKey(scope, key);
+    const total = await stores.spend.totalOf(hash);
+    let before = total;
+    const { after } = await changeKey(scope, hash, (row) => {
+      before = spendOf(row, total);
+      assertReset(resetTo, before);
+      return patched(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });
+    });
+    return { row: after, spend: total, status: statusOf(after, clock.now()), before };
+  },
+});
+
+function assertReset(resetTo: Usd, spend: Usd): void {
+  const message = resetTo < 0n ? 'reset_to must be >= 0' : resetTo > spend ? 'reset_to must be <= current spend' : null;
+  if (message !== null) throw new InvalidInput(message, [], { field: 'reset_to' });
+}
+
+/** One page of the aliases of keys, in alphabetic order. */
+export interface AliasPage {
+  readonly aliases: readonly string[];
+  readonly totalCount: number;
+}
+
+/** Lists the aliases of the keys a caller may see. */
+export const listKeyAliases = operation({
+  name: 'listKeyAliases',
+  access: keyReader,
+  async run(
+    scope: Scope<KeyPlatform>,
+    { search, limit, from }: { readonly search: string | null; readonly limit: number; readonly from: number },
+  ): Promise<AliasPage> {
+    const { stores, clock } = scope.platform;
+    const caller = callerOf(scope);
+    const everyone = caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer';
+    const filter = {
+      hash: null,
+      alias: null,
+      // Every alias contains the empty text, and a key without an alias does not.
+      hasAlias: true,
+      aliasPart: idOrNull(search),
+      teamId: null,
+      userId: null,
+      blocked: null,
+      status: null,
+      visibleTo: everyone ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId) },
+    };
+    const now = clock.now();
+    const [rows, totalCount] = await Promise.all([
+      stores.keys.list({ filter, now, sort: 'key_alias', descending: false, limit, from }),
+      stores.keys.count(filter, now),
+    ]);
+    return { aliases: rows.flatMap(({ alias }) => (alias === null ? [] : [alias])), totalCount };
+  },
+});
+
+/** Whether the caller's key works: it is accepted. Keys have no logging callbacks here. */
+export const checkKeyHealth = operation({
+  name: 'checkKeyHealth',
+  access: anyKey,
+  run(scope): VirtualKey | null {
+    return callerOf(scope).key;
+  },
+});
+
+/** Most keys with ended windows that one run reads. */
+const RESETS = 500;
+
+/** Starts new budget windows where they have ended. Several processes may run it: the first to change a row wins. */
+export const resetBudgetWindows = operation({
+  name: 'resetBudgetWindows',
+  access: system,
+  async run({ platform, signal }: Scope<KeyPlatform>, _input: undefined): Promise<void> {
+    const { stores, keyRing, clock } = platform;
+    const due = await stores.keys.dueForReset(clock.now(), RESETS);
+    for (const hash of due) {
+      if (signal.aborted) return;
+      const total = await stores.spend.totalOf(hash);
+      const done = await stores.keys.change(hash, (key) => withResets(key, clock.now(), total));
+      if (done !== null) keyRing.forget(done.before, done.after);
+    }
+  },
+});

@@ -1,0 +1,85 @@
+import type { Caller } from '../src/domain/caller.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
+import { anyKey, anyone, isAnyAdmin, traceReader } from './operation/access.ts';
+import { type FoundTrace, traceOfSummaries } from './one-trace.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { TracePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import type { OwnedSpan } from './operation/span-tree.ts';
+
+// Objects by the local part of their global id. Text that cannot be an id is not looked up.
+
+const TRACE_NODE = /^([0-9a-f]{32})(?::([\x21-\x7e]{1,512}))?$/;
+const SPAN_NODE = /^([0-9a-f]{32}):([0-9a-f]{16}):([\x21-\x7e]{1,512})$/;
+const SPEND_NODE = /^[0-9a-f]{32}:[0-9a-f]{16}$/;
+const MAX_TEAM_ID = 256;
+/** The spans of larger traces are read one by one. */
+const MAX_WHOLE_SPANS = 500;
+
+async function summariesOf(
+  scope: Scope<TracePlatform>,
+  traceId: string,
+  traceRef: string | null,
+): Promise<readonly TraceSummary[]> {
+  await scope.platform.records.readable();
+  return scope.loaders.summariesByAddress.load({ traceId, traceRef });
+}
+
+/** The trace with the local id `traceId:traceRef`, or `traceId` for all visible traces of the id. Null when none is. */
+export const findTraceNode = operation({
+  name: 'findTraceNode',
+  access: traceReader,
+  async run(scope: Scope<TracePlatform>, localId: string): Promise<FoundTrace | null> {
+    const [, traceId, traceRef = null] = TRACE_NODE.exec(localId) ?? [];
+    return traceId === undefined ? null : await traceOfSummaries(scope, await summariesOf(scope, traceId, traceRef));
+  },
+});
+
+/** The span with the local id `traceId:spanId:traceRef`; null when there is none that the caller may see. */
+export const findSpanNode = operation({
+  name: 'findSpanNode',
+  access: traceReader,
+  async run(
+    scope: Scope<TracePlatform>,
+    localId: string,
+  ): Promise<(OwnedSpan & { readonly within: readonly TraceIdentity[] }) | null> {
+    const [, traceId, spanId, traceRef] = SPAN_NODE.exec(localId) ?? [];
+    if (traceId === undefined || spanId === undefined || traceRef === undefined) return null;
+    const within = await summariesOf(scope, traceId, traceRef);
+    const [summary] = within;
+    if (summary === undefined) return null;
+    const span =
+      summary.spanCount > MAX_WHOLE_SPANS
+        ? await scope.loaders.contentBySpan.load({ traceId, traceRef, spanId })
+        : (await scope.loaders.spanTreeByTrace.load(within)).byId.get(spanId);
+    return span ? { ...span, traceRef, within } : null;
+  },
+});
+
+/** The spend row with the local id `traceId:spanId`; null when there is none that the caller may see. */
+export const findSpendRow = operation({
+  name: 'findSpendRow',
+  access: traceReader,
+  run: async (scope: Scope<TracePlatform>, localId: string): Promise<SpendRow | null> =>
+    SPEND_NODE.test(localId) ? await scope.loaders.spendRowBySpan.load(localId) : null,
+});
+
+/** A team, for administrators and its own keys; null for others. */
+export const findTeam = operation({
+  name: 'findTeam',
+  access: anyKey,
+  run(scope: Scope<TracePlatform>, id: string): { readonly id: string } | null {
+    const caller = callerOf(scope);
+    if (idOrNull(id) === null || id.length > MAX_TEAM_ID) return null;
+    return isAnyAdmin(caller) || idOrNull(caller.teamId) === id ? { id } : null;
+  },
+});
+
+/** The caller; null without a credential. */
+export const getViewer = operation({
+  name: 'getViewer',
+  access: anyone,
+  run: (scope: Scope<TracePlatform>, _input: undefined): Caller | null => scope.caller,
+});

@@ -1,0 +1,47 @@
+import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../../src/domain/budgets/budget.ts';
+import { setsLimits } from '../../src/domain/budgets/limits.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { authored } from './authored.ts';
+import type { BudgetPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+
+/** A budget of a row: the id of an existing budget, or limits of a budget that is made for the row. */
+export interface WantedBudget {
+  readonly budgetId: string | null;
+  readonly limits: BudgetPatch;
+}
+
+/** The id of the budget of a row. Throws InvalidInput for an unknown budget, and for an id with limits. */
+export async function budgetOf(
+  scope: Scope<BudgetPlatform>,
+  { budgetId, limits }: WantedBudget,
+  current: string | null,
+): Promise<string | null> {
+  const { stores, ids } = scope.platform;
+  const named = idOrNull(budgetId);
+  const about = authored(scope);
+  if (named !== null) {
+    if (setsLimits(limits)) throw new InvalidInput('Set either budget_id or limits, not both.');
+    if ((await stores.budgets.find(named)) === null) throw new InvalidInput(`Budget ${named} does not exist.`);
+    return named;
+  }
+  if (Object.keys(limits).length === 0) return current;
+  const done =
+    current === null ? null : await stores.budgets.change(current, (row) => patchedBudget(row, limits, about));
+  if (done !== null) return current;
+  if (!setsLimits(limits)) return null;
+  const budget = newBudget(limits, { ...about, id: ids.uuid() });
+  await stores.budgets.add(budget);
+  return budget.id;
+}
+
+/** The budgets of rows, by id, in one statement. */
+export async function budgetsOf(
+  { platform }: Scope<BudgetPlatform>,
+  rows: readonly { readonly budgetId: string | null }[],
+): Promise<ReadonlyMap<string, Budget>> {
+  const ids = rows.flatMap(({ budgetId }) => budgetId ?? []);
+  const budgets = ids.length === 0 ? [] : await platform.stores.budgets.findMany(ids);
+  return new Map(budgets.map((budget) => [budget.id, budget]));
+}

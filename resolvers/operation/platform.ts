@@ -1,0 +1,192 @@
+import type { Bus } from '../../src/domain/bus.ts';
+import type { CatalogSource, FollowedCatalog, PatternCompiler } from '../../src/domain/catalog/catalog.ts';
+import type { CatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
+import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
+import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
+import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
+import type { Metrics } from '../../src/domain/metrics.ts';
+import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
+import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
+import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
+import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
+import type { ExportPacker } from '../../src/domain/traces/packed.ts';
+import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
+import type { CallerWatch } from '../../src/gateway/caller-watch.ts';
+import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
+import type { CallEstimates } from '../../src/gateway/estimate-call.ts';
+import type { Gateway, ObjectGateway, PreviewGateway, ProbeGateway, TokenGateway } from '../../src/gateway/gateway.ts';
+import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { Stores } from './stores.ts';
+
+/*
+ * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
+ * that several nouns use stand in several slices, under one name.
+ */
+
+/** Models on offer, their prices and their history. */
+export interface CatalogPlatform {
+  readonly stores: Pick<Stores, 'catalogHistory'>;
+  readonly catalog: FollowedCatalog;
+  /** Results derived from the current snapshot. */
+  readonly catalogResults: CatalogResultCache;
+  readonly patterns: PatternCompiler;
+  readonly bus: Bus;
+  readonly clock: Clock;
+}
+
+/** Calls without a key. */
+export interface FreeTierPlatform {
+  readonly freeTier: FreeTier;
+}
+
+/** Purchases of catalog keys. */
+export interface CheckoutPlatform {
+  readonly stores: Pick<Stores, 'checkouts'>;
+  readonly payments: PaymentProvider;
+  readonly catalogKeys: CatalogKeyRing;
+  /** Limits how often one client may start a purchase. */
+  readonly checkoutPace: RateLimiter;
+  readonly keyGenerator: KeyGenerator;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Base address of this process for buyers, without a trailing slash; never taken from a request. */
+  publicUrl(): string;
+}
+
+/** Virtual keys. */
+export interface KeyPlatform {
+  readonly stores: Pick<Stores, 'keys' | 'spend'>;
+  readonly keyRing: Pick<KeyRing, 'forget' | 'refresh'>;
+  readonly callerWatch: Pick<CallerWatch, 'tend'>;
+  readonly keyGenerator: KeyGenerator;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Users and their invitations. Their keys are virtual keys. */
+export interface UserPlatform extends KeyPlatform {
+  readonly stores: Pick<Stores, 'keys' | 'spend' | 'users' | 'invitations' | 'teams' | 'teamMembers' | 'budgets'>;
+  /** Evicts keys whose user or team was changed. */
+  readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
+}
+
+/** Teams and their members. */
+export interface TeamPlatform extends UserPlatform {
+  readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizations' | 'organizationMembers'>;
+}
+
+/** Projects of teams. */
+export interface ProjectPlatform extends TeamPlatform {
+  readonly stores: TeamPlatform['stores'] & Pick<Stores, 'projects'>;
+}
+
+/** Budgets that other rows refer to. */
+export interface BudgetPlatform {
+  readonly stores: Pick<Stores, 'budgets'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Customers of client applications. */
+export interface CustomerPlatform extends BudgetPlatform {
+  readonly stores: Pick<Stores, 'budgets' | 'customers'>;
+}
+
+/** Tags of calls. */
+export interface TagPlatform extends BudgetPlatform {
+  readonly stores: Pick<Stores, 'budgets' | 'tags'>;
+}
+
+/** Spend of calls, and what calls would cost. */
+export interface SpendPlatform extends KeyPlatform {
+  readonly stores: Pick<Stores, 'keys' | 'spend' | 'spendReports' | 'traces'>;
+  readonly records: Pick<RecordState, 'readable'>;
+  readonly gateway: Pick<Gateway, 'deployments'>;
+  readonly catalog: CatalogSource;
+}
+
+/** Configured deployments, their health and their probes. */
+export interface DeploymentPlatform {
+  readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;
+  readonly catalog: CatalogSource;
+  /** Whether deployments are probed periodically, and whether callers see more than the result. */
+  readonly healthChecks: { readonly background: boolean; readonly details: boolean };
+  /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
+  readonly exposesApiBase: boolean;
+}
+
+/** Model calls. */
+export interface InferencePlatform {
+  readonly gateway: Gateway & PreviewGateway & TokenGateway;
+  readonly fileLimits: FileLimits;
+}
+
+/** Realtime sessions. */
+export interface RealtimePlatform {
+  readonly gateway: Pick<Gateway, 'realtime'>;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+}
+
+/** Files and batches that an upstream stores. */
+export interface ObjectPlatform {
+  readonly stores: Pick<Stores, 'upstreamObjects'>;
+  readonly gateway: ObjectGateway;
+  /** Largest file in bytes; null where only the size of a request is limited. */
+  readonly fileLimits: FileLimits;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Responses, stored here or by an upstream. */
+export interface ResponsePlatform {
+  readonly stores: Pick<Stores, 'responses'>;
+  readonly gateway: Gateway & ObjectGateway;
+  readonly responses: {
+    readonly ids: ResponseIds;
+    /** Whether only the owner of a response may use its id. */
+    readonly idSecurity: boolean;
+    /** Stores the responses that no upstream stores. */
+    readonly keeper: ResponseKeeper;
+  };
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Records of calls on their way to the store. */
+export interface RecordState {
+  /** Number of calls whose records are not committed yet. */
+  waiting(): number;
+  /** Resolves to true when the records of calls ended so far can be read; to false within a second when the store is slow. */
+  readable(): Promise<boolean>;
+}
+
+/** Traces and their spans. */
+export interface TracePlatform {
+  readonly stores: Pick<Stores, 'traces' | 'spend'>;
+  /** Cost estimates of calls that others made, by the catalog. */
+  readonly estimates: CallEstimates;
+  readonly exports: ExportPacker;
+  /** Outlines of traces that are read page by page. */
+  readonly outlines: TraceOutlines;
+  readonly records: Pick<RecordState, 'readable'>;
+  readonly bus: Bus;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+  readonly callerWatch: CallerWatch;
+  readonly clock: Clock;
+}
+
+/** State of the process. */
+export interface HealthPlatform {
+  readonly stores: Pick<Stores, 'ping' | 'writable'>;
+  readonly catalog: FollowedCatalog;
+  readonly records: Pick<RecordState, 'waiting'>;
+  readonly clock: Clock;
+  /** Whether the process is shutting down. */
+  draining(): boolean;
+}
+
+/** Measurements of the process. */
+export interface MetricsPlatform {
+  readonly metrics: Metrics;
+}

@@ -1,0 +1,129 @@
+import { type BudgetPatch, newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
+import { Conflict, InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import {
+  newOrganization,
+  type Organization,
+  type OrganizationPatch,
+  patchedOrganization,
+} from '../src/domain/organizations/organization.ts';
+import { teamReader, tenantAdmin } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import { budgetOf } from './operation/owned-budgets.ts';
+import type { TeamPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import {
+  organizationView,
+  organizationViews,
+  type OrganizationView,
+  readableOrganizations,
+  unknownOrganization,
+} from './organization-views.ts';
+
+/** A new organization. */
+export interface OrganizationDraft {
+  /** Null for a generated id. */
+  readonly id: string | null;
+  readonly alias: string;
+  readonly patch: OrganizationPatch;
+  readonly budgetId: string | null;
+  readonly limits: BudgetPatch;
+}
+
+/** Creates an organization with a budget. Throws Conflict when the id is taken, and InvalidInput. */
+export const createOrganization = operation({
+  name: 'createOrganization',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { id, alias, patch, budgetId, limits }: OrganizationDraft,
+  ): Promise<OrganizationView> {
+    const { stores, ids } = scope.platform;
+    const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    if ((await stores.organizations.find(about.id)) !== null)
+      throw new Conflict(`Organization with id '${about.id}' already exists.`);
+    const named = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
+    const own = named === null ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
+    if (own !== null) await stores.budgets.add(own);
+    const organization = newOrganization(patch, { ...about, alias, budgetId: named ?? own?.id ?? '' });
+    await stores.organizations.add(organization);
+    return organizationView(scope, organization);
+  },
+});
+
+/** Reads those of the organizations that exist and that the caller may read. */
+export const getOrganizations = operation({
+  name: 'getOrganizations',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly OrganizationView[]> {
+    const readable = await readableOrganizations(scope);
+    const seen = readable === null ? ids : ids.filter((id) => readable.includes(id));
+    return organizationViews(scope, await scope.platform.stores.organizations.findMany(seen));
+  },
+});
+
+/** Reads one organization. Throws NotFound, also for one that the caller may not read. */
+export const getOrganization = operation({
+  name: 'getOrganization',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, { id }: { readonly id: string }): Promise<OrganizationView> {
+    const [view] = await getOrganizations(scope, [id]);
+    if (view === undefined) throw unknownOrganization(id);
+    return view;
+  },
+});
+
+/** Lists the organizations that the caller may read. */
+export const listOrganizations = operation({
+  name: 'listOrganizations',
+  access: teamReader,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { id, aliasPart }: { readonly id: string | null; readonly aliasPart: string | null },
+  ): Promise<readonly OrganizationView[]> {
+    const readable = await readableOrganizations(scope);
+    const named = idOrNull(id);
+    const ids = named === null ? readable : (readable ?? [named]).filter((one) => one === named);
+    const found = await scope.platform.stores.organizations.all({ ids, aliasPart: idOrNull(aliasPart) });
+    return organizationViews(scope, found);
+  },
+});
+
+/** Changes an organization and its budget. Throws NotFound and InvalidInput. */
+export const updateOrganization = operation({
+  name: 'updateOrganization',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { id, patch, limits }: { readonly id: string; readonly patch: OrganizationPatch; readonly limits: BudgetPatch },
+  ): Promise<OrganizationView> {
+    const { stores, ownedKeys } = scope.platform;
+    const about = authored(scope);
+    const done = await stores.organizations.change(id, (row) => patchedOrganization(row, patch, about));
+    if (done === null) throw unknownOrganization(id);
+    if (Object.keys(limits).length > 0)
+      await stores.budgets.change(done.after.budgetId, (budget) => patchedBudget(budget, limits, about));
+    const view = await organizationView(scope, done.after);
+    for (const team of view.teams) ownedKeys.forgetOwner({ kind: 'teamId', id: team.id });
+    return view;
+  },
+});
+
+/** Deletes organizations that have no teams, with their memberships. Throws NotFound and InvalidInput before any is deleted. */
+export const deleteOrganizations = operation({
+  name: 'deleteOrganizations',
+  access: tenantAdmin,
+  async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly Organization[]> {
+    const { stores } = scope.platform;
+    const views = await organizationViews(scope, await stores.organizations.findMany(ids));
+    const missing = ids.find((id) => !views.some(({ organization }) => organization.id === id));
+    if (missing !== undefined) throw unknownOrganization(missing);
+    const used = views.find(({ teams }) => teams.length > 0);
+    if (used !== undefined)
+      throw new InvalidInput(`Organization ${used.organization.id} has teams. Delete or move them first.`);
+    const members = views.flatMap((view) => view.members.map(({ member }) => member.id));
+    await stores.organizationMembers.remove(members);
+    return stores.organizations.remove(ids);
+  },
+});

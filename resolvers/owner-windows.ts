@@ -1,0 +1,48 @@
+import { ZERO_USD } from '../src/domain/money.ts';
+import { withWindowReset } from '../src/domain/owners/owner-windows.ts';
+import { ALL_TEAMS } from '../src/domain/teams/team.ts';
+import { ALL_USERS } from '../src/domain/users/user.ts';
+import { system } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { UserPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Most owners of each kind with ended windows that one run reads. */
+const RESETS = 500;
+
+/**
+ * Starts new budget windows of users and teams where they have ended. Several processes may run it: the first to change a
+ * row wins.
+ */
+export const resetOwnerWindows = operation({
+  name: 'resetOwnerWindows',
+  access: system,
+  async run({ platform, signal }: Scope<UserPlatform>, _input: undefined): Promise<void> {
+    const { stores, ownedKeys, clock } = platform;
+    const now = clock.now();
+    const page = { sort: 'created_at', descending: false, limit: RESETS, from: 0 } as const;
+    const users = await stores.users.list({ filter: { ...ALL_USERS, resetDueBy: now }, ...page });
+    const ofUsers = await totalsOf('user', users);
+    for (const { id } of users) {
+      if (signal.aborted) return;
+      await stores.users.change(id, (user) => withWindowReset(user, now, ofUsers.get(id) ?? ZERO_USD));
+      ownedKeys.forgetOwner({ kind: 'userId', id });
+    }
+    const teams = await stores.teams.list({ filter: { ...ALL_TEAMS, resetDueBy: now }, ...page });
+    const ofTeams = await totalsOf('team', teams);
+    for (const { id } of teams) {
+      if (signal.aborted) return;
+      await stores.teams.change(id, (team) => withWindowReset(team, now, ofTeams.get(id) ?? ZERO_USD));
+      ownedKeys.forgetOwner({ kind: 'teamId', id });
+    }
+
+    function totalsOf(kind: 'user' | 'team', owners: readonly { readonly id: string }[]) {
+      return owners.length === 0
+        ? new Map<string, never>()
+        : stores.spend.totalsOfOwners(
+            kind,
+            owners.map(({ id }) => id),
+          );
+    }
+  },
+});

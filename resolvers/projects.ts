@@ -1,0 +1,128 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { newProject, patchedProject, type Project, type ProjectPatch } from '../src/domain/projects/project.ts';
+import { ALL_TEAMS } from '../src/domain/teams/team.ts';
+import { isAnyAdmin, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
+import type { ProjectPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { managedTeam, readableTeam } from './team-views.ts';
+import { listTeams } from './teams.ts';
+
+/** A project with its budget. */
+export interface ProjectView {
+  readonly project: Project;
+  readonly budget: Budget | null;
+}
+
+const unknownProject = (id: string): NotFound => new NotFound('project', id, `Project not found, project_id=${id}`);
+
+async function viewsOf(scope: Scope<ProjectPlatform>, projects: readonly Project[]): Promise<readonly ProjectView[]> {
+  const budgets = await budgetsOf(scope, projects);
+  return projects.map((project) => ({ project, budget: budgets.get(project.budgetId ?? '') ?? null }));
+}
+
+async function viewOf(scope: Scope<ProjectPlatform>, project: Project): Promise<ProjectView> {
+  const budgets = await budgetsOf(scope, [project]);
+  return { project, budget: budgets.get(project.budgetId ?? '') ?? null };
+}
+
+/** Creates a project of a team. Throws NotFound for the team, Conflict when the id is taken, InvalidInput and Forbidden. */
+export const createProject = operation({
+  name: 'createProject',
+  access: teamManager,
+  async run(
+    scope: Scope<ProjectPlatform>,
+    {
+      id,
+      teamId,
+      patch,
+      budget,
+    }: {
+      readonly id: string | null;
+      readonly teamId: string;
+      readonly patch: ProjectPatch;
+      readonly budget: WantedBudget;
+    },
+  ): Promise<ProjectView> {
+    const { stores, ids } = scope.platform;
+    const team = await managedTeam(scope, teamId);
+    assertOfTeam(patch.models ?? [], team.models);
+    const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    if ((await stores.projects.find(about.id)) !== null) throw new Conflict(`Project id = ${about.id} already exists.`);
+    const budgetId = await budgetOf(scope, budget, null);
+    const project = newProject({ ...patch, budgetId }, { ...about, teamId });
+    await stores.projects.add(project);
+    return viewOf(scope, project);
+  },
+});
+
+function assertOfTeam(models: readonly string[], ofTeam: readonly string[]): void {
+  const foreign = ofTeam.length === 0 ? undefined : models.find((model) => !ofTeam.includes(model));
+  if (foreign !== undefined) throw new InvalidInput(`Model ${foreign} is not a model of the team.`);
+}
+
+/** Reads a project. Throws NotFound, and Forbidden for a project of a team of others. */
+export const getProject = operation({
+  name: 'getProject',
+  access: teamReader,
+  async run(scope: Scope<ProjectPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
+    const project = await scope.platform.stores.projects.find(id);
+    if (project === null) throw unknownProject(id);
+    await readableTeam(scope, project.teamId);
+    return viewOf(scope, project);
+  },
+});
+
+/** Lists projects: administrators all, others those of their user's teams. */
+export const listProjects = operation({
+  name: 'listProjects',
+  access: teamReader,
+  async run(scope: Scope<ProjectPlatform>): Promise<readonly ProjectView[]> {
+    const caller = callerOf(scope);
+    const { projects } = scope.platform.stores;
+    if (isAnyAdmin(caller)) return viewsOf(scope, await projects.all({ teamIds: null }));
+    const page = { sort: 'created_at', descending: false, limit: null, from: 0 } as const;
+    const userId = idOrNull(caller.userId);
+    const own = userId === null ? [] : (await listTeams(scope, { filter: ALL_TEAMS, userId, ...page })).teams;
+    return viewsOf(scope, await projects.all({ teamIds: own.map(({ team }) => team.id) }));
+  },
+});
+
+/** Changes a project. Throws NotFound, InvalidInput and Forbidden. */
+export const updateProject = operation({
+  name: 'updateProject',
+  access: teamManager,
+  async run(
+    scope: Scope<ProjectPlatform>,
+    { id, patch, budget }: { readonly id: string; readonly patch: ProjectPatch; readonly budget: WantedBudget },
+  ): Promise<ProjectView> {
+    const { projects } = scope.platform.stores;
+    const about = authored(scope);
+    const current = await projects.find(id);
+    if (current === null) throw unknownProject(id);
+    await managedTeam(scope, current.teamId);
+    const team = await managedTeam(scope, patch.teamId ?? current.teamId);
+    assertOfTeam(patch.models ?? current.models, team.models);
+    const budgetId = await budgetOf(scope, budget, current.budgetId);
+    const done = await projects.change(id, (row) => patchedProject(row, { ...patch, budgetId }, about));
+    if (done === null) throw unknownProject(id);
+    return viewOf(scope, done.after);
+  },
+});
+
+/** Deletes projects. Throws NotFound for an unknown one, before any is deleted. */
+export const deleteProjects = operation({
+  name: 'deleteProjects',
+  access: tenantAdmin,
+  async run(scope: Scope<ProjectPlatform>, ids: readonly string[]): Promise<readonly ProjectView[]> {
+    const { projects } = scope.platform.stores;
+    const known = await projects.findMany(ids);
+    const missing = ids.find((id) => !known.some((project) => project.id === id));
+    if (missing !== undefined) throw unknownProject(missing);
+    return viewsOf(scope, await projects.remove(ids));
+  },
+});

@@ -1,0 +1,45 @@
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import type { RequestPreview } from '../src/domain/chat/provider.ts';
+import { CHAT_PARAMS, chatWith } from '../src/domain/inference/chat-params.ts';
+import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
+import { admin, anyKey } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { InferencePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** The request that an upstream would get for a request of a caller. Sends nothing. Throws Forbidden, NotFound, Unsupported. */
+export const getRequestPreview = operation({
+  name: 'getRequestPreview',
+  access: admin,
+  run: (scope: Scope<InferencePlatform>, request: ModelRequest): Promise<RequestPreview> =>
+    scope.platform.gateway.preview(callerOf(scope), request),
+});
+
+/** Parameters of chat completions that the upstream of a model gets. Throws Forbidden, NotFound and Unsupported. */
+export const listSupportedParams = operation({
+  name: 'listSupportedParams',
+  access: anyKey,
+  async run(scope: Scope<InferencePlatform>, { model }: { readonly model: string }): Promise<readonly string[]> {
+    const reached = await Promise.all(
+      CHAT_PARAMS.map(async (param) => {
+        const { dropped } = await scope.platform.gateway.preview(callerOf(scope), chatRequest(chatWith(model, param)));
+        return !dropped.some((member) => member === param || member.startsWith(`${param}.`));
+      }),
+    );
+    return CHAT_PARAMS.filter((_param, index) => reached[index]);
+  },
+});
+
+/** A chat-completions request of the process itself. */
+function chatRequest(body: ModelRequest['body']): ModelRequest {
+  return {
+    endpoint: CHAT_COMPLETIONS,
+    model: String(body['model']),
+    stream: body['stream'] === true,
+    includeUsage: body['stream_options'] !== undefined,
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    callId: null,
+    parent: null,
+  };
+}

@@ -1,0 +1,74 @@
+import type { PriceRow } from '../src/domain/catalog/prices.ts';
+import type { Usage } from '../src/domain/chat/chat.ts';
+import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
+import { type PricedUsage, priceUsage } from '../src/domain/spend/priced-usage.ts';
+import { anyKey } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SpendPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Prices of a model, and whose they are. */
+interface ModelPrices {
+  readonly row: PriceRow;
+  readonly provider: string | null;
+}
+
+/** Prices of a configured model or of an entry of the catalog; null for a model that neither has. */
+function pricesOf({ platform }: Scope<SpendPlatform>, model: string): ModelPrices | null {
+  const catalog = platform.catalog.current();
+  const deployment = platform.gateway.deployments().find(({ modelGroup }) => modelGroup === model);
+  if (deployment === undefined) {
+    const entry = catalog.find(model);
+    return entry === null ? null : { row: entry.row, provider: entry.provider };
+  }
+  const row = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  return { row, provider: deployment.provider };
+}
+
+/** A priced usage, and the provider whose prices it has. */
+export interface UsageEstimate extends PricedUsage {
+  readonly provider: string | null;
+}
+
+/** Estimates what a usage costs with a model. Throws NotFound without a price. */
+export const estimateUsage = operation({
+  name: 'estimateUsage',
+  access: anyKey,
+  run(scope: Scope<SpendPlatform>, { model, usage }: { readonly model: string; readonly usage: Usage }): UsageEstimate {
+    const prices = pricesOf(scope, model);
+    const priced = prices === null ? null : priceUsage(prices.row, usage);
+    if (prices === null || priced === null)
+      throw new NotFound('priced model', model, `No price is known for the model '${model.slice(0, 200)}'.`);
+    return { ...priced, provider: prices.provider };
+  },
+});
+
+/** A call to price: its usage, or the messages that would be sent. */
+export type CallToPrice = { readonly model: string } & (
+  | { readonly usage: Usage }
+  | { readonly messages: readonly unknown[] }
+);
+
+/** Estimates the cost of a call: of its usage, else of its input, whose tokens are counted by size. Throws InvalidInput. */
+export const estimateCall = operation({
+  name: 'estimateCall',
+  access: anyKey,
+  run(scope: Scope<SpendPlatform>, call: CallToPrice): PricedUsage {
+    const usage = 'usage' in call ? call.usage : inputOnly(estimateTokens({ messages: call.messages }));
+    const prices = pricesOf(scope, call.model);
+    const priced = prices === null ? null : priceUsage(prices.row, usage);
+    if (priced !== null) return priced;
+    const message = `No price is known for the model '${call.model.slice(0, 200)}'.`;
+    throw new InvalidInput(message, [], { field: 'priced_model' });
+  },
+});
+
+const inputOnly = (inputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});

@@ -1,0 +1,184 @@
+import { patched } from '../src/domain/keys/key-change.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { SpendFilter, SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { findNamed } from './key-lookup.ts';
+import { isAnyAdmin, spendAdmin, spendReader, spendResetter } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { SpendPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Most rows that a count of matches reads. */
+const MOST_COUNTED = 10_000;
+/** Keys of one step of a reset. */
+const RESET_STEP = 500;
+
+/** Filter of a request; whose calls it shows follows from the caller. A key is named by itself or its hash. */
+export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
+  /** Alias of the key; absent for all keys. */
+  readonly keyAlias?: string;
+}
+
+/** The filter with keys by their hashes, limited to what the caller may see. */
+export async function visibleFilter(scope: Scope<SpendPlatform>, asked: AskedFilter): Promise<SpendFilter> {
+  const caller = callerOf(scope);
+  const visibleTo = isAnyAdmin(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
+  const { keyAlias, ...filter } = asked;
+  const named = filter.any.key;
+  if (named === undefined && keyAlias === undefined) return { ...filter, visibleTo };
+  const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
+  const aliased = keyAlias === undefined ? null : await hashesOf(scope, keyAlias);
+  const key = hashes === null ? (aliased ?? []) : hashes.filter((hash) => aliased === null || aliased.includes(hash));
+  return { ...filter, any: { ...filter.any, key }, visibleTo };
+}
+
+async function hashesOf({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {
+  return (await platform.stores.keys.findAliases([alias])).map(({ hash }) => hash);
+}
+
+async function hashOf(scope: Scope<SpendPlatform>, named: string): Promise<string> {
+  if (!named.startsWith('sk-')) return named;
+  return (await findNamed(scope, named))?.hash ?? scope.platform.keyGenerator.hash(named);
+}
+
+/** Keys by their hashes, deleted ones too; the admin key has none. */
+export async function keysByHash(
+  { platform }: Scope<SpendPlatform>,
+  hashes: Iterable<string>,
+): Promise<ReadonlyMap<string, VirtualKey>> {
+  const keys = await platform.stores.keys.findMany([...new Set(hashes)]);
+  return new Map(keys.map((key) => [key.hash, key]));
+}
+
+/** What a caller asks of a list of calls. */
+export interface SpendQuery extends Omit<SpendPage, 'filter'> {
+  readonly filter: AskedFilter;
+}
+
+/** One page of calls. */
+export interface SpendList {
+  readonly rows: readonly SpendRow[];
+  /** Number of calls that match, at most 10,000. */
+  readonly total: number;
+  /** Whether more than `total` calls match. */
+  readonly isCapped: boolean;
+  readonly keys: ReadonlyMap<string, VirtualKey>;
+  /** Base addresses of upstreams by deployment id, of deployments that are still configured. */
+  readonly apiBases: ReadonlyMap<string, string | null>;
+}
+
+/** Lists calls with usage and cost: administrators see all, users their own. */
+export const listSpend = operation({
+  name: 'listSpend',
+  access: spendReader,
+  async run(scope: Scope<SpendPlatform>, { filter: asked, ...page }: SpendQuery): Promise<SpendList> {
+    const { stores, records, gateway } = scope.platform;
+    await records.readable();
+    const filter = await visibleFilter(scope, asked);
+    const [rows, counted] = await Promise.all([
+      stores.spendReports.rows({ ...page, filter }),
+      stores.spendReports.count(filter, MOST_COUNTED + 1),
+    ]);
+    return {
+      rows,
+      total: Math.min(counted, MOST_COUNTED),
+      isCapped: counted > MOST_COUNTED,
+      keys: await keysByHash(
+        scope,
+        rows.map(({ keyHash }) => keyHash),
+      ),
+      apiBases: new Map(gateway.deployments().map(({ id, apiBase }) => [id, apiBase])),
+    };
+  },
+});
+
+/** Prompt and answer of a call, as they were kept; null when there is no such call that the caller may see. */
+export const findSpendContent = operation({
+  name: 'findSpendContent',
+  access: spendReader,
+  async run(
+    scope: Scope<SpendPlatform>,
+    requestId: string,
+  ): Promise<{ readonly input: string; readonly output: string } | null> {
+    const { stores, records } = scope.platform;
+    await records.readable();
+    const filter = await visibleFilter(scope, { from: null, to: null, any: {}, requestId });
+    const page = { filter, sort: 'startTime', descending: true, limit: 1, from: 0 } as const;
+    const [row] = await stores.spendReports.rows(page);
+    if (row === undefined) return null;
+    const summaries = await stores.traces.findSummaries({ kind: 'all' }, row.traceId, null);
+    const span = await stores.traces.findSpan(summaries, row.spanId);
+    return { input: span?.input ?? '', output: span?.output ?? '' };
+  },
+});
+
+/** A grouping of calls that the caller asks for. */
+export interface AskedGrouping extends Omit<SpendGrouping, 'filter'> {
+  readonly filter: AskedFilter;
+}
+
+/** Groups of calls, and the keys that they name. */
+export interface SpendReport {
+  readonly groups: readonly SpendGroup[];
+  readonly keys: ReadonlyMap<string, VirtualKey>;
+}
+
+/** Groups calls without an access check, as the caller may see them. */
+async function groupedSpend(scope: Scope<SpendPlatform>, grouping: AskedGrouping): Promise<SpendReport> {
+  const { stores, records } = scope.platform;
+  await records.readable();
+  const filter = await visibleFilter(scope, grouping.filter);
+  const groups = await stores.spendReports.groups({ ...grouping, filter });
+  const named = groups.flatMap(({ of }) => of.key ?? []);
+  return { groups, keys: await keysByHash(scope, named) };
+}
+
+/** Sums of calls by fields and time: administrators of all calls, users of their own. */
+export const readSpend = operation({
+  name: 'readSpend',
+  access: spendReader,
+  run: groupedSpend,
+});
+
+/** The same, for administrators only. */
+export const readGlobalSpend = operation({
+  name: 'readGlobalSpend',
+  access: spendAdmin,
+  run: groupedSpend,
+});
+
+/** Sets the spend of every key to zero. The calls stay. Keys that are made meanwhile may keep theirs. */
+export const resetAllSpend = operation({
+  name: 'resetAllSpend',
+  access: spendResetter,
+  async run(scope: Scope<SpendPlatform>, _input: undefined): Promise<void> {
+    const { stores, clock } = scope.platform;
+    const by = callerOf(scope).keyHash;
+    const everyKey = { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null };
+    for (let from = 0; ; from += RESET_STEP) {
+      const page = { sort: 'created_at', descending: false, limit: RESET_STEP, from, now: clock.now() } as const;
+      const keys = await stores.keys.list({ ...page, filter: { ...everyKey, visibleTo: null } });
+      for (const { hash } of keys) await resetSpend(scope, hash, by);
+      if (keys.length < RESET_STEP) return;
+    }
+  },
+});
+
+async function resetSpend({ platform }: Scope<SpendPlatform>, hash: string, by: string): Promise<void> {
+  const { stores, keyRing, clock } = platform;
+  const total = await stores.spend.totalOf(hash);
+  const change = { now: clock.now(), by, total };
+  const done = await stores.keys.change(hash, (key) => patched(key, { spend: ZERO_USD }, change));
+  if (done !== null) keyRing.forget(done.before, done.after);
+}
+
+/** Makes every call that has ended visible in reports. */
+export const checkSpendIsReadable = operation({
+  name: 'checkSpendIsReadable',
+  access: spendAdmin,
+  async run({ platform }: Scope<SpendPlatform>, _input: undefined): Promise<boolean> {
+    return platform.records.readable();
+  },
+});

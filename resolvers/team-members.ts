@@ -1,0 +1,185 @@
+import { type BudgetPatch, newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
+import { setsLimits } from '../src/domain/budgets/limits.ts';
+import { DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import { ALL_USERS, emailKeyOf, type User } from '../src/domain/users/user.ts';
+import { teamManager, teamReader } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { TeamPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { joined, type WantedMember } from './team-joining.ts';
+import { type UserView, userViews } from './user-views.ts';
+import { managedTeam, type MemberView, readableTeam, type TeamView, teamView } from './team-views.ts';
+
+/** A team after users have joined it. */
+export interface JoinedTeam extends TeamView {
+  readonly users: readonly UserView[];
+  readonly added: readonly MemberView[];
+}
+
+/**
+ * Adds users to a team; users that do not exist are created. Throws NotFound for the team, Conflict when one is a member
+ * already, InvalidInput and Forbidden.
+ */
+export const addTeamMembers = operation({
+  name: 'addTeamMembers',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
+  ): Promise<JoinedTeam> {
+    const team = await managedTeam(scope, teamId);
+    const { users, members: rows } = await joined(scope, team, members);
+    const view = await teamView(scope, team);
+    const isAdded = new Set(rows.map(({ id }) => id));
+    return {
+      ...view,
+      users: await userViews(scope, users),
+      added: view.members.filter(({ member }) => isAdded.has(member.id)),
+    };
+  },
+});
+
+/** The outcome for one user among several: the member, or why the user did not join. */
+export interface JoinOutcome {
+  readonly wanted: WantedMember;
+  readonly user: User | null;
+  readonly member: MemberView | null;
+  readonly failure: string | null;
+}
+
+/** Adds users one after another. A failure of one does not stop the others. Throws NotFound for the team, and Forbidden. */
+export const addManyTeamMembers = operation({
+  name: 'addManyTeamMembers',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
+  ): Promise<{ readonly view: TeamView; readonly outcomes: readonly JoinOutcome[] }> {
+    const team = await managedTeam(scope, teamId);
+    const outcomes: JoinOutcome[] = [];
+    for (const wanted of members) {
+      try {
+        const { users, added } = await addTeamMembers(scope, { teamId, members: [wanted] });
+        outcomes.push({ wanted, user: users[0]?.user ?? null, member: added[0] ?? null, failure: null });
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        outcomes.push({ wanted, user: null, member: null, failure: error.message });
+      }
+    }
+    return { view: await teamView(scope, team), outcomes };
+  },
+});
+
+/** A member of a team by the id or the email of its user. */
+export interface NamedMember {
+  readonly teamId: string;
+  readonly userId: string | null;
+  readonly email: string | null;
+}
+
+/** The member, or null. Throws InvalidInput when neither id nor email is given. */
+async function memberOf(
+  { platform }: Scope<TeamPlatform>,
+  team: Team,
+  { userId, email }: NamedMember,
+): Promise<TeamMember | null> {
+  const { users, teamMembers } = platform.stores;
+  const [id, emailKey] = [idOrNull(userId), emailKeyOf(email)];
+  if (id === null && emailKey === null) {
+    const message = 'Value error, Either user id or user email must be provided';
+    throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
+  }
+  const named = id ?? (await users.all({ ...ALL_USERS, emails: emailKey === null ? [] : [emailKey] }))[0]?.id;
+  if (named === undefined) return null;
+  return (await teamMembers.all({ teamIds: [team.id], userIds: [named] }))[0] ?? null;
+}
+
+const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
+  new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
+
+/** The id of a member's own budget, changed by a patch or made for it. */
+async function budgetOf(scope: Scope<TeamPlatform>, member: TeamMember, patch: BudgetPatch): Promise<string | null> {
+  const { stores, ids } = scope.platform;
+  const about = authored(scope);
+  if (Object.keys(patch).length === 0) return member.budgetId;
+  const done =
+    member.budgetId === null
+      ? null
+      : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, about));
+  if (done !== null) return done.after.id;
+  if (!setsLimits(patch)) return null;
+  const budget = newBudget(patch, { ...about, id: ids.uuid() });
+  await stores.budgets.add(budget);
+  return budget.id;
+}
+
+/** Changes the role and the limits of a member. Throws NotFound for the team, InvalidInput for the member, Forbidden. */
+export const updateTeamMember = operation({
+  name: 'updateTeamMember',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamPlatform>,
+    {
+      named,
+      role,
+      limits,
+    }: { readonly named: NamedMember; readonly role: MemberRole | null; readonly limits: BudgetPatch },
+  ): Promise<MemberView> {
+    const { stores, ownedKeys } = scope.platform;
+    const about = authored(scope);
+    const team = await managedTeam(scope, named.teamId);
+    const member = await memberOf(scope, team, named);
+    if (member === null) throw notAMember(named);
+    const budgetId = await budgetOf(scope, member, limits);
+    const done = await stores.teamMembers.change(member.id, (row) => ({
+      ...row,
+      role: role ?? row.role,
+      budgetId,
+      updatedAt: about.now,
+      updatedBy: about.by,
+    }));
+    if (done === null) throw notAMember(named);
+    ownedKeys.forgetOwner({ kind: 'userId', id: member.userId });
+    return viewOf(scope, team, done.after);
+  },
+});
+
+/** A member with its user, budget and spend. Throws InvalidInput when it left the team meanwhile. */
+async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: TeamMember): Promise<MemberView> {
+  const view = (await teamView(scope, team)).members.find(({ member }) => member.id === id);
+  if (view === undefined) throw notAMember({ teamId: team.id, userId, email: null });
+  return view;
+}
+
+/** Removes a user from a team. Throws NotFound, InvalidInput and Forbidden. */
+export const removeTeamMember = operation({
+  name: 'removeTeamMember',
+  access: teamManager,
+  async run(scope: Scope<TeamPlatform>, named: NamedMember): Promise<TeamView> {
+    const { stores, ownedKeys } = scope.platform;
+    const team = await managedTeam(scope, named.teamId);
+    const member = await memberOf(scope, team, named);
+    if (member === null) throw notAMember(named);
+    await stores.teamMembers.remove([member.id]);
+    ownedKeys.forgetOwner({ kind: 'userId', id: member.userId });
+    return teamView(scope, team);
+  },
+});
+
+/** Reads the membership of the caller's user in a team. Throws NotFound and Forbidden. */
+export const getOwnMembership = operation({
+  name: 'getOwnMembership',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, { teamId }: { readonly teamId: string }): Promise<MemberView> {
+    const team = await readableTeam(scope, teamId);
+    const userId = idOrNull(callerOf(scope).userId);
+    if (userId === null) throw new Forbidden('The key has no user, so it is no member of a team.', 'team_member');
+    const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
+    if (member === undefined) throw new NotFound('member', userId, `User ${userId} is not a member of team ${teamId}.`);
+    return viewOf(scope, team, member);
+  },
+});

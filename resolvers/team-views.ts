@@ -1,0 +1,129 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import type { Caller } from '../src/domain/caller.ts';
+import { Forbidden, NotFound } from '../src/domain/errors.ts';
+import type { Usd } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { TeamMember } from '../src/domain/teams/member.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import type { User } from '../src/domain/users/user.ts';
+import type { KeyInfo } from './key-lookup.ts';
+import { isAnyAdmin, refuseManagement } from './operation/access.ts';
+import { callerOf } from './operation/operation.ts';
+import type { TeamPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { keyInfos, sumOf } from './user-views.ts';
+
+/** A member with its user and its budget. */
+export interface MemberView {
+  readonly member: TeamMember;
+  /** Null when the user row does not exist. */
+  readonly user: User | null;
+  /** Its own budget, else the default of the team; null for none. */
+  readonly budget: Budget | null;
+  /** What the keys of its user in the team have spent. */
+  readonly spend: Usd;
+}
+
+/** A team with what belongs to it. */
+export interface TeamView {
+  readonly team: Team;
+  readonly members: readonly MemberView[];
+  readonly memberBudget: Budget | null;
+  readonly keys: readonly KeyInfo[];
+  /** What its keys have spent. Keys that were deleted do not count. */
+  readonly spend: Usd;
+}
+
+export const unknownTeam = (id: string): NotFound => new NotFound('team', id, `Team not found, passed team_id=${id}`);
+
+/** Teams with their members, budgets and keys: five statements for any number of teams. */
+export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
+  if (teams.length === 0) return [];
+  const { stores } = scope.platform;
+  const ids = teams.map(({ id }) => id);
+  const [members, rows] = await Promise.all([
+    stores.teamMembers.all({ teamIds: ids, userIds: null }),
+    stores.keys.findOwned('teamId', ids),
+  ]);
+  const budgetIds = [...members.map((one) => one.budgetId), ...teams.map((one) => one.memberBudgetId)];
+  const [users, budgets, infos] = await Promise.all([
+    stores.users.findMany(members.map(({ userId }) => userId)),
+    stores.budgets.findMany(budgetIds.flatMap((id) => id ?? [])),
+    keyInfos(scope, rows),
+  ]);
+  const userById = new Map(users.map((user) => [user.id, user]));
+  const budgetById = new Map(budgets.map((budget) => [budget.id, budget]));
+  return teams.map((team) => {
+    const keys = infos.filter(({ row }) => row.teamId === team.id);
+    return {
+      team,
+      members: members
+        .filter(({ teamId }) => teamId === team.id)
+        .map((member) => ({
+          member,
+          user: userById.get(member.userId) ?? null,
+          budget: budgetById.get(member.budgetId ?? team.memberBudgetId ?? '') ?? null,
+          spend: sumOf(keys.filter(({ row }) => row.userId === member.userId)),
+        })),
+      memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
+      keys,
+      spend: sumOf(keys),
+    };
+  });
+}
+
+/** One team with what belongs to it. */
+export async function teamView(scope: Scope<TeamPlatform>, team: Team): Promise<TeamView> {
+  const [view] = await teamViews(scope, [team]);
+  if (view === undefined) throw unknownTeam(team.id);
+  return view;
+}
+
+/** Whether the caller's user administers an organization. */
+export async function administers(
+  { platform }: Scope<TeamPlatform>,
+  { userId }: Caller,
+  organizationId: string | null,
+): Promise<boolean> {
+  const user = idOrNull(userId);
+  if (user === null || organizationId === null) return false;
+  const members = await platform.stores.organizationMembers.all({
+    organizationIds: [organizationId],
+    userIds: [user],
+  });
+  return members.some(({ role }) => role === 'org_admin');
+}
+
+async function membershipOf(scope: Scope<TeamPlatform>, team: Team): Promise<TeamMember | null> {
+  const { userId } = callerOf(scope);
+  const user = idOrNull(userId);
+  if (user === null) return null;
+  const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [team.id], userIds: [user] });
+  return member ?? null;
+}
+
+/** A team that the caller may change. Throws NotFound, and Forbidden unless the caller administers it. */
+export async function managedTeam(scope: Scope<TeamPlatform>, id: string): Promise<Team> {
+  const caller = callerOf(scope);
+  const team = await scope.platform.stores.teams.find(id);
+  if (caller.role !== 'proxy_admin') {
+    const isTeamAdmin = team !== null && (await membershipOf(scope, team))?.role === 'admin';
+    if (!isTeamAdmin && !(await administers(scope, caller, team?.organizationId ?? null)))
+      throw refuseManagement(caller);
+  }
+  if (team === null) throw unknownTeam(id);
+  return team;
+}
+
+/** A team that the caller may read. Throws NotFound, and Forbidden for a team of others. */
+export async function readableTeam(scope: Scope<TeamPlatform>, id: string): Promise<Team> {
+  const caller = callerOf(scope);
+  const team = await scope.platform.stores.teams.find(id);
+  if (!isAnyAdmin(caller) && caller.teamId !== id) {
+    const isMember = team !== null && (await membershipOf(scope, team)) !== null;
+    if (!isMember && !(await administers(scope, caller, team?.organizationId ?? null)))
+      throw new Forbidden(`User=${caller.userId} not authorized to access this team=${id}`, 'team_member');
+  }
+  if (team === null) throw unknownTeam(id);
+  return team;
+}

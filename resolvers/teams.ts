@@ -1,0 +1,246 @@
+import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
+import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
+import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import {
+  newTeam,
+  patchedTeam,
+  type Team,
+  type TeamFilter,
+  type TeamPatch,
+  type TeamSort,
+} from '../src/domain/teams/team.ts';
+import { deleteKeys } from './keys.ts';
+import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { TeamPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { joined, type WantedMember } from './team-joining.ts';
+import {
+  administers,
+  managedTeam,
+  readableTeam,
+  type TeamView,
+  teamView,
+  teamViews,
+  unknownTeam,
+} from './team-views.ts';
+
+/** A new team. */
+export interface TeamDraft {
+  /** Null for a generated id. */
+  readonly id: string | null;
+  readonly patch: TeamPatch;
+  readonly members: readonly WantedMember[];
+  /** Limits of members without their own. */
+  readonly memberLimits: LimitsPatch;
+}
+
+/** A team in an organization has models and a budget of the organization. Throws InvalidInput. */
+async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Team): Promise<void> {
+  const { organizationId, models, maxBudget } = team;
+  if (organizationId === null) return;
+  const { organizations, budgets } = platform.stores;
+  const organization = await organizations.find(organizationId);
+  if (organization === null) throw new InvalidInput(`Organization not found for organization_id=${organizationId}`);
+  const foreign =
+    organization.models.length === 0 ? undefined : models.find((one) => !organization.models.includes(one));
+  if (foreign !== undefined)
+    throw new InvalidInput(`Model ${foreign} is not a model of the organization ${organizationId}.`);
+  const most = (await budgets.find(organization.budgetId))?.maxBudget ?? null;
+  if (most !== null && maxBudget !== null && maxBudget > most)
+    throw new InvalidInput(`The budget of the team exceeds that of the organization ${organizationId}.`);
+}
+
+/**
+ * Creates a team. Its author becomes an administrator of it. Throws Conflict when the id is taken, InvalidInput, and
+ * Forbidden for a caller who administers neither the proxy nor the organization.
+ */
+export const createTeam = operation({
+  name: 'createTeam',
+  access: teamManager,
+  async run(scope: Scope<TeamPlatform>, { id, patch, members, memberLimits }: TeamDraft): Promise<TeamView> {
+    const { stores, ids, ownedKeys } = scope.platform;
+    const caller = callerOf(scope);
+    const about = authored(scope);
+    const organizationId = idOrNull(patch.organizationId);
+    if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
+      throw refuseManagement(caller);
+    const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...about, id: ids.uuid() }) : null;
+    const team = newTeam(
+      { ...patch, memberBudgetId: budget?.id ?? null },
+      { ...about, id: idOrNull(id) ?? ids.uuid() },
+    );
+    if ((await stores.teams.find(team.id)) !== null)
+      throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
+    await assertInOrganization(scope, team);
+    if (budget !== null) await stores.budgets.add(budget);
+    await stores.teams.add(team);
+    const isNamed = members.some(({ userId }) => userId === about.by);
+    const author = { userId: about.by, email: null, role: 'admin', limits: {} } as const;
+    await joined(scope, team, isNamed ? members : [...members, author]);
+    // Keys may have named the team before it existed.
+    ownedKeys.forgetOwner({ kind: 'teamId', id: team.id });
+    return teamView(scope, team);
+  },
+});
+
+/** A team by its id. */
+export interface NamedTeam {
+  readonly id: string;
+}
+
+/** Reads a team with its members and keys. Throws NotFound, and Forbidden for a team of others. */
+export const getTeam = operation({
+  name: 'getTeam',
+  access: teamReader,
+  run: async (scope: Scope<TeamPlatform>, { id }: NamedTeam): Promise<TeamView> =>
+    teamView(scope, await readableTeam(scope, id)),
+});
+
+export interface TeamQuery {
+  readonly filter: TeamFilter;
+  /** Only teams of this user; null for all that the caller may see. */
+  readonly userId: string | null;
+  readonly sort: TeamSort;
+  readonly descending: boolean;
+  /** Null lists all. */
+  readonly limit: number | null;
+  readonly from: number | { readonly createdAt: Date; readonly id: string };
+}
+
+export interface TeamList {
+  readonly teams: readonly TeamView[];
+  readonly totalCount: number;
+  readonly hasMore: boolean;
+}
+
+/** The user whose teams the caller lists; null for all teams. Throws Forbidden. */
+function listedUser(scope: Scope<TeamPlatform>, asked: string | null): string | null {
+  const caller = callerOf(scope);
+  if (isAnyAdmin(caller)) return asked;
+  const own = idOrNull(caller.userId);
+  if (own !== null && asked === own) return own;
+  throw new Forbidden(
+    'Only admin users can query all teams/other teams. Pass the user_id of your own user.',
+    'proxy_admin',
+  );
+}
+
+/** Lists teams: administrators all, others those of their user. Throws Forbidden. */
+export const listTeams = operation({
+  name: 'listTeams',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, { filter: asked, userId, limit, ...page }: TeamQuery): Promise<TeamList> {
+    const { stores } = scope.platform;
+    const user = listedUser(scope, idOrNull(userId));
+    const filter = user === null ? asked : { ...asked, ids: await teamsOf(scope, user, asked.ids) };
+    const most = limit ?? Number.MAX_SAFE_INTEGER - 1;
+    const [found, totalCount] = await Promise.all([
+      stores.teams.list({ ...page, filter, limit: most + 1 }),
+      stores.teams.count(filter),
+    ]);
+    return { teams: await teamViews(scope, found.slice(0, most)), totalCount, hasMore: found.length > most };
+  },
+});
+
+async function teamsOf(
+  { platform }: Scope<TeamPlatform>,
+  userId: string,
+  ids: readonly string[] | null,
+): Promise<readonly string[]> {
+  const members = await platform.stores.teamMembers.all({ teamIds: ids, userIds: [userId] });
+  return members.map(({ teamId }) => teamId);
+}
+
+async function changedTeam(scope: Scope<TeamPlatform>, id: string, change: (team: Team) => Team): Promise<TeamView> {
+  const { stores, ownedKeys } = scope.platform;
+  const done = await stores.teams.change(id, change);
+  if (done === null) throw unknownTeam(id);
+  ownedKeys.forgetOwner({ kind: 'teamId', id });
+  return teamView(scope, done.after);
+}
+
+/** The id of the team's budget for members, changed by a patch or made for it. */
+async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: LimitsPatch): Promise<string | null> {
+  if (Object.keys(patch).length === 0) return team.memberBudgetId;
+  const { stores, ids } = scope.platform;
+  const about = authored(scope);
+  const done =
+    team.memberBudgetId === null
+      ? null
+      : await stores.budgets.change(team.memberBudgetId, (budget) => patchedBudget(budget, patch, about));
+  if (done !== null) return done.after.id;
+  const budget = newBudget(patch, { ...about, id: ids.uuid() });
+  await stores.budgets.add(budget);
+  return budget.id;
+}
+
+/** Members of a team that its administrators may change. */
+const TEAM_ADMIN_MEMBERS = new Set(['alias', 'metadata', 'memberPermissions', 'modelAliases', 'routerSettings']);
+
+/** Changes a team. Throws NotFound, InvalidInput and Forbidden; a team administrator may not change budget and models. */
+export const updateTeam = operation({
+  name: 'updateTeam',
+  access: teamManager,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { id, patch, memberLimits }: NamedTeam & { readonly patch: TeamPatch; readonly memberLimits: LimitsPatch },
+  ): Promise<TeamView> {
+    const team = await managedTeam(scope, id);
+    const isAdmin = callerOf(scope).role === 'proxy_admin';
+    const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
+    if (!isAdmin && foreign !== undefined)
+      throw new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
+    const about = authored(scope);
+    await assertInOrganization(scope, patchedTeam(team, patch, about));
+    const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
+    return changedTeam(scope, id, (row) => patchedTeam(row, { ...patch, memberBudgetId }, about));
+  },
+});
+
+/** Refuses the keys of a team from now on, or accepts them again. Throws NotFound. */
+export const blockTeam = operation({
+  name: 'blockTeam',
+  access: tenantAdmin,
+  async run(scope: Scope<TeamPlatform>, { id, blocked }: NamedTeam & { readonly blocked: boolean }): Promise<TeamView> {
+    const about = authored(scope);
+    return changedTeam(scope, id, (team) => patchedTeam(team, { blocked }, about));
+  },
+});
+
+/** Adds models to those of a team, or removes them. Throws NotFound. */
+export const changeTeamModels = operation({
+  name: 'changeTeamModels',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<TeamPlatform>,
+    { id, add, remove }: NamedTeam & { readonly add: readonly string[]; readonly remove: readonly string[] },
+  ): Promise<TeamView> {
+    const about = authored(scope);
+    return changedTeam(scope, id, (team) => {
+      const models = [...new Set([...team.models, ...add])].filter((model) => !remove.includes(model));
+      return patchedTeam(team, { models }, about);
+    });
+  },
+});
+
+/** Deletes teams with their keys and memberships. Throws NotFound for an unknown one, before any is deleted. */
+export const deleteTeams = operation({
+  name: 'deleteTeams',
+  access: tenantAdmin,
+  async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly string[]> {
+    const { stores, ownedKeys } = scope.platform;
+    const known = new Set((await stores.teams.findMany(ids)).map(({ id }) => id));
+    const missing = ids.find((id) => !known.has(id));
+    if (missing !== undefined) throw unknownTeam(missing);
+    const keys = await stores.keys.findOwned('teamId', ids);
+    if (keys.length > 0) await deleteKeys(scope, { keys: keys.map(({ hash }) => hash), aliases: [] });
+    const members = await stores.teamMembers.all({ teamIds: ids, userIds: null });
+    await stores.teamMembers.remove(members.map(({ id }) => id));
+    const removed = await stores.teams.remove(ids);
+    for (const { id } of removed) ownedKeys.forgetOwner({ kind: 'teamId', id });
+    return removed.map(({ id }) => id);
+  },
+});

@@ -1,0 +1,37 @@
+import { DomainError } from '../src/domain/errors.ts';
+import type { UserPatch } from '../src/domain/users/user.ts';
+import { tenantAdmin } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { UserPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import type { UserView } from './user-views.ts';
+import { type NamedUser, updateUser } from './users.ts';
+
+/** The outcome of one change among several: the user, or why it was not changed. */
+export interface UserOutcome {
+  readonly named: NamedUser;
+  readonly view: UserView | null;
+  readonly failure: string | null;
+}
+
+/** Changes several users, one after another. A failure of one does not stop the others. */
+export const updateUsers = operation({
+  name: 'updateUsers',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<UserPlatform>,
+    changes: readonly { readonly named: NamedUser; readonly patch: UserPatch }[],
+  ): Promise<readonly UserOutcome[]> {
+    const outcomes: UserOutcome[] = [];
+    for (const change of changes) {
+      const { named } = change;
+      try {
+        outcomes.push({ named, view: await updateUser(scope, change), failure: null });
+      } catch (error) {
+        if (!(error instanceof DomainError)) throw error;
+        outcomes.push({ named, view: null, failure: error.message });
+      }
+    }
+    return outcomes;
+  },
+});

@@ -1,0 +1,44 @@
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { User } from '../src/domain/users/user.ts';
+import type { KeyInfo } from './key-lookup.ts';
+import type { UserPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A user with what belongs to it. */
+export interface UserView {
+  readonly user: User;
+  readonly teamIds: readonly string[];
+  readonly keys: readonly KeyInfo[];
+  /** What its keys have spent. Keys that were deleted do not count. */
+  readonly spend: Usd;
+}
+
+/** Keys with their spend, by one statement. */
+export async function keyInfos(
+  { platform }: Scope<UserPlatform>,
+  rows: readonly VirtualKey[],
+): Promise<readonly KeyInfo[]> {
+  const totals = await platform.stores.spend.totalsOf(rows.map(({ hash }) => hash));
+  const now = platform.clock.now();
+  return rows.map((row) => ({ row, spend: totals.get(row.hash) ?? ZERO_USD, status: statusOf(row, now) }));
+}
+
+export const sumOf = (keys: readonly KeyInfo[]): Usd => keys.reduce((sum, { spend }) => (sum + spend) as Usd, ZERO_USD);
+
+/** Users with their teams and keys: four statements for any number of users. */
+export async function userViews(scope: Scope<UserPlatform>, users: readonly User[]): Promise<readonly UserView[]> {
+  if (users.length === 0) return [];
+  const { stores } = scope.platform;
+  const ids = users.map(({ id }) => id);
+  const [members, rows] = await Promise.all([
+    stores.teamMembers.all({ teamIds: null, userIds: ids }),
+    stores.keys.findOwned('userId', ids),
+  ]);
+  const infos = await keyInfos(scope, rows);
+  return users.map((user) => {
+    const keys = infos.filter(({ row }) => row.userId === user.id);
+    const teamIds = members.filter(({ userId }) => userId === user.id).map(({ teamId }) => teamId);
+    return { user, teamIds, keys, spend: sumOf(keys) };
+  });
+}

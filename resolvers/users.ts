@@ -1,0 +1,242 @@
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import {
+  ALL_USERS,
+  DEFAULT_USER_ID,
+  emailKeyOf,
+  newUser,
+  patchedUser,
+  type User,
+  type UserFilter,
+  type UserPatch,
+  type UserSort,
+} from '../src/domain/users/user.ts';
+import { deleteKeys, generateKey, type GeneratedKey } from './keys.ts';
+import { isAnyAdmin, teamReader, tenantAdmin, tenantViewer, userEditor } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { UserPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { type UserView, userViews } from './user-views.ts';
+
+/** Most users of one page. */
+export const USER_PAGE_SIZE = 100;
+
+const unknownUser = (id: string, message = `User ${id} not found`): NotFound => new NotFound('user', id, message);
+
+/** A new user and the key that it gets. */
+export interface UserDraft {
+  /** Null for a generated id. */
+  readonly id: string | null;
+  readonly patch: UserPatch;
+  /** Teams that the user joins. Unknown ones are ignored. */
+  readonly teamIds: readonly string[];
+  /** The key of the user; null for none. */
+  readonly key: KeyDraft | null;
+}
+
+export interface CreatedUser {
+  readonly user: User;
+  readonly key: GeneratedKey | null;
+}
+
+async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise<void> {
+  if ((await platform.stores.users.find(user.id)) !== null)
+    throw new Conflict(`User with id ${user.id} already exists`);
+  const { emailKey } = user;
+  if (emailKey === null) return;
+  const [taken] = await platform.stores.users.all({ ...ALL_USERS, emails: [emailKey] });
+  if (taken !== undefined) throw new Conflict(`User with email ${user.email} already exists`);
+}
+
+/** Creates a user, its memberships and its key. Throws Conflict when the id or the email is taken, and InvalidInput. */
+export const createUser = operation({
+  name: 'createUser',
+  access: tenantAdmin,
+  async run(scope: Scope<UserPlatform>, { id, patch, teamIds, key }: UserDraft): Promise<CreatedUser> {
+    const { stores, ids, ownedKeys } = scope.platform;
+    const about = authored(scope);
+    const user = newUser(patch, { ...about, id: idOrNull(id) ?? ids.uuid() });
+    await assertNew(scope, user);
+    await stores.users.add(user);
+    // Keys may have named the user before it existed.
+    ownedKeys.forgetOwner({ kind: 'userId', id: user.id });
+    const teams = teamIds.length === 0 ? [] : await stores.teams.findMany(teamIds);
+    const stamps = { createdAt: about.now, createdBy: about.by, updatedAt: about.now, updatedBy: about.by };
+    await stores.teamMembers.add(
+      ...teams.map((team) => ({
+        id: ids.uuid(),
+        teamId: team.id,
+        userId: user.id,
+        role: 'user' as const,
+        budgetId: null,
+        ...stamps,
+      })),
+    );
+    if (key === null) return { user, key: null };
+    const draft = { ...key, userId: user.id, role: user.role };
+    return { user, key: await generateKey(scope, draft) };
+  },
+});
+
+/** A user with its keys and teams. */
+export interface UserDetails extends UserView {
+  readonly teams: readonly Team[];
+}
+
+/** Reads a user; the caller's own when none is named. Throws NotFound, and Forbidden for the user of another key. */
+export const getUser = operation({
+  name: 'getUser',
+  access: teamReader,
+  async run(scope: Scope<UserPlatform>, { id }: { readonly id: string | null }): Promise<UserDetails> {
+    const caller = callerOf(scope);
+    const own = caller.key === null ? DEFAULT_USER_ID : idOrNull(caller.userId);
+    const named = idOrNull(id) ?? own;
+    if (named !== own && !isAnyAdmin(caller))
+      throw new Forbidden(`User=${own} not authorized to access this user=${named}`, 'user_owner');
+    const stored = named === null ? null : await scope.platform.stores.users.find(named);
+    const user = stored ?? (named === DEFAULT_USER_ID ? newUser({}, { ...authored(scope), id: named }) : null);
+    if (user === null) throw unknownUser(named ?? 'none');
+    const [view] = await userViews(scope, [user]);
+    if (view === undefined) throw unknownUser(user.id);
+    const teams = view.teamIds.length === 0 ? [] : await scope.platform.stores.teams.findMany(view.teamIds);
+    return { ...view, teams };
+  },
+});
+
+export interface UserQuery {
+  readonly filter: UserFilter;
+  /** Only members of this team; null for all users. */
+  readonly teamId: string | null;
+  readonly sort: UserSort;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly from: number | { readonly createdAt: Date; readonly id: string };
+}
+
+export interface UserList {
+  readonly users: readonly UserView[];
+  /** Number of users that match, on all pages. */
+  readonly totalCount: number;
+  /** Whether users follow this page. */
+  readonly hasMore: boolean;
+}
+
+/** Lists users with their keys and teams. */
+export const listUsers = operation({
+  name: 'listUsers',
+  access: tenantViewer,
+  async run(scope: Scope<UserPlatform>, { filter: asked, teamId, ...page }: UserQuery): Promise<UserList> {
+    const { stores } = scope.platform;
+    const filter = teamId === null ? asked : { ...asked, ids: await membersAmong(scope, teamId, asked.ids) };
+    const [found, totalCount] = await Promise.all([
+      stores.users.list({ ...page, filter, limit: page.limit + 1 }),
+      stores.users.count(filter),
+    ]);
+    const users = await userViews(scope, found.slice(0, page.limit));
+    return { users, totalCount, hasMore: found.length > page.limit };
+  },
+});
+
+async function membersAmong(
+  { platform }: Scope<UserPlatform>,
+  teamId: string,
+  ids: readonly string[] | null,
+): Promise<readonly string[]> {
+  const members = await platform.stores.teamMembers.all({ teamIds: [teamId], userIds: ids });
+  return members.map(({ userId }) => userId);
+}
+
+/** A user by its id, else by its email. */
+export interface NamedUser {
+  readonly id: string | null;
+  readonly email: string | null;
+}
+
+/** The id of a named user; null when the email is unknown. Throws InvalidInput when neither is given. */
+async function idOf({ platform }: Scope<UserPlatform>, { id, email }: NamedUser): Promise<string | null> {
+  const named = idOrNull(id);
+  if (named !== null) return named;
+  const emailKey = emailKeyOf(email);
+  if (emailKey === null) {
+    const message = 'Value error, Either user id or user email must be provided';
+    throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
+  }
+  const [user] = await platform.stores.users.all({ ...ALL_USERS, emails: [emailKey] });
+  return user?.id ?? null;
+}
+
+/** Members of a user that the user may change. */
+const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
+
+function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: UserPatch): void {
+  const caller = callerOf(scope);
+  if (caller.role === 'proxy_admin') return;
+  if (id !== idOrNull(caller.userId))
+    throw new Forbidden(`User=${caller.userId} not authorized to update this user=${id}`, 'user_owner');
+  const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
+  if (foreign !== undefined)
+    throw new Forbidden('Only proxy admins change the role, models, budget and limits of a user.', 'user_owner');
+}
+
+/**
+ * Changes a user. An administrator creates a user that does not exist, as the reference does. Throws InvalidInput, Conflict
+ * when the email is taken, and Forbidden for another user.
+ */
+export const updateUser = operation({
+  name: 'updateUser',
+  access: userEditor,
+  async run(scope: Scope<UserPlatform>, { named, patch }: { readonly named: NamedUser; readonly patch: UserPatch }) {
+    const { stores, ids, ownedKeys } = scope.platform;
+    const id = await idOf(scope, named);
+    assertMayEdit(scope, id, patch);
+    const about = authored(scope);
+    const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, about));
+    const user = done?.after ?? newUser({ email: named.email, ...patch }, { ...about, id: id ?? ids.uuid() });
+    if (done === null) await stores.users.add(user);
+    ownedKeys.forgetOwner({ kind: 'userId', id: user.id });
+    const [view] = await userViews(scope, [user]);
+    if (view === undefined) throw unknownUser(user.id);
+    return view;
+  },
+});
+
+/** Deletes users with their keys, memberships and invitations. Returns their number. Throws NotFound for an unknown one. */
+export const deleteUsers = operation({
+  name: 'deleteUsers',
+  access: tenantAdmin,
+  async run(scope: Scope<UserPlatform>, ids: readonly string[]): Promise<number> {
+    const { stores, ownedKeys } = scope.platform;
+    const known = new Set((await stores.users.findMany(ids)).map(({ id }) => id));
+    const missing = ids.find((id) => !known.has(id));
+    if (missing !== undefined) throw unknownUser(missing, `User not found, passed user_id=${missing}`);
+    if (known.size === 0) return 0;
+    const keys = await stores.keys.findOwned('userId', ids);
+    if (keys.length > 0) await deleteKeys(scope, { keys: keys.map(({ hash }) => hash), aliases: [] });
+    const [members, invitations] = await Promise.all([
+      stores.teamMembers.all({ teamIds: null, userIds: ids }),
+      stores.invitations.all({ userIds: ids }),
+    ]);
+    await stores.teamMembers.remove(members.map(({ id }) => id));
+    await stores.invitations.remove(invitations.map(({ id }) => id));
+    const removed = await stores.users.remove(ids);
+    for (const { id } of removed) ownedKeys.forgetOwner({ kind: 'userId', id });
+    return removed.length;
+  },
+});
+
+/** Counts users and teams. */
+export const countUsers = operation({
+  name: 'countUsers',
+  access: teamReader,
+  async run({ platform }: Scope<UserPlatform>): Promise<{ readonly users: number; readonly teams: number }> {
+    const { users, teams } = platform.stores;
+    const [userCount, teamCount] = await Promise.all([
+      users.count(ALL_USERS),
+      teams.count({ ids: null, organizationId: null, aliasPart: null }),
+    ]);
+    return { users: userCount, teams: teamCount };
+  },
+});

@@ -1,0 +1,112 @@
+import { createBudget, deleteBudget, getBudgets, listBudgets, updateBudget } from '../resolvers/budgets.ts';
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { budgetFrom, renderBudget } from './limit-members.ts';
+
+const readNew = members({ budget_id: text });
+const readNamed = members({ budget_id: requiredText });
+const readIds = fields({ budgets: requiredTexts });
+const readDeleted = fields({ id: requiredText });
+
+/** Members of a budget as a form of settings: type, description and value. */
+const SETTINGS = [
+  ['max_budget', 'Float', 'Requests will fail if this budget (in USD) is exceeded.'],
+  ['soft_budget', 'Float', 'Requests will NOT fail if this is exceeded. Will fire alerting though.'],
+  ['max_parallel_requests', 'Integer', 'Max concurrent requests allowed for this budget id.'],
+  ['tpm_limit', 'Integer', 'Max tokens per minute allowed for this budget id.'],
+  ['rpm_limit', 'Integer', 'Max requests per minute allowed for this budget id.'],
+  ['budget_duration', 'String', 'How often the spend begins anew, as 1d.'],
+  ['model_max_budget', 'Object', 'Budgets of single models.'],
+] as const;
+
+function renderSettings(budget: Budget | undefined): readonly object[] {
+  const values = (budget === undefined ? {} : renderBudget(budget)) as Readonly<Record<string, unknown>>;
+  return SETTINGS.map(([name, type, description]) => ({
+    field_name: name,
+    field_type: type,
+    field_description: description,
+    field_value: values[name] ?? null,
+    stored_in_db: budget !== undefined,
+    field_default_value: null,
+    premium_field: false,
+    nested_fields: null,
+    field_options: null,
+    field_tab: null,
+    source: 'unset',
+    editable: true,
+  }));
+}
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422],
+  failures: { body: 'detail' },
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+
+const shown = (budget: Budget | null): object | null => (budget === null ? null : renderBudget(budget));
+
+/** Budgets that other rows refer to. */
+export const budgetRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'budgets.create',
+    paths: ['/budget/new'],
+    parse({ body }) {
+      const sent = parseObject(body);
+      return { id: readNew(sent).budget_id, patch: budgetFrom(sent) };
+    },
+    run: createBudget,
+    render: (budget) => json(renderBudget(budget)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'budgets.info',
+    paths: ['/budget/info'],
+    answers: [200, 401, 422],
+    parse: ({ body }) => readIds(body).budgets,
+    run: getBudgets,
+    render: (budgets) => json(budgets.map(renderBudget)),
+  }),
+  route({
+    ...READING,
+    name: 'budgets.settings',
+    paths: ['/budget/settings'],
+    parse: ({ search }) => [new URLSearchParams(search).get('budget_id') ?? ''],
+    run: getBudgets,
+    render: (budgets) => json(renderSettings(budgets[0])),
+  }),
+  route({
+    ...READING,
+    name: 'budgets.list',
+    paths: ['/budget/list'],
+    parse: () => undefined,
+    run: listBudgets,
+    render: (budgets) => json(budgets.map(renderBudget)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'budgets.update',
+    paths: ['/budget/update'],
+    parse({ body }) {
+      const sent = parseObject(body);
+      return { id: readNamed(sent).budget_id, patch: budgetFrom(sent) };
+    },
+    run: updateBudget,
+    render: (budget) => json(shown(budget)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'budgets.delete',
+    paths: ['/budget/delete'],
+    answers: [200, 401, 403, 422],
+    parse: ({ body }) => ({ id: readDeleted(body).id }),
+    run: deleteBudget,
+    render: (budget) => json(shown(budget)),
+  }),
+];

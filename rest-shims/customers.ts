@@ -1,0 +1,154 @@
+import {
+  blockCustomers,
+  createCustomer,
+  type CustomerChange,
+  type CustomerView,
+  deleteCustomers,
+  getCustomer,
+  listCustomers,
+  updateCustomer,
+} from '../resolvers/customers.ts';
+import { REGIONS } from '../src/domain/customers/customer.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import {
+  fields,
+  flagOf,
+  given,
+  members,
+  oneOf,
+  parseObject,
+  requiredText,
+  requiredTexts,
+  text,
+} from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+
+const readMembers = members({
+  user_id: requiredText,
+  alias: given(text),
+  blocked: given(flagOf),
+  allowed_model_region: given(oneOf(REGIONS)),
+  default_model: given(text),
+  budget_id: text,
+});
+
+function parseChange(body: Uint8Array): CustomerChange {
+  const sent = parseObject(body);
+  const read = readMembers(sent);
+  return {
+    id: read.user_id,
+    patch: defined({
+      alias: read.alias,
+      blocked: read.blocked ?? undefined,
+      allowedModelRegion: read.allowed_model_region,
+      defaultModel: read.default_model,
+    }),
+    budget: { budgetId: read.budget_id, limits: budgetFrom(sent) },
+  };
+}
+
+function parseNamed(search: string) {
+  const id = new URLSearchParams(search).get('end_user_id');
+  if (id !== null) return { id };
+  throw new InvalidInput('The query is not valid.', [
+    { path: ['query', 'end_user_id'], rule: 'missing', message: 'Field required' },
+  ]);
+}
+
+const renderCustomer = ({ customer, budget }: CustomerView): object => ({
+  user_id: customer.id,
+  blocked: customer.blocked,
+  alias: customer.alias,
+  // Spend is not summed by customer.
+  spend: null,
+  allowed_model_region: customer.allowedModelRegion,
+  default_model: customer.defaultModel,
+  models: [],
+  budget_id: customer.budgetId,
+  litellm_budget_table: renderBudgetTable(budget),
+  object_permission_id: null,
+  object_permission: null,
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403, 404, 422],
+  failures: { body: 'named', param: 'user_id' },
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
+
+const readIds = fields({ user_ids: requiredTexts });
+
+const block = (blocked: boolean): RouteRow => {
+  const verb = blocked ? 'block' : 'unblock';
+  return route({
+    ...CHANGING,
+    name: `customers.${verb}`,
+    paths: [`/customer/${verb}`, `/end_user/${verb}`],
+    answers: [200, 401, 403, 422],
+    parse: ({ body }) => ({ ids: readIds(body).user_ids, blocked }),
+    run: blockCustomers,
+    render: (views) => json({ [blocked ? 'blocked_users' : 'unblocked_users']: views.map(renderCustomer) }),
+  });
+};
+
+/** Customers of client applications. */
+export const customerRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'customers.create',
+    paths: ['/customer/new', '/end_user/new'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => parseChange(body),
+    run: createCustomer,
+    render: (view) => json(renderCustomer(view)),
+  }),
+  route({
+    ...READING,
+    name: 'customers.info',
+    paths: ['/customer/info', '/end_user/info'],
+    answers: [200, 401, 404, 422],
+    failures: { body: 'named', param: 'end_user_id' },
+    parse: ({ search }) => parseNamed(search),
+    run: getCustomer,
+    render: (view) => json(renderCustomer(view)),
+  }),
+  route({
+    ...READING,
+    name: 'customers.list',
+    paths: ['/customer/list', '/end_user/list'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listCustomers,
+    render: (views) => json(views.map(renderCustomer)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'customers.update',
+    paths: ['/customer/update', '/end_user/update'],
+    parse: ({ body }) => parseChange(body),
+    run: updateCustomer,
+    render: (view) => json(renderCustomer(view)),
+  }),
+  block(true),
+  block(false),
+  route({
+    ...CHANGING,
+    name: 'customers.delete',
+    paths: ['/customer/delete', '/end_user/delete'],
+    answers: [200, 401, 403, 404, 422],
+    failures: { body: 'named', param: 'user_ids' },
+    parse: ({ body }) => readIds(body).user_ids,
+    run: deleteCustomers,
+    render: (count, { body }) =>
+      json({
+        deleted_customers: count,
+        message: `Successfully deleted customers with ids: ${readIds(body).user_ids.join(', ')}`,
+      }),
+  }),
+];

@@ -1,0 +1,157 @@
+import { readGlobalSpend, type SpendReport } from '../resolvers/spend.ts';
+import { sumOf } from '../src/domain/spend/daily-activity.ts';
+import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
+import { days, grouping, type Grouped } from './spend-reports.ts';
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403],
+  bodyLimit: 0,
+} as const;
+const VALIDATING = { ...READING, answers: [200, 400, 401, 403, 422] } as const;
+
+/** Error code of calls that a rate limit refused. */
+const RATE_LIMITED = 'LIMIT_EXCEEDED';
+/** Name of keys without an alias. */
+const UNNAMED = 'Unnamed Key';
+
+const MONTH_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
+
+/** A day as `Nov 22`. */
+const shortDay = (day: string): string => MONTH_DAY.format(new Date(`${day}T00:00:00Z`));
+
+const countsOf = (groups: readonly SpendGroup[]) => {
+  const { calls, inputTokens, outputTokens } = sumOf(groups);
+  return { calls, tokens: inputTokens + outputTokens };
+};
+
+/** Calls and tokens by day and in all; `more` stands in each day. */
+function renderCounts(groups: readonly SpendGroup[], more: object = {}): object {
+  const all = countsOf(groups);
+  return {
+    daily_data: days(groups).map(([day, own]) => {
+      const { calls, tokens } = countsOf(own);
+      return { ...more, date: shortDay(day), api_requests: calls, total_tokens: tokens };
+    }),
+    sum_api_requests: all.calls,
+    sum_total_tokens: all.tokens,
+  };
+}
+
+const renderModels = ({ groups }: SpendReport): readonly object[] =>
+  [...Map.groupBy(groups, ({ of }) => of.modelGroup ?? '')]
+    .toSorted(([, left], [, right]) => countsOf(right).calls - countsOf(left).calls)
+    .map(([model, own]) => ({ model, ...renderCounts(own, { model_group: model }) }));
+
+const exceptionDays = (groups: readonly SpendGroup[]): object => ({
+  daily_data: days(groups).map(([day, own]) => ({
+    date: shortDay(day),
+    num_rate_limit_exceptions: countsOf(own).calls,
+  })),
+  sum_num_rate_limit_exceptions: countsOf(groups).calls,
+});
+
+/** Refused calls of a model group. */
+const exceptionsOf = (search: string, grouped: Grouped) =>
+  grouping(validatedPeriod(search, 'model_group'), {
+    ...grouped,
+    any: { modelGroup: [wordsOf(search)('model_group') ?? ''], errorCode: [RATE_LIMITED] },
+  });
+
+const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of }) => of.callType ?? '');
+
+/** Calls and failures by call type. No answer comes from a cache, so that the counts of hits are zero. */
+function renderCacheHits({ groups, keys }: SpendReport): object {
+  const types = [...byCallType(groups)].map(([type, own]) => {
+    const { calls, failures, outputTokens } = sumOf(own);
+    return {
+      call_type: type,
+      api_requests: calls - failures,
+      cache_hits: 0,
+      failed_requests: failures,
+      cached_completion_tokens: 0,
+      generated_completion_tokens: outputTokens,
+    };
+  });
+  const all = sumOf(groups);
+  const aliases = groups.map(({ of }) => keys.get(of.key ?? '')?.alias ?? UNNAMED);
+  const errors = Map.groupBy(
+    groups.filter(({ of }) => typeof of.errorCode === 'string'),
+    ({ of }) => `${of.callType}\n${of.errorCode}`,
+  );
+  return {
+    groups: types,
+    totals: {
+      api_requests: all.calls - all.failures,
+      cache_hits: 0,
+      failed_requests: all.failures,
+      cached_completion_tokens: 0,
+      cache_hit_ratio: 0,
+    },
+    filter_options: {
+      key_aliases: [...new Set(aliases)],
+      models: [...new Set(groups.flatMap(({ of }) => of.model ?? []))],
+    },
+    error_breakdown: [...errors.values()].map((own) => ({
+      call_type: own[0]?.of.callType,
+      error_code: own[0]?.of.errorCode,
+      error_class: own[0]?.of.errorCode,
+      count: sumOf(own).calls,
+    })),
+  };
+}
+
+/** Calls of the whole installation by day, for administrators. */
+export const globalActivityRoutes: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'globalActivity.days',
+    paths: ['/global/activity'],
+    parse: ({ search }) => grouping(requiredPeriod(search), { by: [], byDay: true }),
+    run: readGlobalSpend,
+    render: ({ groups }) => json(renderCounts(groups)),
+  }),
+  route({
+    ...READING,
+    name: 'globalActivity.models',
+    paths: ['/global/activity/model'],
+    parse: ({ search }) => grouping(requiredPeriod(search), { by: ['modelGroup'], byDay: true }),
+    run: readGlobalSpend,
+    render: (report) => json(renderModels(report)),
+  }),
+  route({
+    ...VALIDATING,
+    name: 'globalActivity.exceptions',
+    paths: ['/global/activity/exceptions'],
+    parse: ({ search }) => exceptionsOf(search, { by: [], byDay: true }),
+    run: readGlobalSpend,
+    render: ({ groups }) => json(exceptionDays(groups)),
+  }),
+  route({
+    ...VALIDATING,
+    name: 'globalActivity.exceptionsByDeployment',
+    paths: ['/global/activity/exceptions/deployment'],
+    parse: ({ search }) => exceptionsOf(search, { by: ['deployment'], byDay: true }),
+    run: readGlobalSpend,
+    render: ({ groups }) =>
+      json(
+        [...Map.groupBy(groups, ({ of }) => of.deployment ?? '')].map(([deployment, own]) => ({
+          api_base: deployment,
+          ...exceptionDays(own),
+        })),
+      ),
+  }),
+  route({
+    ...VALIDATING,
+    name: 'globalActivity.cacheHits',
+    paths: ['/global/activity/cache_hits'],
+    parse: ({ search }) => grouping(validatedPeriod(search), { by: ['callType', 'key', 'model', 'errorCode'] }),
+    run: readGlobalSpend,
+    render: (report) => json(renderCacheHits(report)),
+  }),
+];

@@ -1,0 +1,327 @@
+import { ROLES } from '../src/domain/role.ts';
+import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import type { WantedWindow } from '../src/domain/keys/budget-windows.ts';
+import type { KeyPatch } from '../src/domain/keys/key-change.ts';
+import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
+import { KEY_TYPES, METADATA_MEMBERS, type ModelBudget, type SettingsPatch } from '../src/domain/keys/key-settings.ts';
+import { type Usd, usdFrom, usdText } from '../src/domain/money.ts';
+import {
+  type FieldReader,
+  flagOf,
+  given,
+  listOf,
+  members,
+  number,
+  object,
+  oneOf,
+  parseObject,
+  recordOf,
+  requiredText,
+  text,
+  texts,
+  wholeNumber,
+} from './http/body-fields.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** A reader of null where the member is null, and not of an empty value. */
+const orNull =
+  <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
+  (sent) =>
+    sent === null || sent === undefined ? { value: null } : read(sent);
+
+/** A moment as ISO 8601 text; null when left out. */
+const moment: FieldReader<string | null> = (sent) => {
+  if (sent === null || sent === undefined) return { value: null };
+  const ms = typeof sent === 'string' && sent.length >= 10 ? Date.parse(sent) : Number.NaN;
+  if (!Number.isNaN(ms)) return { value: new Date(ms).toISOString() };
+  return {
+    rule: 'datetime_from_date_parsing',
+    message: 'Input should be a valid datetime or date, input is too short',
+  };
+};
+
+/** A budget of a window: `{budget_duration, max_budget}`. */
+const budgetWindow: FieldReader<WantedWindow | null> = (sent) => {
+  const { budget_duration: duration, max_budget: most } = recordMembers(sent);
+  const amount = number(most);
+  if (typeof duration !== 'string') return { rule: 'string_type', message: 'Input should be a valid string' };
+  if (!('value' in amount)) return amount;
+  const budget = amount.value === null ? null : usdFrom(amount.value);
+  if (budget === null || budget < 0n) return NOT_AN_AMOUNT;
+  return { value: { budgetDuration: duration, maxBudget: usdText(budget) } };
+};
+
+/** A budget of a model: `{budget_limit, time_period}`, or by their old names. */
+const modelBudget: FieldReader<ModelBudget | null> = (sent) => {
+  const inner = recordMembers(sent);
+  const amount = number(inner['budget_limit'] ?? inner['max_budget']);
+  const period = inner['time_period'] ?? inner['budget_duration'];
+  if (!('value' in amount)) return amount;
+  const budget = amount.value === null ? null : usdFrom(amount.value);
+  if (budget === null) return NOT_AN_AMOUNT;
+  return { value: { budgetLimit: usdText(budget), timePeriod: typeof period === 'string' ? period : null } };
+};
+
+const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
+
+const recordMembers = (sent: unknown): Sent =>
+  typeof sent === 'object' && sent !== null && !Array.isArray(sent) ? { ...sent } : {};
+
+/** Members that are columns of a key. */
+const COLUMNS = {
+  key_alias: text,
+  duration: text,
+  models: texts,
+  max_budget: number,
+  budget_duration: text,
+  budget_limits: listOf(budgetWindow),
+  spend: number,
+  user_id: text,
+  team_id: text,
+  user_role: oneOf(ROLES),
+  metadata: object,
+  blocked: flagOf,
+};
+
+/** Members that are settings, by their names here. */
+const SETTINGS = {
+  key_type: ['keyType', oneOf(KEY_TYPES)],
+  allowed_routes: ['allowedRoutes', orNull(texts)],
+  aliases: ['aliases', recordOf(text)],
+  permissions: ['permissions', orNull(object)],
+  config: ['config', orNull(object)],
+  allowed_cache_controls: ['allowedCacheControls', orNull(texts)],
+  object_permission: ['objectPermission', orNull(object)],
+  router_settings: ['routerSettings', orNull(object)],
+  agent_id: ['agentId', text],
+  rpm_limit: ['rpmLimit', wholeNumber],
+  tpm_limit: ['tpmLimit', wholeNumber],
+  tpd_limit: ['tpdLimit', wholeNumber],
+  max_parallel_requests: ['maxParallelRequests', wholeNumber],
+  model_max_budget: ['modelMaxBudget', recordOf(modelBudget)],
+  budget_fallbacks: ['budgetFallbacks', recordOf(orNull(texts))],
+  auto_rotate: ['autoRotate', flagOf],
+  rotation_interval: ['rotationInterval', text],
+} as const satisfies Readonly<Record<string, readonly [keyof SettingsPatch, FieldReader<unknown>]>>;
+
+/** Members that are stored in the metadata. */
+const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldReader<unknown>>> = {
+  model_rpm_limit: recordOf(wholeNumber),
+  model_tpm_limit: recordOf(wholeNumber),
+  mcp_rpm_limit: recordOf(wholeNumber),
+  tag_rpm_limit: recordOf(wholeNumber),
+  rpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
+  tpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
+  tags: orNull(texts),
+  enforced_params: orNull(texts),
+  default_estimated_output_tokens: wholeNumber,
+  default_estimated_output_tokens_per_model: recordOf(wholeNumber),
+  allowed_passthrough_routes: orNull(texts),
+  denied_passthrough_routes: orNull(texts),
+  allowed_vector_store_indexes: listOf<unknown>((sent) => ({ value: sent })),
+  throttle_on_budget_exceeded: flagOf,
+  disable_global_guardrails: flagOf,
+  temp_budget_increase: number,
+  temp_budget_expiry: moment,
+};
+
+/** Members that would need rows or features that do not exist here, and why a value of them is refused. */
+const REFUSED: Readonly<Record<string, string>> = {
+  organization_id: 'Organizations do not exist here. Leave organization_id out.',
+  project_id: 'Projects do not exist here. Leave project_id out.',
+  budget_id: 'Budget rows do not exist here. Set max_budget and budget_duration on the key.',
+  end_user_budget_id: 'Budget rows do not exist here. Leave end_user_budget_id out.',
+  access_group_ids: 'Access groups do not exist here. List the models in models.',
+  prompts: 'Stored prompts do not exist here. Leave prompts out.',
+  enable_prompt_caching: 'The gateway does not add prompt caching. Leave enable_prompt_caching out.',
+};
+
+/** Refused, so that no key seems protected when it is not. */
+const GUARDS: Readonly<Record<string, string>> = {
+  guardrails: 'Guardrails do not run here, so a key with guardrails is not created.',
+  policies: 'Policies do not run here, so a key with policies is not created.',
+};
+
+/** Members that identify keys and are not settings. */
+const OTHERS = new Set(['key', 'keys', 'key_aliases', 'new_key', 'new_master_key', 'grace_period', 'soft_budget']);
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === false ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0);
+
+function refuseUnserved(sent: Sent): void {
+  for (const [member, message] of Object.entries(GUARDS))
+    if (!isEmpty(sent[member])) throw new Forbidden(message, 'feature');
+  for (const [member, message] of Object.entries(REFUSED))
+    if (!isEmpty(sent[member])) throw new InvalidInput(message, [], { field: member });
+}
+
+/** Names of members that have no effect: unknown ones and `send_invite_email`. */
+export function ignoredMembers(body: Uint8Array): readonly string[] {
+  const known = new Set([...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...REFUSED, ...GUARDS }), ...OTHERS]);
+  return Object.entries(parseObject(body))
+    .filter(([name, value]) => !known.has(name) && !isEmpty(value))
+    .map(([name]) => name);
+}
+
+const settingReaders = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, [, read]]) => [name, given(read as FieldReader<unknown>)]),
+);
+const metadataReaders = Object.fromEntries(Object.entries(METADATA).map(([name, read]) => [name, given(read)]));
+
+const everyReader = { ...settingReaders, ...metadataReaders, soft_budget: given(number) };
+
+const readDraft = members({ key: text, ...COLUMNS });
+const CHANGES = {
+  key_alias: given(text),
+  duration: given(text),
+  models: given(texts),
+  max_budget: given(number),
+  budget_duration: given(text),
+  budget_limits: given(listOf(budgetWindow)),
+  spend: given(number),
+  user_id: given(text),
+  team_id: given(text),
+  user_role: given(oneOf(ROLES)),
+  metadata: given(object),
+  blocked: given(flagOf),
+};
+const readChanges = members(CHANGES);
+const readFurther = members<Sent>(everyReader);
+const readNamed = members({ key: requiredText });
+const readRotation = members({ key: text, new_key: text, grace_period: text });
+
+/** Settings and members of the metadata; those that were left out are absent. */
+function furtherOf(sent: Sent): { readonly settings: SettingsPatch; readonly metadataMembers: Sent } {
+  const read = readFurther(sent);
+  const settings = Object.entries(SETTINGS).flatMap(([name, [member]]) =>
+    read[name] === undefined ? [] : [[member, read[name]] as const],
+  );
+  const soft = read['soft_budget'];
+  const softBudget = typeof soft === 'number' ? usdText(allowance(soft, 'soft_budget') as Usd) : soft;
+  const metadataMembers = METADATA_MEMBERS.flatMap((name) =>
+    read[name] === undefined ? [] : [[name, read[name]] as const],
+  );
+  return {
+    settings: { ...Object.fromEntries(settings), ...(softBudget === undefined ? {} : { softBudget }) } as SettingsPatch,
+    metadataMembers: Object.fromEntries(metadataMembers),
+  };
+}
+
+/** Runs all readers and throws all their issues together, in reader order. Returns the first reader's value. */
+function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]]): Value {
+  const issues = reads.flatMap((read) => {
+    try {
+      read();
+      return [];
+    } catch (error) {
+      if (error instanceof InvalidInput && error.issues.length > 0) return error.issues;
+      throw error;
+    }
+  });
+  if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
+  return reads[0]();
+}
+
+/** Budget in USD: zero allows nothing, null is unlimited. Throws InvalidInput below zero. */
+function allowance(sent: number | null, member: 'max_budget' | 'soft_budget' | 'spend' = 'max_budget'): Usd | null {
+  if (sent === null) return null;
+  const amount = sent < 0 ? null : usdFrom(sent);
+  if (amount !== null) return amount;
+  throw new InvalidInput(`${member} must be a non-negative finite number. Received: ${sent}`);
+}
+
+/** Reads a new key from a body. Throws InvalidInput and Forbidden. */
+export function parseDraft(body: Uint8Array): KeyDraft {
+  const sent = parseObject(body);
+  const read = allValid(
+    () => readDraft(sent),
+    () => readFurther(sent),
+  );
+  refuseUnserved(sent);
+  return {
+    key: read.key,
+    alias: read.key_alias,
+    role: read.user_role,
+    teamId: read.team_id,
+    userId: read.user_id,
+    models: read.models,
+    maxBudget: allowance(read.max_budget),
+    duration: read.duration,
+    metadata: read.metadata,
+    budgetDuration: read.budget_duration,
+    budgetLimits: read.budget_limits,
+    spend: allowance(read.spend, 'spend'),
+    blocked: read.blocked,
+    ...furtherOf(sent),
+  };
+}
+
+/** An absent field is left out: a patch distinguishes it from null. */
+function patchOf(sent: Sent): KeyPatch {
+  const read = allValid(
+    () => readChanges(sent),
+    () => readFurther(sent),
+  );
+  refuseUnserved(sent);
+  const { key_alias: alias, duration, models, user_id: userId, team_id: teamId, metadata, blocked } = read;
+  const spend = read.spend === undefined || read.spend === null ? null : allowance(read.spend, 'spend');
+  return {
+    ...(alias === undefined ? {} : { alias }),
+    ...(duration === undefined ? {} : { duration }),
+    ...(models === undefined ? {} : { models }),
+    ...(read.max_budget === undefined ? {} : { maxBudget: allowance(read.max_budget) }),
+    ...(read.budget_duration === undefined ? {} : { budgetDuration: read.budget_duration }),
+    ...(read.budget_limits === undefined ? {} : { budgetLimits: read.budget_limits }),
+    ...(spend === null ? {} : { spend }),
+    ...(userId === undefined ? {} : { userId }),
+    ...(teamId === undefined ? {} : { teamId }),
+    ...(read.user_role === undefined || read.user_role === null ? {} : { role: read.user_role }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(blocked === undefined || blocked === null ? {} : { blocked }),
+    ...furtherOf(sent),
+  };
+}
+
+/** A key and its changes. */
+export interface NamedChange {
+  readonly key: string;
+  readonly patch: KeyPatch;
+}
+
+export function parseUpdate(body: Uint8Array): NamedChange {
+  const sent = parseObject(body);
+  return { key: readNamed(sent).key, patch: patchOf(sent) };
+}
+
+/** Most keys of one bulk update. */
+const MOST_UPDATES = 500;
+
+/** Changes of several keys. Throws InvalidInput for none, and for too many. */
+export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
+  const { keys } = parseObject(body);
+  if (!Array.isArray(keys) || keys.length === 0)
+    throw new InvalidInput('No keys provided for update', [], { field: 'keys' });
+  if (keys.length > MOST_UPDATES)
+    throw new InvalidInput(`Maximum ${MOST_UPDATES} keys can be updated at once`, [], { field: 'keys' });
+  return keys.map((one) => {
+    const sent = recordMembers(one);
+    return { key: readNamed(sent).key, patch: patchOf(sent) };
+  });
+}
+
+/** The key of the path, else of the body. Throws InvalidInput when neither names one. */
+export function parseRotation(body: Uint8Array, inPath: string | undefined) {
+  const sent = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
+  const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(sent);
+  const named = inPath ?? key;
+  if (named === null)
+    throw new InvalidInput('The body is not valid.', [
+      { path: ['body', 'key'], rule: 'missing', message: 'Field required' },
+    ]);
+  return { key: named, newKey, gracePeriod, patch: patchOf(sent) };
+}

@@ -1,0 +1,111 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
+import { given, members, number, recordOf, text, texts, wholeNumber } from './http/body-fields.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** An object without the members that are undefined. */
+export const defined = <Values extends Sent>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Values]?: Exclude<Values[Name], undefined>;
+  };
+
+const readLimits = members({
+  max_budget: given(number),
+  soft_budget: given(number),
+  budget_duration: given(text),
+  rpm_limit: given(wholeNumber),
+  tpm_limit: given(wholeNumber),
+  tpd_limit: given(wholeNumber),
+  max_parallel_requests: given(wholeNumber),
+});
+
+function amountOf(name: string, sent: number | null | undefined): Usd | null | undefined {
+  if (sent === null || sent === undefined) return sent;
+  const amount = usdFrom(sent);
+  if (amount === null) throw new InvalidInput(`${name} must be a non-negative finite number. Received: ${sent}`);
+  return amount;
+}
+
+/** Reads the limits of a body; those that were left out are absent. Throws InvalidInput. */
+export function limitsFrom(sent: Sent): LimitsPatch {
+  const read = readLimits(sent);
+  return defined({
+    maxBudget: amountOf('max_budget', read.max_budget),
+    softBudget: amountOf('soft_budget', read.soft_budget),
+    budgetDuration: read.budget_duration,
+    rpmLimit: read.rpm_limit,
+    tpmLimit: read.tpm_limit,
+    tpdLimit: read.tpd_limit,
+    maxParallelRequests: read.max_parallel_requests,
+  });
+}
+
+/** Reads members under other names, as `team_member_budget` for `max_budget`. */
+export const renamed = (sent: Sent, names: Readonly<Record<string, string>>): Sent =>
+  Object.fromEntries(
+    Object.entries(names).flatMap(([from, to]) => (sent[from] === undefined ? [] : [[to, sent[from]] as const])),
+  );
+
+const readBudget = members({
+  model_max_budget: given(recordOf<unknown>((sent) => ({ value: sent }))),
+  allowed_models: given(texts),
+});
+
+/** Reads a budget; members that were left out are absent. Throws InvalidInput. */
+export function budgetFrom(sent: Sent) {
+  const read = readBudget(sent);
+  return {
+    ...limitsFrom(sent),
+    ...defined({ modelMaxBudget: read.model_max_budget, allowedModels: read.allowed_models }),
+  };
+}
+
+export const isoOf = (moment: Date | null): string | null => moment?.toISOString() ?? null;
+export const usdOf = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
+
+/** Limits as the members of a row. */
+export const renderLimits = (row: Limits) => ({
+  max_budget: usdOf(row.maxBudget),
+  tpm_limit: row.tpmLimit,
+  rpm_limit: row.rpmLimit,
+  budget_duration: row.budgetDuration,
+  budget_reset_at: isoOf(row.budgetResetAt),
+  max_parallel_requests: row.maxParallelRequests,
+});
+
+/** A budget within another row; null for none. */
+export const renderBudgetTable = (budget: Budget | null): object | null =>
+  budget === null
+    ? null
+    : {
+        budget_id: budget.id,
+        soft_budget: usdOf(budget.softBudget),
+        ...renderLimits(budget),
+        tpd_limit: budget.tpdLimit,
+        model_max_budget: budget.modelMaxBudget,
+        allowed_models: budget.allowedModels,
+        temp_budget_increase: null,
+        temp_budget_expiry: null,
+        created_at: budget.createdAt.toISOString(),
+      };
+
+/** A budget with its author and with what refers to it, which is not listed. */
+export const renderBudget = (budget: Budget): object => ({
+  ...renderBudgetTable(budget),
+  created_by: budget.createdBy,
+  updated_at: budget.updatedAt.toISOString(),
+  updated_by: budget.updatedBy,
+  organization: null,
+  projects: null,
+  keys: null,
+  end_users: null,
+  tags: null,
+  model_access_groups: null,
+  team_membership: null,
+  organization_membership: null,
+});

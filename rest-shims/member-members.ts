@@ -1,0 +1,33 @@
+import type { WantedMember } from '../resolvers/team-joining.ts';
+import type { BudgetPatch } from '../src/domain/budgets/budget.ts';
+import { InvalidInput, type Issue } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
+import { members, oneOf, text } from './http/body-fields.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
+
+const EITHER = 'Value error, Either user id or user email must be provided';
+
+/** Refuses a body that names no user. */
+export function assertNamesUser({ user_id: id, user_email: email }: Sent, path: Issue['path']): void {
+  if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
+  throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: EITHER }]);
+}
+
+/** Reads a member, or a list of members, of a body. Throws InvalidInput that names the place. */
+export function wantedMembers(sent: unknown, member: string, limits: BudgetPatch): readonly WantedMember[] {
+  const list: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
+  return list.map((one, position) => {
+    if (typeof one !== 'object' || one === null) {
+      const message = 'Input should be a valid dictionary or object to extract fields from';
+      const rule = sent === undefined ? 'missing' : 'model_attributes_type';
+      throw new InvalidInput('The body is not valid.', [{ path: ['body', member], rule, message }]);
+    }
+    const read = readMember({ ...one });
+    assertNamesUser({ ...one }, ['body', member, ...(Array.isArray(sent) ? [position] : [])]);
+    return { userId: read.user_id, email: read.user_email, role: read.role ?? 'user', limits };
+  });
+}

@@ -1,0 +1,231 @@
+import {
+  addOrganizationMembers,
+  removeOrganizationMember,
+  updateOrganizationMember,
+  type WantedOrganizationMember,
+} from '../resolvers/organization-members.ts';
+import type { OrganizationMemberView, OrganizationView } from '../resolvers/organization-views.ts';
+import {
+  createOrganization,
+  deleteOrganizations,
+  getOrganization,
+  getOrganizations,
+  listOrganizations,
+  updateOrganization,
+} from '../resolvers/organizations.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { type Organization, ORGANIZATION_ROLES } from '../src/domain/organizations/organization.ts';
+import {
+  fields,
+  given,
+  members,
+  object,
+  oneOf,
+  parseObject,
+  requiredText,
+  requiredTexts,
+  text,
+  texts,
+} from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { budgetFrom, defined, limitsFrom, renamed, renderBudgetTable } from './limit-members.ts';
+import { assertNamesUser } from './member-members.ts';
+import { teamColumns } from './team-rows.ts';
+import { renderUserRow } from './user-rows.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+const readMembers = members({ models: given(texts), metadata: given(object) });
+const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
+const readChanged = members({ organization_id: requiredText, organization_alias: given(text) });
+
+function parseNew(body: Uint8Array) {
+  const sent = parseObject(body);
+  const { organization_id: id, organization_alias: alias, budget_id: budgetId } = readNew(sent);
+  return { id, alias, budgetId, patch: defined(readMembers(sent)), limits: budgetFrom(sent) };
+}
+
+function parseChange(body: Uint8Array) {
+  const sent = parseObject(body);
+  const { organization_id: id, organization_alias: alias } = readChanged(sent);
+  const patch = { ...defined(readMembers(sent)), ...defined({ alias: alias ?? undefined }) };
+  return { id, patch, limits: budgetFrom(sent) };
+}
+
+function parseNamed(search: string) {
+  const id = new URLSearchParams(search).get('organization_id');
+  if (id !== null) return { id };
+  throw new InvalidInput('The query is not valid.', [
+    { path: ['query', 'organization_id'], rule: 'missing', message: 'Field required' },
+  ]);
+}
+
+const IN_ORGANIZATION = { max_budget_in_organization: 'max_budget' };
+const readId = members({ organization_id: requiredText });
+const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
+const readOneMember = members({ organization_id: requiredText, user_id: requiredText });
+const readRole = members({ role: oneOf(ORGANIZATION_ROLES) });
+
+function parseAddition(body: Uint8Array) {
+  const sent = parseObject(body);
+  const { member } = sent;
+  const list: readonly unknown[] = Array.isArray(member) ? member : [member];
+  const wanted = list.map((one): WantedOrganizationMember => {
+    const inner: Sent = typeof one === 'object' && one !== null ? { ...one } : {};
+    assertNamesUser(inner, ['body', 'member']);
+    const { user_id: userId, user_email: email, role } = readMember(inner);
+    return { userId, email, role: role ?? 'internal_user' };
+  });
+  return { id: readId(sent).organization_id, members: wanted, limits: limitsFrom(renamed(sent, IN_ORGANIZATION)) };
+}
+
+function parseMember(body: Uint8Array) {
+  const sent = parseObject(body);
+  const { organization_id: id, user_id: userId } = readOneMember(sent);
+  return {
+    named: { id, userId },
+    role: readRole(sent).role,
+    limits: limitsFrom(renamed(sent, IN_ORGANIZATION)),
+  };
+}
+
+const columnsOf = (organization: Organization): Record<string, unknown> => ({
+  organization_id: organization.id,
+  organization_alias: organization.alias,
+  budget_id: organization.budgetId,
+  models: organization.models,
+  metadata: organization.metadata,
+  model_spend: {},
+  object_permission: null,
+  created_at: organization.createdAt.toISOString(),
+  created_by: organization.createdBy,
+  updated_at: organization.updatedAt.toISOString(),
+  updated_by: organization.updatedBy,
+});
+
+const renderMember = ({ member, budget }: OrganizationMemberView): object => ({
+  user_id: member.userId,
+  organization_id: member.organizationId,
+  user_role: member.role,
+  budget_id: member.budgetId,
+  litellm_budget_table: renderBudgetTable(budget),
+  created_at: member.createdAt.toISOString(),
+  updated_at: member.updatedAt.toISOString(),
+});
+
+const renderOrganization = ({ organization, budget, members: all, teams }: OrganizationView): object => ({
+  ...columnsOf(organization),
+  litellm_budget_table: renderBudgetTable(budget),
+  members: all.map(renderMember),
+  teams: teams.map(teamColumns),
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422],
+  failures: { body: 'detail' },
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const NAMED = [200, 400, 401, 403, 404, 422] as const;
+
+const readIds = fields({ organization_ids: requiredTexts });
+const readOrganizations = fields({ organizations: requiredTexts });
+
+/** Organizations and their members. */
+export const organizationRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'organizations.create',
+    paths: ['/organization/new'],
+    parse: ({ body }) => parseNew(body),
+    run: createOrganization,
+    render: (view) => json(renderOrganization(view)),
+  }),
+  route({
+    ...READING,
+    name: 'organizations.info',
+    paths: ['/organization/info'],
+    answers: [200, 401, 404, 422],
+    parse: ({ search }) => parseNamed(search),
+    run: getOrganization,
+    render: (view) => json(renderOrganization(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizations.infos',
+    paths: ['/organization/info'],
+    answers: [200, 401, 422],
+    parse: ({ body }) => readOrganizations(body).organizations,
+    run: getOrganizations,
+    render: (views) => json(views.map(renderOrganization)),
+  }),
+  route({
+    ...READING,
+    name: 'organizations.list',
+    paths: ['/organization/list'],
+    parse({ search }) {
+      const sent = new URLSearchParams(search);
+      return { id: sent.get('org_id'), aliasPart: sent.get('org_alias') };
+    },
+    run: listOrganizations,
+    render: (views) => json(views.map(renderOrganization)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizations.update',
+    method: 'PATCH',
+    paths: ['/organization/update'],
+    answers: NAMED,
+    parse: ({ body }) => parseChange(body),
+    run: updateOrganization,
+    render: (view) => json(renderOrganization(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizations.delete',
+    method: 'DELETE',
+    paths: ['/organization/delete'],
+    answers: NAMED,
+    parse: ({ body }) => readIds(body).organization_ids,
+    run: deleteOrganizations,
+    render: (gone) => json(gone.map(columnsOf)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizationMembers.add',
+    paths: ['/organization/member_add'],
+    answers: NAMED,
+    parse: ({ body }) => parseAddition(body),
+    run: addOrganizationMembers,
+    render: ({ users, members: added }, { body }) =>
+      json({
+        organization_id: parseAddition(body).id,
+        updated_users: users.map(renderUserRow),
+        updated_organization_memberships: added.map(renderMember),
+      }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizationMembers.update',
+    method: 'PATCH',
+    paths: ['/organization/member_update'],
+    answers: NAMED,
+    parse: ({ body }) => parseMember(body),
+    run: updateOrganizationMember,
+    render: (view) => json(renderMember(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'organizationMembers.remove',
+    method: 'DELETE',
+    paths: ['/organization/member_delete'],
+    answers: NAMED,
+    parse: ({ body }) => parseMember(body).named,
+    run: removeOrganizationMember,
+    render: (view) => json(renderMember(view)),
+  }),
+];

@@ -1,0 +1,134 @@
+import { type CallToPrice, estimateCall, estimateUsage, type UsageEstimate } from '../resolvers/spend-estimates.ts';
+import type { Usage } from '../src/domain/chat/chat.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { rateText, type Rate, type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { list, object as objectIn, text as textIn } from '../src/wire/json/fields.ts';
+import { usageOf } from '../src/wire/chat-completions/answer.ts';
+import { fields, parseObject, requiredText, wholeNumber } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+
+const POSTING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  bodyLimit: 'setting',
+} as const;
+
+const readEstimate = fields({
+  model: requiredText,
+  input_tokens: wholeNumber,
+  output_tokens: wholeNumber,
+  cache_read_input_tokens: wholeNumber,
+  cache_creation_input_tokens: wholeNumber,
+  reasoning_tokens: wholeNumber,
+  num_requests_per_day: wholeNumber,
+  num_requests_per_month: wholeNumber,
+});
+
+/** A count of a body; absent is zero. Throws InvalidInput below zero. */
+function countOf(sent: number | null, name: string): number {
+  if (sent === null || sent >= 0) return sent ?? 0;
+  const message = 'Input should be greater than or equal to 0';
+  throw new InvalidInput('The body is not valid.', [{ path: ['body', name], rule: 'greater_than_equal', message }]);
+}
+
+function parseEstimate(body: Uint8Array) {
+  const sent = readEstimate(body);
+  const usage: Usage = {
+    inputTokens: countOf(sent.input_tokens, 'input_tokens'),
+    outputTokens: countOf(sent.output_tokens, 'output_tokens'),
+    cacheReadTokens: countOf(sent.cache_read_input_tokens, 'cache_read_input_tokens'),
+    cacheWriteTokens: countOf(sent.cache_creation_input_tokens, 'cache_creation_input_tokens'),
+    reasoningTokens: countOf(sent.reasoning_tokens, 'reasoning_tokens'),
+  };
+  const ofDay = sent.num_requests_per_day === null ? null : countOf(sent.num_requests_per_day, 'num_requests_per_day');
+  const ofMonth =
+    sent.num_requests_per_month === null ? null : countOf(sent.num_requests_per_month, 'num_requests_per_month');
+  return { model: sent.model, usage, ofDay, ofMonth };
+}
+
+const rateNumber = (rate: Rate | null): number | null => (rate === null ? null : Number(rateText(rate)));
+
+/** The costs of a number of requests, each named with a prefix or suffix; null without a number. */
+function costsOf(
+  { total, parts }: UsageEstimate,
+  requests: number | null,
+  named: (part: string) => string,
+): Record<string, number | null> {
+  const costs: Readonly<Record<string, Usd>> = {
+    '': total,
+    input_: parts.input,
+    output_: parts.output,
+    margin_: ZERO_USD,
+    cache_read_: parts.cacheRead,
+    cache_creation_: parts.cacheWrite,
+    reasoning_: parts.reasoning,
+  };
+  return Object.fromEntries(
+    Object.entries(costs).map(([part, cost]) => [
+      named(part),
+      requests === null ? null : usdNumber((cost * BigInt(requests)) as Usd),
+    ]),
+  );
+}
+
+function renderEstimate(estimate: UsageEstimate, body: Uint8Array): object {
+  const { model, usage, ofDay, ofMonth } = parseEstimate(body);
+  const { rates } = estimate;
+  return {
+    model,
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    num_requests_per_day: ofDay,
+    num_requests_per_month: ofMonth,
+    ...costsOf(estimate, 1, (part) => `${part}cost_per_request`),
+    ...costsOf(estimate, ofDay, (part) => `daily_${part}cost`),
+    ...costsOf(estimate, ofMonth, (part) => `monthly_${part}cost`),
+    input_cost_per_token: rateNumber(rates.input),
+    output_cost_per_token: rateNumber(rates.output),
+    cache_read_input_token_cost: rateNumber(rates.cacheRead),
+    cache_creation_input_token_cost: rateNumber(rates.cacheWrite),
+    output_cost_per_reasoning_token: rateNumber(rates.reasoning),
+    provider: estimate.provider,
+  };
+}
+
+const unpriceable = (message: string): InvalidInput => new InvalidInput(message, [], { field: 'priced_call' });
+
+/** A model with messages, or a completion with its usage. Throws InvalidInput. */
+function parseCall(body: Uint8Array): CallToPrice {
+  const sent = parseObject(body);
+  const completion = objectIn(sent['completion_response']);
+  const model = textIn(sent['model']) ?? textIn(completion['model']);
+  if (model === null) throw unpriceable("Bad Request - Either 'model' or 'completion_response' must be provided");
+  const usage = usageOf(completion['usage']);
+  if (usage !== null) return { model, usage };
+  if (!Array.isArray(sent['messages'])) throw unpriceable("Bad Request - 'messages' must be provided with 'model'");
+  return { model, messages: list(sent['messages']) };
+}
+
+/** What calls would cost. */
+export const spendEstimateRoutes: readonly RouteRow[] = [
+  route({
+    ...POSTING,
+    name: 'spend.calculate',
+    paths: ['/spend/calculate'],
+    answers: [200, 400, 401],
+    parse: ({ body }) => parseCall(body),
+    run: estimateCall,
+    render: ({ total }) => json({ cost: usdNumber(total) }),
+  }),
+  route({
+    ...POSTING,
+    name: 'spend.estimate',
+    paths: ['/cost/estimate'],
+    answers: [200, 400, 401, 404, 422],
+    parse: ({ body }) => parseEstimate(body),
+    run: estimateUsage,
+    render: (estimate, { body }) => json(renderEstimate(estimate, body)),
+  }),
+];

@@ -1,0 +1,313 @@
+import { listKeys } from '../resolvers/keys.ts';
+import { type AskedGrouping, findSpendContent, listSpend, readSpend, type SpendQuery } from '../resolvers/spend.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { usdFrom, usdNumber } from '../src/domain/money.ts';
+import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
+import { dayText, momentFrom, type Period, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { type FieldValues, SPEND_SORTS, type SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { integer, query } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { renderStored } from './key-rows.ts';
+import { listOf, periodIn, requiredPeriod, wordsOf } from './spend-dates.ts';
+import { renderLog, renderLogItem } from './spend-rows.ts';
+
+/** Most rows of a list without pages, the newest. */
+const MOST_ROWS = 1_000;
+const PAGE_SIZE = 50;
+/** Most groups of a report. */
+const MOST_GROUPS = 100_000;
+/** Most keys of the list by spend. */
+const MOST_KEYS = 1_000;
+
+/** Facts of a route that reads spend. */
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401],
+  bodyLimit: 0,
+} as const;
+
+const readPage = query({
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: MOST_ROWS, otherwise: PAGE_SIZE }),
+});
+
+/** Parameters that name a field of calls. */
+const FIELDS = {
+  api_key: 'key',
+  user_id: 'user',
+  team_id: 'team',
+  end_user: 'endUser',
+  session_id: 'session',
+  model: 'model',
+  model_id: 'deployment',
+  status_filter: 'status',
+  error_code: 'errorCode',
+} as const;
+
+function fieldsIn(search: string): FieldValues {
+  const word = wordsOf(search);
+  const named = Object.entries(FIELDS).flatMap(([parameter, field]) => {
+    const value = word(parameter);
+    return value === null ? [] : [[field, [value]] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+const requestIn = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
+  const requestId = wordsOf(search)('request_id');
+  return requestId === null ? {} : { requestId };
+};
+
+type LogsRequest =
+  | { readonly kind: 'rows'; readonly query: SpendQuery }
+  | { readonly kind: 'days'; readonly grouping: AskedGrouping; readonly period: Period };
+
+/** Rows; sums by day when both dates are given and `summarize` is not false. */
+function parseLogs(search: string): LogsRequest {
+  const word = wordsOf(search);
+  const isPeriod = word('start_date') !== null && word('end_date') !== null;
+  const period = isPeriod ? requiredPeriod(search, { field: 'log_date', message: '' }) : null;
+  const filter = { from: period?.from ?? null, to: period?.to ?? null, any: fieldsIn(search), ...requestIn(search) };
+  if (period !== null && word('summarize')?.toLowerCase() !== 'false')
+    return {
+      kind: 'days',
+      period,
+      grouping: { filter, by: ['key', 'user', 'model'], bucket: { ms: DAY_MS, offsetMs: 0 }, limit: MOST_GROUPS },
+    };
+  return { kind: 'rows', query: { filter, sort: 'startTime', descending: true, limit: MOST_ROWS, from: 0 } };
+}
+
+/** Sums by the values of a field, in USD. */
+const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key'): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOf(own).cost)]),
+  );
+
+const renderDay = (day: string, groups: readonly SpendGroup[]): object => ({
+  ...spendBy(groups, 'key'),
+  startTime: day,
+  spend: usdNumber(sumOf(groups).cost),
+  users: spendBy(groups, 'user'),
+  models: spendBy(groups, 'model'),
+});
+
+/** Days with calls in order, and the last day of the period even without. */
+function renderDays(groups: readonly SpendGroup[], { to }: Period): readonly object[] {
+  const last = dayText(to.getTime() - DAY_MS);
+  const byDay = Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0));
+  const days = [...new Set([...byDay.keys(), last])].toSorted((left, right) => (left < right ? -1 : 1));
+  return days.map((day) => renderDay(day, byDay.get(day) ?? []));
+}
+
+/** A moment of a query. Throws InvalidInput. */
+function requiredMoment(sent: string): Date {
+  const moment = momentFrom(sent);
+  if (moment !== null) return moment;
+  const message = `Invalid date format: ${sent.slice(0, 40)}. Expected: 'YYYY-MM-DD HH:MM:SS'`;
+  throw new InvalidInput(message, [], { field: 'log_date' });
+}
+
+function momentsIn(search: string): Period {
+  const word = wordsOf(search);
+  const [start, end] = [word('start_date'), word('end_date')];
+  if (start === null || end === null)
+    throw new InvalidInput('Start date and end date are required', [], { field: 'required_dates' });
+  // The end is inclusive, to the second.
+  return { from: requiredMoment(start), to: new Date(requiredMoment(end).getTime() + 1_000) };
+}
+
+function sortIn(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
+  const word = wordsOf(search);
+  const asked = word('sort_by') ?? 'startTime';
+  const sort = SPEND_SORTS.find((one) => one === asked);
+  if (sort !== undefined) return { sort, descending: word('sort_order')?.toLowerCase() !== 'asc' };
+  throw new InvalidInput(`Invalid sort column. Must be one of: ${SPEND_SORTS.join(', ')}`, [], { field: 'sort_by' });
+}
+
+function costsIn(search: string): Pick<SpendQuery['filter'], 'minCost' | 'maxCost'> {
+  const word = wordsOf(search);
+  const amountOf = (name: string) => {
+    const sent = word(name);
+    const amount = sent === null ? undefined : usdFrom(sent);
+    if (amount !== null) return amount;
+    throw new InvalidInput('The query is not valid.', [
+      { path: ['query', name], rule: 'float_parsing', message: 'Input should be a valid number' },
+    ]);
+  };
+  const [minCost, maxCost] = [amountOf('min_spend'), amountOf('max_spend')];
+  return { ...(minCost === undefined ? {} : { minCost }), ...(maxCost === undefined ? {} : { maxCost }) };
+}
+
+interface PagedQuery extends SpendQuery {
+  readonly page: number;
+}
+
+function pagedQuery(search: string, period: Period | null): PagedQuery {
+  const sent = readPage(search);
+  const [page, limit] = [Number(sent.page), Number(sent.page_size)];
+  const keyAlias = wordsOf(search)('key_alias');
+  return {
+    filter: {
+      from: period?.from ?? null,
+      to: period?.to ?? null,
+      any: fieldsIn(search),
+      ...requestIn(search),
+      ...costsIn(search),
+      ...(keyAlias === null ? {} : { keyAlias }),
+    },
+    ...sortIn(search),
+    limit,
+    from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+    page,
+  };
+}
+
+/** The form of a page, with its rows. */
+const renderPage = (search: string, total: number, data: readonly object[]): Record<string, unknown> => {
+  const sent = readPage(search);
+  const size = Number(sent.page_size);
+  return { data, total, page: Number(sent.page), page_size: size, total_pages: Math.ceil(total / size) };
+};
+
+function parseSession(search: string): PagedQuery {
+  if (wordsOf(search)('session_id') !== null) return pagedQuery(search, null);
+  throw new InvalidInput('The query is not valid.', [
+    { path: ['query', 'session_id'], rule: 'missing', message: 'Field required' },
+  ]);
+}
+
+/** Messages as they were kept: JSON where it is whole, else text. */
+function keptValue(text: string): unknown {
+  if (text === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Sums of one field over a period, the last 30 days without one. */
+const groupedBy = (search: string, by: AskedGrouping['by'], any: FieldValues): AskedGrouping => ({
+  filter: { ...(periodIn(search) ?? usualPeriod(new Date())), any },
+  by,
+  limit: MOST_GROUPS,
+});
+
+/** The user of a query that is compared with the groups of a report. */
+function renderUsers(groups: readonly SpendGroup[], userId: string | null): readonly (object | null)[] {
+  const users = groups.flatMap(({ of, cost }) =>
+    of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],
+  );
+  return userId !== null && users.length === 0 ? [null] : users;
+}
+
+export const spendLogRoutes: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'spend.logs',
+    paths: ['/spend/logs'],
+    parse: ({ search }) => parseLogs(search),
+    run: async (scope, asked) =>
+      asked.kind === 'rows'
+        ? { kind: asked.kind, list: await listSpend(scope, asked.query) }
+        : { ...asked, report: await readSpend(scope, asked.grouping) },
+    render: (result) =>
+      json(
+        result.kind === 'rows'
+          ? result.list.rows.map((row) => renderLog(row, result.list))
+          : renderDays(result.report.groups, result.period),
+      ),
+  }),
+  route({
+    ...READING,
+    name: 'spend.search',
+    paths: ['/spend/logs/v2', '/spend/logs/ui'],
+    answers: [200, 400, 401, 422],
+    parse: ({ search }) => pagedQuery(search, momentsIn(search)),
+    run: listSpend,
+    render: (list, { search }) =>
+      json({
+        ...renderPage(
+          search,
+          list.total,
+          list.rows.map((row) => renderLogItem(row, list)),
+        ),
+        total_is_capped: list.isCapped,
+      }),
+  }),
+  route({
+    ...READING,
+    name: 'spend.session',
+    paths: ['/spend/logs/session/ui'],
+    answers: [200, 400, 401, 422],
+    parse: ({ search }) => parseSession(search),
+    run: listSpend,
+    render: (list, { search }) =>
+      json(
+        renderPage(
+          search,
+          list.total,
+          list.rows.map((row) => renderLogItem(row, list)),
+        ),
+      ),
+  }),
+  route({
+    ...READING,
+    name: 'spend.content',
+    paths: ['/spend/logs/ui/:id'],
+    answers: [200, 401],
+    parse: ({ params }) => params['id'] ?? '',
+    run: findSpendContent,
+    render: (content) =>
+      json(
+        content === null
+          ? null
+          : { messages: keptValue(content.input), response: keptValue(content.output), proxy_server_request: {} },
+      ),
+  }),
+  route({
+    ...READING,
+    name: 'spend.keys',
+    paths: ['/spend/keys'],
+    answers: [200, 401],
+    parse: () =>
+      ({
+        filter: { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null },
+        sort: 'spend',
+        descending: true,
+        limit: MOST_KEYS,
+        from: 0,
+      }) as const,
+    run: listKeys,
+    render: ({ keys }) => json(keys.map((info) => ({ token: info.row.hash, ...renderStored(info) }))),
+  }),
+  route({
+    ...READING,
+    name: 'spend.users',
+    paths: ['/spend/users'],
+    parse: ({ search }) => {
+      const user = listOf(search, 'user_id');
+      return groupedBy(search, ['user'], user === undefined ? {} : { user });
+    },
+    run: readSpend,
+    render: ({ groups }, { search }) => json(renderUsers(groups, wordsOf(search)('user_id'))),
+  }),
+  route({
+    ...READING,
+    name: 'spend.tags',
+    paths: ['/spend/tags'],
+    parse: ({ search }) => groupedBy(search, ['tag'], {}),
+    run: readSpend,
+    render: ({ groups }) =>
+      json(
+        groups.map(({ of, calls, cost }) => ({
+          individual_request_tag: of.tag ?? '',
+          log_count: calls,
+          total_spend: usdNumber(cost),
+        })),
+      ),
+  }),
+];

@@ -1,0 +1,328 @@
+import {
+  type AskedGrouping,
+  checkSpendIsReadable,
+  readGlobalSpend,
+  resetAllSpend,
+  type SpendReport,
+} from '../resolvers/spend.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { type Usd, usdNumber } from '../src/domain/money.ts';
+import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
+import { dayText, type Period, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import type { FieldValues, SpendField, SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { text } from '../src/wire/json/fields.ts';
+import { parseObject } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { listOf, periodIn, requiredPeriod, wordsOf } from './spend-dates.ts';
+
+/** Most groups of a report. */
+const MOST_GROUPS = 100_000;
+const BODY_LIMIT = 64 * 1024;
+/** Name of what belongs to no team. */
+const UNASSIGNED = 'Unassigned';
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403],
+  bodyLimit: 0,
+} as const;
+
+const usd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
+const usdOf = (groups: readonly SpendSums[]): number => usd(sumOf(groups));
+const totalTokens = ({ inputTokens, outputTokens }: SpendSums): number => inputTokens + outputTokens;
+
+export interface Grouped {
+  readonly by: readonly SpendField[];
+  readonly any?: FieldValues;
+  readonly byDay?: boolean;
+}
+
+/** A grouping of all calls of a period, by day in UTC. */
+export const grouping = (period: Period, { by, any = {}, byDay = false }: Grouped): AskedGrouping => ({
+  filter: { ...period, any },
+  by,
+  limit: MOST_GROUPS,
+  ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
+});
+
+const lastDays = (): Period => usualPeriod(new Date());
+
+/** Fields that a query limits a report to. */
+function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField>>): FieldValues {
+  const named = Object.entries(parameters).flatMap(([parameter, field]) => {
+    const values = listOf(search, parameter);
+    return values === undefined ? [] : [[field, values] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+/** Groups of each day, the earliest first. */
+export const days = (groups: readonly SpendGroup[]): readonly (readonly [day: string, groups: SpendGroup[]])[] =>
+  [...Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0))].toSorted(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+
+/** A report of the last 30 days, or of the days that a query names, as one route. */
+function reportRoute(facts: {
+  readonly name: string;
+  readonly path: string;
+  readonly grouped: Grouped;
+  /** How a missing period is refused; absent where the last 30 days stand for it. */
+  readonly required?: 'date_range' | 'tag_dates';
+  readonly parameters?: Readonly<Record<string, SpendField>>;
+  readonly render: (report: SpendReport, search: string) => unknown;
+}): RouteRow {
+  const { name, path, grouped, required, parameters = {}, render } = facts;
+  const periodOf = (search: string): Period =>
+    required === undefined
+      ? (periodIn(search) ?? lastDays())
+      : requiredPeriod(search, { field: required, message: 'Please provide start_date and end_date' });
+  return route({
+    ...READING,
+    name,
+    paths: [path],
+    parse: ({ search }) => grouping(periodOf(search), { ...grouped, any: fieldsIn(search, parameters) }),
+    run: readGlobalSpend,
+    render: (report, { search }) => json(render(report, search)),
+  });
+}
+
+const limitIn = (search: string): number => {
+  const limit = Number(wordsOf(search)('limit') ?? MOST_GROUPS);
+  return Number.isSafeInteger(limit) && limit > 0 ? limit : MOST_GROUPS;
+};
+
+/** Sums of teams by day, and in all. */
+function renderTeams({ groups }: SpendReport): object {
+  const nameOf = ({ of }: SpendGroup): string => of.team ?? UNASSIGNED;
+  const sumsOf = (own: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
+    [...Map.groupBy(own, nameOf)].map(([name, all]) => [name, usdOf(all)]);
+  const totals = sumsOf(groups);
+  return {
+    daily_spend: days(groups).map(([date, own]) => ({
+      date,
+      ...(Object.fromEntries(sumsOf(own)) as Record<string, number>),
+    })),
+    teams: totals.map(([name]) => name),
+    total_spend_per_team: totals.map(([name, spend]) => ({ team_id: name, total_spend: spend })),
+  };
+}
+
+const tagRows = ({ groups }: SpendReport): readonly object[] =>
+  groups.map(({ of, calls, cost }) => ({ name: of.tag ?? '', spend: usdNumber(cost), log_count: calls }));
+
+const endUserRows = ({ groups }: SpendReport): readonly object[] =>
+  groups.map(({ of, calls, cost }) => ({
+    end_user: of.endUser ?? '',
+    total_count: calls,
+    total_spend: usdNumber(cost),
+  }));
+
+/** The period and key of a body; the last 30 days without a period. */
+function endUserGrouping(body: Uint8Array): AskedGrouping {
+  const sent = body.length === 0 ? {} : parseObject(body);
+  const [start, end, key] = [text(sent['startTime']), text(sent['endTime']), text(sent['api_key'])];
+  const dates = new URLSearchParams({ start_date: start?.slice(0, 10) ?? '', end_date: end?.slice(0, 10) ?? '' });
+  const any = key === null || key === '' ? {} : { key: [key] };
+  return grouping(periodIn(dates.toString()) ?? lastDays(), { by: ['endUser'], any });
+}
+
+/** Reports by group: the fields that a day is divided by, and the names of the members. */
+const GROUPS = {
+  team: { field: 'team', list: 'teams', name: 'team_name' },
+  customer: { field: 'endUser', list: 'customers', name: 'customer' },
+  api_key: { field: 'key', list: 'keys', name: 'api_key' },
+} as const;
+type ReportGroup = keyof typeof GROUPS;
+
+function groupIn(search: string): ReportGroup {
+  const sent = wordsOf(search)('group_by') ?? 'team';
+  const known = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === sent);
+  if (known !== undefined) return known;
+  const message = "Input should be 'team', 'customer' or 'api_key'";
+  throw new InvalidInput('The query is not valid.', [{ path: ['query', 'group_by'], rule: 'literal_error', message }]);
+}
+
+const REPORT_FIELDS = { api_key: 'key', internal_user_id: 'user', team_id: 'team', customer_id: 'endUser' } as const;
+
+/** Whether a report is about one key or user. */
+const isOfOne = (search: string): boolean =>
+  wordsOf(search)('api_key') !== null || wordsOf(search)('internal_user_id') !== null;
+
+function parseReport(search: string): AskedGrouping {
+  const { field } = GROUPS[groupIn(search)];
+  const any = fieldsIn(search, REPORT_FIELDS);
+  const period = requiredPeriod(search);
+  return isOfOne(search)
+    ? grouping(period, { by: ['key', 'model'], any })
+    : grouping(period, { by: [...new Set([field, 'model', 'key'] as const)], any, byDay: true });
+}
+
+/** Totals of each value of a field, by model. */
+const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string): readonly object[] =>
+  [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => ({
+    [named]: name,
+    ...totalsOf(sumOf(own)),
+    model_details: [...Map.groupBy(own, ({ of }) => of.model ?? '')].map(([model, all]) => ({
+      model,
+      ...totalsOf(sumOf(all)),
+    })),
+  }));
+
+const totalsOf = (sums: SpendSums): object => ({
+  total_cost: usd(sums),
+  total_input_tokens: sums.inputTokens,
+  total_output_tokens: sums.outputTokens,
+});
+
+function renderReport({ groups }: SpendReport, search: string): readonly object[] {
+  if (isOfOne(search)) return renderTotals(groups, 'key', 'api_key');
+  const { field, list, name } = GROUPS[groupIn(search)];
+  return days(groups).map(([day, own]) => ({
+    group_by_day: `${day}T00:00:00+00:00`,
+    [list]: [...Map.groupBy(own, ({ of }) => of[field] ?? '')].map(([value, all]) => ({
+      [name]: value,
+      total_spend: usdOf(all),
+      metadata: all.map((group) => ({
+        model: group.of.model ?? '',
+        spend: usd(group),
+        total_tokens: totalTokens(group),
+        api_key: group.of.key ?? '',
+      })),
+    })),
+  }));
+}
+
+/** A report of the totals of each key, user or team. */
+const totalsRoute = (path: 'key' | 'user' | 'team', parameter: string, named: string): RouteRow =>
+  reportRoute({
+    name: `spend.${path}Report`,
+    path: `/${path}/spend/report`,
+    grouped: { by: [path, 'model'] },
+    required: 'date_range',
+    parameters: { [parameter]: path },
+    render: ({ groups }) => renderTotals(groups, path, named),
+  });
+
+/** Spend of the whole installation, for administrators. */
+export const spendReportRoutes: readonly RouteRow[] = [
+  reportRoute({
+    name: 'spend.total',
+    path: '/global/spend',
+    grouped: { by: [] },
+    render: ({ groups }) => ({ spend: usdOf(groups), max_budget: 0 }),
+  }),
+  reportRoute({
+    name: 'spend.days',
+    path: '/global/spend/logs',
+    grouped: { by: [], byDay: true },
+    parameters: { api_key: 'key' },
+    render: ({ groups }, search) => {
+      const key = wordsOf(search)('api_key');
+      return days(groups).map(([date, own]) => ({
+        date,
+        spend: usdOf(own),
+        ...(key === null ? {} : { api_key: key }),
+      }));
+    },
+  }),
+  reportRoute({
+    name: 'spend.byKey',
+    path: '/global/spend/keys',
+    grouped: { by: ['key'] },
+    render: ({ groups, keys }, search) =>
+      groups.slice(0, limitIn(search)).map(({ of, cost }) => {
+        const key = keys.get(of.key ?? '');
+        const names = { key_alias: key?.alias ?? null, key_name: key?.name ?? null };
+        return { api_key: of.key, ...names, total_spend: usdNumber(cost) };
+      }),
+  }),
+  reportRoute({
+    name: 'spend.byTeam',
+    path: '/global/spend/teams',
+    grouped: { by: ['team'], byDay: true },
+    render: renderTeams,
+  }),
+  reportRoute({
+    name: 'spend.byModel',
+    path: '/global/spend/models',
+    grouped: { by: ['model'] },
+    render: ({ groups }, search) =>
+      groups.slice(0, limitIn(search)).map(({ of, cost }) => ({ model: of.model, total_spend: usdNumber(cost) })),
+  }),
+  reportRoute({
+    name: 'spend.byTag',
+    path: '/global/spend/tags',
+    grouped: { by: ['tag'] },
+    required: 'tag_dates',
+    parameters: { tags: 'tag' },
+    render: (report) => ({ spend_per_tag: tagRows(report) }),
+  }),
+  reportRoute({
+    name: 'spend.tagNames',
+    path: '/global/spend/all_tag_names',
+    grouped: { by: ['tag'] },
+    render: ({ groups }) => ({ tag_names: groups.map(({ of }) => of.tag) }),
+  }),
+  reportRoute({
+    name: 'spend.byProvider',
+    path: '/global/spend/provider',
+    grouped: { by: ['provider'] },
+    parameters: { api_key: 'key', internal_user_id: 'user', team_id: 'team' },
+    render: ({ groups }) => groups.map(({ of, cost }) => ({ provider: of.provider, spend: usdNumber(cost) })),
+  }),
+  reportRoute({
+    name: 'spend.endUsers',
+    path: '/global/all_end_users',
+    grouped: { by: ['endUser'] },
+    render: ({ groups }) => ({ end_users: groups.map(({ of }) => of.endUser ?? '') }),
+  }),
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'spend.byEndUser',
+    paths: ['/global/spend/end_users'],
+    bodyLimit: BODY_LIMIT,
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => endUserGrouping(body),
+    run: readGlobalSpend,
+    render: (report) => json(endUserRows(report)),
+  }),
+  route({
+    ...READING,
+    name: 'spend.report',
+    paths: ['/global/spend/report'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ search }) => parseReport(search),
+    run: readGlobalSpend,
+    render: (report, { search }) => json(renderReport(report, search)),
+  }),
+  totalsRoute('key', 'api_key', 'api_key'),
+  totalsRoute('user', 'user_id', 'user_id'),
+  totalsRoute('team', 'team_id', 'team_id'),
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'spend.reset',
+    paths: ['/global/spend/reset'],
+    answers: [200, 401],
+    bodyLimit: BODY_LIMIT,
+    parse: () => undefined,
+    run: resetAllSpend,
+    render: () => json({ message: 'Spend for all API Keys and Teams reset successfully', status: 'success' }),
+  }),
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'spend.refresh',
+    paths: ['/global/spend/refresh'],
+    answers: [200, 401, 403],
+    bodyLimit: BODY_LIMIT,
+    parse: () => undefined,
+    run: checkSpendIsReadable,
+    render: () => json(null),
+  }),
+];

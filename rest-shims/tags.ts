@@ -1,0 +1,89 @@
+import { createTag, deleteTag, getTags, listTags, type TagChange, type TagView, updateTag } from '../resolvers/tags.ts';
+import type { Tag } from '../src/domain/tags/tag.ts';
+import { fields, given, members, parseObject, requiredText, requiredTexts, text, texts } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { budgetFrom, defined, renderBudget } from './limit-members.ts';
+
+const readMembers = members({ name: requiredText, description: given(text), models: given(texts), budget_id: text });
+const readNames = fields({ names: requiredTexts });
+const readName = fields({ name: requiredText });
+
+function parseChange(body: Uint8Array): TagChange {
+  const sent = parseObject(body);
+  const { name, description, models, budget_id: budgetId } = readMembers(sent);
+  return { name, patch: defined({ description, models }), budget: { budgetId, limits: budgetFrom(sent) } };
+}
+
+const renderTag = (tag: Tag): object => ({
+  name: tag.id,
+  description: tag.description,
+  models: tag.models,
+  model_info: {},
+  created_at: tag.createdAt.toISOString(),
+  updated_at: tag.updatedAt.toISOString(),
+  created_by: tag.createdBy,
+});
+
+const renderView = ({ tag, budget }: TagView): object => ({
+  ...renderTag(tag),
+  ...(budget === null ? {} : { litellm_budget_table: renderBudget(budget) }),
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 401, 403, 404, 422],
+  failures: { body: 'text' },
+  bodyLimit: 1024 * 1024,
+} as const;
+
+/** Tags of calls. */
+export const tagRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'tags.create',
+    paths: ['/tag/new'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => parseChange(body),
+    run: createTag,
+    render: (tag) => json({ message: `Tag ${tag.id} created successfully`, tag: renderTag(tag) }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'tags.info',
+    paths: ['/tag/info'],
+    answers: [200, 401, 404, 422],
+    parse: ({ body }) => readNames(body).names,
+    run: getTags,
+    render: (views) => json(Object.fromEntries(views.map((view) => [view.tag.id, renderView(view)]))),
+  }),
+  route({
+    ...CHANGING,
+    method: 'GET',
+    name: 'tags.list',
+    paths: ['/tag/list'],
+    answers: [200, 401],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: listTags,
+    render: (views) => json(views.map(renderView)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'tags.update',
+    paths: ['/tag/update'],
+    parse: ({ body }) => parseChange(body),
+    run: updateTag,
+    render: (tag) => json({ message: `Tag ${tag.id} updated successfully`, tag: renderTag(tag) }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'tags.delete',
+    paths: ['/tag/delete'],
+    parse: ({ body }) => readName(body),
+    run: deleteTag,
+    render: (tag) => json({ message: `Tag ${tag.id} deleted successfully` }),
+  }),
+];

@@ -1,0 +1,135 @@
+import {
+  addManyTeamMembers,
+  addTeamMembers,
+  getOwnMembership,
+  type JoinOutcome,
+  removeTeamMember,
+  updateTeamMember,
+} from '../resolvers/team-members.ts';
+import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
+import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { defined, limitsFrom, renamed } from './limit-members.ts';
+import { assertNamesUser, wantedMembers } from './member-members.ts';
+import { renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
+import { renderUserRow } from './user-rows.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+const IN_TEAM = {
+  max_budget_in_team: 'max_budget',
+  rpm_limit: 'rpm_limit',
+  tpm_limit: 'tpm_limit',
+  budget_duration: 'budget_duration',
+};
+
+const readTeam = members({ team_id: requiredText });
+const readModels = members({ allowed_models: given(texts) });
+const readNamed = members({ team_id: requiredText, user_id: text, user_email: text });
+const readRole = members({ role: oneOf(MEMBER_ROLES) });
+
+const limitsIn = (sent: Sent) => ({
+  ...limitsFrom(renamed(sent, IN_TEAM)),
+  ...defined({ allowedModels: readModels(sent).allowed_models }),
+});
+
+function parseAddition(body: Uint8Array, member: 'member' | 'members') {
+  const sent = parseObject(body);
+  const { team_id: teamId } = readTeam(sent);
+  return { teamId, members: wantedMembers(sent[member], member, limitsIn(sent)) };
+}
+
+function namedIn(sent: Sent) {
+  const { team_id: teamId, user_id: userId, user_email: email } = readNamed(sent);
+  assertNamesUser(sent, ['body']);
+  return { teamId, userId, email };
+}
+
+const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome): object => ({
+  user_id: user?.id ?? wanted.userId,
+  user_email: user?.email ?? wanted.email,
+  success: failure === null,
+  error: failure,
+  updated_user: user === null ? null : { user_id: user.id, user_email: user.email },
+  updated_team_membership: member === null ? null : renderMembership(member),
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422],
+  failures: { body: 'detail', unknown: 'bad_request' },
+  bodyLimit: 1024 * 1024,
+} as const;
+
+/** Members of teams. */
+export const teamMemberRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'teamMembers.add',
+    paths: ['/team/member_add'],
+    answers: [200, 400, 401, 403, 404, 422],
+    failures: { body: 'detail' },
+    parse: ({ body }) => parseAddition(body, 'member'),
+    run: addTeamMembers,
+    render: (view) =>
+      json({
+        ...renderTeam(view),
+        updated_users: view.users.map(renderUserRow),
+        updated_team_memberships: view.added.map(renderMembership),
+      }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teamMembers.addMany',
+    paths: ['/team/bulk_member_add'],
+    answers: [200, 401, 403, 404, 422],
+    failures: { body: 'detail' },
+    parse: ({ body }) => parseAddition(body, 'members'),
+    run: addManyTeamMembers,
+    render: ({ view, outcomes }) => {
+      const added = outcomes.filter(({ failure }) => failure === null).length;
+      return json({
+        team_id: view.team.id,
+        results: outcomes.map(renderOutcome),
+        total_requested: outcomes.length,
+        successful_additions: added,
+        failed_additions: outcomes.length - added,
+        updated_team: renderTeamTable(view),
+      });
+    },
+  }),
+  route({
+    ...CHANGING,
+    name: 'teamMembers.update',
+    paths: ['/team/member_update'],
+    parse({ body }) {
+      const sent = parseObject(body);
+      return { named: namedIn(sent), role: readRole(sent).role, limits: limitsIn(sent) };
+    },
+    run: updateTeamMember,
+    render: (view) => json(renderMemberUpdate(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teamMembers.remove',
+    paths: ['/team/member_delete'],
+    parse: ({ body }) => namedIn(parseObject(body)),
+    run: removeTeamMember,
+    render: (view) => json(renderTeam(view)),
+  }),
+  route({
+    ...CHANGING,
+    method: 'GET',
+    name: 'teamMembers.own',
+    paths: ['/team/:team/members/me'],
+    answers: [200, 401, 403, 404],
+    failures: { body: 'detail' },
+    bodyLimit: 0,
+    parse: ({ params }) => ({ teamId: params['team'] ?? '' }),
+    run: getOwnMembership,
+    render: (view) => json({ ...renderMembership(view), role: view.member.role }),
+  }),
+];

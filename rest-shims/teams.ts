@@ -1,0 +1,300 @@
+import {
+  blockTeam,
+  changeTeamModels,
+  createTeam,
+  deleteTeams,
+  getTeam,
+  listTeams,
+  updateTeam,
+} from '../resolvers/teams.ts';
+import type { TeamDraft, TeamQuery } from '../resolvers/teams.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { ALL_TEAMS, TEAM_SORTS, type TeamPatch } from '../src/domain/teams/team.ts';
+import {
+  fields,
+  flagOf,
+  given,
+  members,
+  object,
+  parseObject,
+  recordOf,
+  requiredText,
+  requiredTexts,
+  text,
+  texts,
+} from './http/body-fields.ts';
+import { integer, query, text as queryText } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { defined, limitsFrom, renamed } from './limit-members.ts';
+import { wantedMembers } from './member-members.ts';
+import { renderCountedTeam, renderListedTeam, renderTeam, renderTeamInfo, renderTeamTable } from './team-rows.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** Names of the limits of members in the body of a team. */
+const MEMBER_LIMITS = {
+  team_member_budget: 'max_budget',
+  team_member_budget_duration: 'budget_duration',
+  team_member_rpm_limit: 'rpm_limit',
+  team_member_tpm_limit: 'tpm_limit',
+};
+
+const readMembers = members({
+  team_alias: given(text),
+  organization_id: given(text),
+  models: given(texts),
+  model_aliases: given(recordOf(text)),
+  metadata: given(object),
+  blocked: given(flagOf),
+  team_member_permissions: given(texts),
+  router_settings: given(object),
+});
+
+function patchOf(sent: Sent): TeamPatch {
+  const read = readMembers(sent);
+  return {
+    ...limitsFrom(sent),
+    ...defined({
+      alias: read.team_alias,
+      organizationId: read.organization_id,
+      models: read.models,
+      modelAliases: read.model_aliases === null ? {} : read.model_aliases,
+      metadata: read.metadata,
+      blocked: read.blocked ?? undefined,
+      memberPermissions: read.team_member_permissions,
+      routerSettings: read.router_settings,
+    }),
+  };
+}
+
+const readNew = members({ team_id: text });
+
+function parseNew(body: Uint8Array): TeamDraft {
+  const sent = parseObject(body);
+  return {
+    id: readNew(sent).team_id,
+    patch: patchOf(sent),
+    members: wantedMembers(sent['members_with_roles'] ?? [], 'members_with_roles', {}),
+    memberLimits: limitsFrom(renamed(sent, MEMBER_LIMITS)),
+  };
+}
+
+const readNamed = members({ team_id: requiredText });
+
+function parseChange(sent: Sent) {
+  const { team_id: id } = readNamed(sent);
+  return { id, patch: patchOf(sent), memberLimits: limitsFrom(renamed(sent, MEMBER_LIMITS)) };
+}
+
+const readPage = query({
+  user_id: queryText,
+  organization_id: queryText,
+  team_id: queryText,
+  team_alias: queryText,
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: 100, otherwise: 10 }),
+  sort_by: queryText,
+  sort_order: queryText,
+});
+
+function parsePage(search: string): TeamQuery {
+  const sent = readPage(search);
+  const [page, size] = [Number(sent.page), Number(sent.page_size)];
+  const teamId = idOrNull(sent.team_id);
+  // The reference ignores an unknown sort.
+  const sort = TEAM_SORTS.find((one) => one === sent.sort_by);
+  return {
+    filter: {
+      ids: teamId === null ? null : [teamId],
+      organizationId: idOrNull(sent.organization_id),
+      aliasPart: idOrNull(sent.team_alias),
+    },
+    userId: sent.user_id,
+    sort: sort ?? 'created_at',
+    descending: sort === undefined || sent.sort_order?.toLowerCase() === 'desc',
+    limit: size,
+    from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function parseList(search: string): TeamQuery {
+  const sent = new URLSearchParams(search);
+  return {
+    filter: { ...ALL_TEAMS, organizationId: idOrNull(sent.get('organization_id')) },
+    userId: sent.get('user_id'),
+    sort: 'created_at',
+    descending: false,
+    limit: null,
+    from: 0,
+  };
+}
+
+/** The team of a query. Throws InvalidInput when none is named. */
+function teamOf(search: string): { readonly id: string } {
+  const id = idOrNull(new URLSearchParams(search).get('team_id'));
+  const message = 'Malformed request. No team id passed in.';
+  if (id === null) throw new InvalidInput(message, [{ path: ['query', 'team_id'], rule: 'missing', message }]);
+  return { id };
+}
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 401, 403, 404, 422],
+  failures: { body: 'detail' },
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
+
+const readTeam = fields({ team_id: requiredText });
+const readTeams = fields({ team_ids: requiredTexts });
+const readModels = fields({ team_id: requiredText, models: requiredTexts });
+const readPermissions = fields({ team_id: requiredText, team_member_permissions: requiredTexts });
+
+/** Key routes that a member may be permitted. */
+const PERMISSIONS = [
+  '/key/info',
+  '/key/health',
+  '/key/list',
+  '/key/generate',
+  '/key/service-account/generate',
+  '/key/update',
+  '/key/delete',
+  '/key/regenerate',
+  '/key/block',
+  '/key/unblock',
+];
+
+const models = (verb: 'add' | 'remove', path: string): RouteRow =>
+  route({
+    ...CHANGING,
+    name: `teams.${verb}Models`,
+    paths: [path],
+    parse({ body }) {
+      const { team_id: id, models: sent } = readModels(body);
+      return { id, add: verb === 'add' ? sent : [], remove: verb === 'remove' ? sent : [] };
+    },
+    run: changeTeamModels,
+    render: (view) => json(renderTeamTable(view)),
+  });
+
+const block = (blocked: boolean, path: string): RouteRow =>
+  route({
+    ...CHANGING,
+    name: blocked ? 'teams.block' : 'teams.unblock',
+    paths: [path],
+    parse: ({ body }) => ({ id: readTeam(body).team_id, blocked }),
+    run: blockTeam,
+    render: (view) => json(renderTeamTable(view)),
+  });
+
+/** Teams. */
+export const teamRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'teams.create',
+    paths: ['/team/new'],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'rule' },
+    parse: ({ body }) => parseNew(body),
+    run: createTeam,
+    render: (view) => json(renderTeam(view)),
+  }),
+  route({
+    ...READING,
+    name: 'teams.info',
+    paths: ['/team/info'],
+    failures: { body: 'auth' },
+    parse: ({ search }) => teamOf(search),
+    run: getTeam,
+    render: (view) => json(renderTeamInfo(view)),
+  }),
+  route({
+    ...READING,
+    name: 'teams.list',
+    paths: ['/team/list'],
+    answers: [200, 401],
+    parse: ({ search }) => parseList(search),
+    run: listTeams,
+    render: ({ teams }) => json(teams.map(renderListedTeam)),
+  }),
+  route({
+    ...READING,
+    name: 'teams.page',
+    paths: ['/v2/team/list'],
+    answers: [200, 401, 422],
+    parse: ({ search }) => parsePage(search),
+    run: listTeams,
+    render: ({ teams, totalCount }, { search }) => {
+      const { page, page_size: size } = readPage(search);
+      return json({
+        teams: teams.map(renderCountedTeam),
+        total: totalCount,
+        page: Number(page),
+        page_size: Number(size),
+        total_pages: Math.ceil(totalCount / Number(size)),
+      });
+    },
+  }),
+  route({
+    ...CHANGING,
+    name: 'teams.update',
+    paths: ['/team/update'],
+    answers: [200, 400, 401, 403, 404, 422],
+    failures: { body: 'rule' },
+    parse: ({ body }) => parseChange(parseObject(body)),
+    run: updateTeam,
+    render: (view) => json({ team_id: view.team.id, data: renderTeamTable(view) }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teams.patch',
+    method: 'PATCH',
+    paths: ['/team/:team'],
+    answers: [200, 400, 401, 403, 404, 422],
+    failures: { body: 'rule' },
+    parse: ({ body, params }) => parseChange({ ...parseObject(body), team_id: params['team'] }),
+    run: updateTeam,
+    render: (view) => json({ team_id: view.team.id, data: renderTeamTable(view) }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teams.delete',
+    paths: ['/team/delete'],
+    parse: ({ body }) => readTeams(body).team_ids,
+    run: deleteTeams,
+    render: (ids) => json({ deleted_teams: ids }),
+  }),
+  block(true, '/team/block'),
+  block(false, '/team/unblock'),
+  models('add', '/team/model/add'),
+  models('remove', '/team/model/delete'),
+  route({
+    ...READING,
+    name: 'teams.permissions',
+    paths: ['/team/permissions_list'],
+    failures: { body: 'auth' },
+    parse: ({ search }) => teamOf(search),
+    run: getTeam,
+    render: ({ team }) =>
+      json({
+        team_id: team.id,
+        team_member_permissions: team.memberPermissions,
+        all_available_permissions: PERMISSIONS,
+      }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'teams.updatePermissions',
+    paths: ['/team/permissions_update'],
+    parse({ body }) {
+      const { team_id: id, team_member_permissions: memberPermissions } = readPermissions(body);
+      return { id, patch: { memberPermissions }, memberLimits: {} };
+    },
+    run: updateTeam,
+    render: (view) => json(renderTeam(view)),
+  }),
+];

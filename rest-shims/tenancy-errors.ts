@@ -1,0 +1,59 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { type RenderedError, renderError, statusOf } from './errors.ts';
+
+/** How a row of users, teams and what belongs to them answers failures; the reference has several forms. */
+export interface FailureForm {
+  /**
+   * `detail`: `{"detail":{"error":…}}`. `text`: `{"detail":…}`. `auth`, `named` and `rule`: the OpenAI envelope, with the
+   * type `auth_error`, a type by the failure and `param`, or `internal_server_error`.
+   */
+  readonly body: 'detail' | 'text' | 'auth' | 'named' | 'rule';
+  /** Parameter of the form `named`. */
+  readonly param?: string;
+  /** Status class of an unknown row, where it is not that of NotFound. */
+  readonly unknown?: 'bad_request';
+  /** Status class of a taken id, where it is not a malformed request. */
+  readonly taken?: 'conflict';
+}
+
+function statusIn(form: FailureForm, error: DomainError): number {
+  if (form.unknown === 'bad_request' && error instanceof NotFound)
+    return statusOf('management', new InvalidInput(error.message));
+  return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
+}
+
+/** A failure in the form of its row, or in that of the surface `management`. */
+export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  const status = statusIn(form, error);
+  const value = bodyIn(form, error, String(status));
+  if (value === null) return renderError('management', error, headers);
+  return { status, headers: {}, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+/** The body of a failure in the form of its row; null where the common form of the surface holds. */
+function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {
+  const isCommon =
+    !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
+    (error instanceof InvalidInput && error.issues.length > 0 && form.body !== 'auth');
+  const { message } = error;
+  if (error instanceof Conflict && error.field === 'member')
+    return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
+  if (error instanceof Forbidden && error.right === 'user_owner')
+    return { error: { message, type: 'internal_server_error', param: null, code } };
+  if (isCommon) return null;
+  switch (form.body) {
+    case 'detail':
+      return { detail: { error: message } };
+    case 'text':
+      return { detail: message };
+    case 'auth':
+      return { error: { message, type: 'auth_error', param: 'None', code } };
+    case 'named':
+      return { error: { message, type: typeOf(error), param: form.param ?? null, code } };
+    case 'rule':
+      return { error: { message, type: 'internal_server_error', param: null, code } };
+  }
+}
+
+const typeOf = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

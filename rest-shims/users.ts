@@ -1,0 +1,333 @@
+import { answerInvitation, createInvitation, deleteInvitation, getInvitation } from '../resolvers/invitations.ts';
+import {
+  countUsers,
+  createUser,
+  deleteUsers,
+  getUser,
+  listUsers,
+  updateUser,
+  USER_PAGE_SIZE,
+  type UserDraft,
+  type UserQuery,
+} from '../resolvers/users.ts';
+import { updateUsers } from '../resolvers/user-updates.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { ROLES } from '../src/domain/role.ts';
+import { USER_SORTS, type UserPatch } from '../src/domain/users/user.ts';
+import {
+  fields,
+  flagOf,
+  given,
+  members,
+  object,
+  oneOf,
+  parseObject,
+  requiredText,
+  requiredTexts,
+  text,
+  texts,
+} from './http/body-fields.ts';
+import { integer, query, text as queryText } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { parseDraft } from './key-members.ts';
+import { defined, limitsFrom } from './limit-members.ts';
+import {
+  renderChangedUser,
+  renderFlatUser,
+  renderInvitation,
+  renderNewUser,
+  renderUserInfo,
+  renderUserRow,
+} from './user-rows.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+const DEFAULT_PAGE_SIZE = 25;
+
+/** `teams` of a new user: ids, or objects with a `team_id`. */
+const teamIds = (sent: unknown): { readonly value: readonly string[] } => ({
+  value: (Array.isArray(sent) ? sent : []).flatMap((one: unknown) => {
+    const id = typeof one === 'object' && one !== null ? (one as Sent)['team_id'] : one;
+    return typeof id === 'string' ? [id] : [];
+  }),
+});
+
+const readDraft = members({ user_id: text, auto_create_key: flagOf, teams: teamIds });
+const readMembers = members({
+  user_alias: given(text),
+  user_email: given(text),
+  user_role: given(oneOf(ROLES)),
+  models: given(texts),
+  metadata: given(object),
+  model_max_budget: given(object),
+  allowed_cache_controls: given(texts),
+  sso_user_id: given(text),
+});
+
+function patchOf(sent: Sent): UserPatch {
+  const read = readMembers(sent);
+  return {
+    ...limitsFrom(sent),
+    ...defined({
+      alias: read.user_alias,
+      email: read.user_email,
+      role: read.user_role,
+      models: read.models,
+      metadata: read.metadata,
+      modelMaxBudget: read.model_max_budget,
+      allowedCacheControls: read.allowed_cache_controls,
+      ssoUserId: read.sso_user_id,
+    }),
+  };
+}
+
+/** Rate limits and models of a new user apply to its key, too; its budget does not. */
+function parseNew(body: Uint8Array): UserDraft {
+  const sent = parseObject(body);
+  const read = readDraft(sent);
+  const patch = patchOf(sent);
+  const key = read.auto_create_key === false ? null : parseDraft(body);
+  return {
+    id: read.user_id,
+    patch,
+    teamIds: read.teams,
+    key: key && { ...key, key: null, role: null, teamId: null, maxBudget: null, budgetDuration: null },
+  };
+}
+
+const readNamed = members({ user_id: text, user_email: text });
+
+function parseChange(sent: Sent) {
+  const { user_id: id, user_email: email } = readNamed(sent);
+  const { email: sentEmail, ...patch } = patchOf(sent);
+  // Without an id the email names the user.
+  return {
+    named: { id, email },
+    patch: idOrNull(id) === null ? patch : { ...patch, ...defined({ email: sentEmail }) },
+  };
+}
+
+function parseChanges(body: Uint8Array) {
+  const { users } = parseObject(body);
+  if (Array.isArray(users) && users.length > 0)
+    return users.map((one: unknown) => parseChange(typeof one === 'object' && one !== null ? { ...one } : {}));
+  throw new InvalidInput('Either users or all_users must be provided. Name the users in users.');
+}
+
+const readList = query({
+  role: queryText,
+  user_ids: queryText,
+  sso_user_ids: queryText,
+  user_email: queryText,
+  team: queryText,
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: USER_PAGE_SIZE, otherwise: DEFAULT_PAGE_SIZE }),
+  sort_by: queryText,
+  sort_order: queryText,
+});
+
+const listed = (sent: string | null): readonly string[] | null =>
+  sent === null
+    ? null
+    : sent
+        .split(',')
+        .map((id) => id.trim())
+        .filter(Boolean);
+
+/** The sort of a list. Users are not ordered by their spend, which is not stored with them. */
+function sortOf(sent: string | null): UserQuery['sort'] {
+  if (sent === null || sent === 'spend' || sent === 'max_budget') return 'created_at';
+  const known = USER_SORTS.find((sort) => sort === sent);
+  if (known === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
+  return known;
+}
+
+function parseList(search: string): UserQuery {
+  const sent = readList(search);
+  const role = sent.role === null ? null : ROLES.find((one) => one === sent.role);
+  if (role === undefined) throw new InvalidInput(`Invalid role. Must be one of: ${ROLES.join(', ')}`);
+  const [page, size] = [Number(sent.page), Number(sent.page_size)];
+  return {
+    filter: {
+      ids: listed(sent.user_ids),
+      emails: null,
+      emailPart: idOrNull(sent.user_email),
+      role,
+      ssoUserIds: listed(sent.sso_user_ids),
+    },
+    teamId: idOrNull(sent.team),
+    sort: sortOf(sent.sort_by),
+    descending: sent.sort_by === null || sent.sort_order?.toLowerCase() === 'desc',
+    limit: size,
+    from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+  };
+}
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422],
+  failures: { body: 'rule' },
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', answers: [200, 401, 403, 404], bodyLimit: 0 } as const;
+
+const readIds = fields({ user_ids: requiredTexts });
+const userOf = (search: string) => ({ id: new URLSearchParams(search).get('user_id') });
+
+const readInvited = fields({ user_id: requiredText });
+const readInvitation = fields({ invitation_id: requiredText });
+const readAnswer = fields({ invitation_id: requiredText, is_accepted: flagOf });
+
+/** Users. */
+export const userRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'users.create',
+    paths: ['/user/new'],
+    answers: [200, 400, 401, 403, 409, 422],
+    failures: { body: 'rule', taken: 'conflict' },
+    parse: ({ body }) => parseNew(body),
+    run: createUser,
+    render: (created, { body }) =>
+      json(renderNewUser(created, parseNew(body).teamIds), { 'cache-control': 'no-store' }),
+  }),
+  route({
+    ...READING,
+    name: 'users.info',
+    paths: ['/user/info'],
+    parse: ({ search }) => userOf(search),
+    run: getUser,
+    render: (details) => json(renderUserInfo(details)),
+  }),
+  route({
+    ...READING,
+    name: 'users.flatInfo',
+    paths: ['/v2/user/info'],
+    parse: ({ search }) => userOf(search),
+    run: getUser,
+    render: (details) => json(renderFlatUser(details)),
+  }),
+  route({
+    ...READING,
+    name: 'users.list',
+    paths: ['/user/list'],
+    answers: [200, 400, 401, 422],
+    parse: ({ search }) => parseList(search),
+    run: listUsers,
+    render: ({ users, totalCount }, { search }) => {
+      const { page, page_size: size } = readList(search);
+      return json({
+        users: users.map((view) => ({ ...renderUserRow(view), key_count: view.keys.length })),
+        total: totalCount,
+        page: Number(page),
+        page_size: Number(size),
+        total_pages: Math.ceil(totalCount / Number(size)),
+      });
+    },
+  }),
+  route({
+    ...CHANGING,
+    name: 'users.update',
+    paths: ['/user/update'],
+    parse: ({ body }) => parseChange(parseObject(body)),
+    run: updateUser,
+    render: (view) => json(renderChangedUser(view)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'users.bulkUpdate',
+    paths: ['/user/bulk_update'],
+    parse: ({ body }) => parseChanges(body),
+    run: updateUsers,
+    render: (outcomes) => {
+      const done = outcomes.filter(({ failure }) => failure === null);
+      return json({
+        results: outcomes.map(({ named, view, failure }) => ({
+          user_id: view?.user.id ?? named.id,
+          user_email: view?.user.email ?? named.email,
+          success: failure === null,
+          error: failure,
+          updated_user: view === null ? null : renderUserRow(view),
+        })),
+        total_requested: outcomes.length,
+        successful_updates: done.length,
+        failed_updates: outcomes.length - done.length,
+      });
+    },
+  }),
+  route({
+    ...CHANGING,
+    name: 'users.delete',
+    paths: ['/user/delete'],
+    answers: [200, 401, 403, 404, 422],
+    failures: { body: 'detail' },
+    parse: ({ body }) => readIds(body).user_ids,
+    run: deleteUsers,
+    render: (count) => json(count),
+  }),
+  route({
+    ...READING,
+    name: 'users.count',
+    paths: ['/user/available_users'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: countUsers,
+    // No licence limits the users here.
+    render: ({ users, teams }) =>
+      json({
+        total_users: null,
+        total_teams: null,
+        total_users_used: users,
+        total_teams_used: teams,
+        total_teams_remaining: null,
+        total_users_remaining: null,
+      }),
+  }),
+];
+
+/** Invitations of users. */
+export const invitationRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'invitations.create',
+    paths: ['/invitation/new'],
+    parse: ({ body }) => ({ userId: readInvited(body).user_id }),
+    run: createInvitation,
+    render: (invitation) => json(renderInvitation(invitation)),
+  }),
+  route({
+    ...READING,
+    name: 'invitations.info',
+    paths: ['/invitation/info'],
+    answers: [200, 400, 401],
+    failures: { body: 'detail' },
+    parse: ({ search }) => ({ id: new URLSearchParams(search).get('invitation_id') ?? '' }),
+    run: getInvitation,
+    render: (invitation) => json(renderInvitation(invitation)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'invitations.answer',
+    paths: ['/invitation/update'],
+    failures: { body: 'detail' },
+    parse({ body }) {
+      const { invitation_id: id, is_accepted: isAccepted } = readAnswer(body);
+      return { id, isAccepted: isAccepted ?? false };
+    },
+    run: answerInvitation,
+    render: (invitation) => json(renderInvitation(invitation)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'invitations.delete',
+    paths: ['/invitation/delete'],
+    failures: { body: 'detail' },
+    parse: ({ body }) => ({ id: readInvitation(body).invitation_id }),
+    run: deleteInvitation,
+    render: (invitation) => json(renderInvitation(invitation)),
+  }),
+];

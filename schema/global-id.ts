@@ -1,0 +1,27 @@
+import { encodeGlobalID } from '@pothos/plugin-relay';
+
+/** The type and the local id of a global id. */
+export interface NodeAddress {
+  readonly typename: string;
+  readonly id: string;
+}
+
+/** Longest global id that is decoded. The longest local ids are those of spans and catalog entries. */
+const MAX_LENGTH = 2_048;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const DECODED = /^([A-Za-z]\w*):(.+)$/s;
+
+/** Decodes a global id; null for text that is not one. */
+export function readGlobalId(text: string): NodeAddress | null {
+  if (text.length > MAX_LENGTH || !BASE64.test(text)) return null;
+  const [, typename, id] = DECODED.exec(Buffer.from(text, 'base64').toString()) ?? [];
+  // One object has one id: a spelling that encodes to another text names nothing.
+  if (typename === undefined || id === undefined || encodeGlobalID(typename, id) !== text) return null;
+  return { typename, id };
+}
+
+/** The local id in an argument that takes a global id of one type, or the local id itself. */
+export function localId(typename: string, text: string): string {
+  const address = readGlobalId(text);
+  return address?.typename === typename ? address.id : text;
+}

@@ -1,0 +1,75 @@
+import { type GraphQLNamedType, type GraphQLSchema, isObjectType } from 'graphql';
+import { resolveNodes } from '@pothos/plugin-relay';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { builder, type GraphContext } from './builder.ts';
+import { readGlobalId } from './global-id.ts';
+import { NODE_COST } from './limits.ts';
+
+/** Most ids of one `nodes` field. */
+const MAX_NODES = 100;
+
+/**
+ * Loads nodes one by one for `loadMany`. A failure belongs to its own id. Loaders batch what is read from a store.
+ */
+export function nodesOf<Node extends object>(
+  load: (id: string, context: GraphContext) => Node | null | Promise<Node | null>,
+) {
+  return (ids: readonly string[], context: GraphContext): Promise<readonly (Node | null)[]> =>
+    Promise.all(ids.map((id) => loadedOrFailed(() => load(id, context))));
+}
+
+/** An error in place of a value is reported for its own item of a list; a rejection would fail the whole list. */
+async function loadedOrFailed<Node>(load: () => Node | Promise<Node>): Promise<Node> {
+  try {
+    return await load();
+  } catch (error) {
+    return (error instanceof Error ? error : new Error('A node could not be read.', { cause: error })) as Node;
+  }
+}
+
+/** The address of a global id; null for malformed text and for names of types that are no nodes. */
+function nodeAddressOf(globalId: string, schema: GraphQLSchema) {
+  const address = readGlobalId(globalId);
+  return address !== null && isNodeType(schema.getType(address.typename)) ? address : null;
+}
+
+const isNodeType = (type: GraphQLNamedType | undefined): boolean =>
+  isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
+
+/** A node may be a trace, the most expensive one. */
+const nodeCost = (count: number) => ({ field: NODE_COST * count, multiplier: count });
+
+builder.queryFields((t) => ({
+  node: t.field({
+    type: builder.nodeInterfaceRef(),
+    nullable: true,
+    complexity: NODE_COST,
+    description:
+      'The object with this global id. Null for a malformed id, an unknown id, and an object that the caller may not read.',
+    args: { id: t.arg.id({ required: true, description: 'Global id: `id` of any object.' }) },
+    resolve: async (_root, { id }, context, info) =>
+      (await resolveNodes(builder, context, info, [nodeAddressOf(id, info.schema)]))[0] as object | null,
+  }),
+  nodes: t.field({
+    type: [builder.nodeInterfaceRef()],
+    nullable: { list: false, items: true },
+    complexity: ({ ids }) => nodeCost(ids.length),
+    description: `The objects with these global ids, in the same order, with null as in \`node\`. At most ${MAX_NODES}.`,
+    args: { ids: t.arg.idList({ required: true, description: `Global ids, at most ${MAX_NODES}.` }) },
+    resolve: async (_root, { ids }, context, info) => {
+      assertFew(ids.length);
+      return (await resolveNodes(
+        builder,
+        context,
+        info,
+        ids.map((id) => nodeAddressOf(id, info.schema)),
+      )) as (object | null)[];
+    },
+  }),
+}));
+
+function assertFew(count: number): void {
+  if (count <= MAX_NODES) return;
+  const message = `must have at most ${MAX_NODES} ids`;
+  throw new InvalidInput(`\`ids\` ${message}.`, [{ path: ['ids'], rule: 'range', message, input: count }]);
+}

@@ -1,0 +1,75 @@
+import type { Loaders } from '../resolvers/operation/loaders.ts';
+import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
+import { type KnownOfAgent, type KnownOfTrace, partsOf, TraceAgentType } from './refs.ts';
+import { usdOrNull } from './spend.ts';
+
+interface Loading {
+  readonly loaders: Loaders;
+}
+
+/** The agents of a trace. Reads its spans unless they are known. */
+export async function agentsOf(trace: KnownOfTrace, loaders: Loaders): Promise<KnownOfAgent[]> {
+  const within = partsOf(trace);
+  return (await readAgents(trace, loaders)).map((agent) => ({ ...agent, within }));
+}
+
+async function readAgents(trace: KnownOfTrace, loaders: Loaders) {
+  if (trace.agents) return trace.agents;
+  const { summary } = trace;
+  const spans = await loaders.spansByTrace.load(summary);
+  return assembleTrace([summary], new Map([[summary.traceRef, spans]]))?.agents ?? [];
+}
+
+const booksOf = ({ within }: KnownOfAgent, { loaders }: Loading) => loaders.booksByTrace.load(within);
+
+TraceAgentType.implement({
+  description:
+    'An agent of a trace: all of its agent spans with one agent name. It has the calls below them, up to the next agent.',
+  fields: (t) => {
+    const tokens = (member: 'inputTokens' | 'outputTokens', description: string) =>
+      t.field({
+        type: 'BigInt',
+        description,
+        resolve: async (agent, _args, { scope }) =>
+          (await booksOf(agent, scope)).agentTokens.get(agent.name)?.[member] ?? 0,
+      });
+    const calls = (member: 'pricedCalls' | 'estimatedCalls', description: string) =>
+      t.int({
+        description,
+        resolve: async (agent, _args, { scope }) =>
+          (await booksOf(agent, scope)).agentSpend.get(agent.name)?.[member] ?? 0,
+      });
+    return {
+      name: t.exposeString('name', {
+        description: 'Agent name that its spans declare, else the name of the first span.',
+      }),
+      parentAgent: t.exposeString('parentAgent', {
+        nullable: true,
+        description: 'Nearest ancestor agent with another name. Null at the top.',
+      }),
+      invocations: t.exposeInt('invocations', { description: 'Number of its agent spans.' }),
+      llmCalls: t.exposeInt('llmCalls', {
+        description: 'Number of its model calls. A call that several spans describe counts once.',
+      }),
+      toolCalls: t.exposeInt('toolCalls', { description: 'Number of its tool calls.' }),
+      inputTokens: tokens(
+        'inputTokens',
+        'Input tokens of its model calls; of its own spans in a trace without model calls.',
+      ),
+      outputTokens: tokens('outputTokens', 'Output tokens, likewise.'),
+      durationMs: t.exposeFloat('durationMs', {
+        description: 'Sum of the durations of its agent spans in milliseconds. Parallel spans can exceed the trace.',
+      }),
+      costUsd: t.field({
+        type: 'Decimal',
+        nullable: true,
+        description:
+          'Cost of its priced calls in USD, estimates included. Each call counts once. Null when none is priced.',
+        resolve: async (agent, _args, { scope }) =>
+          usdOrNull((await booksOf(agent, scope)).agentSpend.get(agent.name)?.spend),
+      }),
+      pricedCalls: calls('pricedCalls', 'Number of its calls with a known cost.'),
+      estimatedCalls: calls('estimatedCalls', 'Number of its calls with an estimated cost.'),
+    };
+  },
+});

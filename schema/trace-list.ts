@@ -1,0 +1,151 @@
+import { countTraces, searchTraces, type TraceCountQuery, type TraceSearchPage } from '../resolvers/trace-search.ts';
+import { listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
+import { Unsupported } from '../src/domain/errors.ts';
+import { cursorAfter } from '../src/domain/traces/cursor.ts';
+import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
+import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
+import { NO_FILTERS } from '../src/domain/traces/trace-search.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { COUNT_COST } from './limits.ts';
+import type { Connection } from './paging.ts';
+import { type KnownOfTrace, TraceType } from './refs.ts';
+import { filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
+
+interface TraceListConnection extends Connection<KnownOfTrace> {
+  /** The traces of all pages. */
+  readonly counted: TraceCountQuery;
+}
+
+export const TraceConnectionType = builder.connectionObject(
+  {
+    type: TraceType,
+    name: 'TraceConnection',
+    description: 'One page of traces.',
+    fields: (t) => ({
+      totalCount: t.int({
+        complexity: COUNT_COST,
+        description: 'Number of traces on all pages. Expensive: counts all traces of the window.',
+        resolve: (connection, _args, { scope }) => countTraces(scope, (connection as TraceListConnection).counted),
+      }),
+    }),
+  },
+  { name: 'TraceEdge', description: 'One trace of a page.' },
+);
+
+function connectionOf(
+  items: readonly TraceSummary[],
+  hasNextPage: boolean,
+  cursorOf: (summary: TraceSummary) => string,
+  counted: TraceCountQuery,
+): TraceListConnection {
+  const edges = items.map((summary) => ({
+    node: { summary },
+    get cursor() {
+      return cursorOf(summary);
+    },
+  }));
+  return {
+    edges,
+    counted,
+    pageInfo: {
+      hasNextPage,
+      hasPreviousPage: false,
+      get startCursor() {
+        return edges[0]?.cursor ?? null;
+      },
+      get endCursor() {
+        return edges.at(-1)?.cursor ?? null;
+      },
+    },
+  };
+}
+
+async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
+  const { items, nextCursor, window } = await page;
+  const counted = { ...window, filters: NO_FILTERS };
+  return connectionOf(items, nextCursor !== null, (summary) => cursorAfter(window, summary), counted);
+}
+
+export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<TraceListConnection> {
+  const { items, nextCursor, search } = await page;
+  return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary), search);
+}
+
+/** Arguments of a page of traces, and its cost. */
+export const tracePageCost = ({ first }: { readonly first?: number | null | undefined }) => ({
+  field: 1,
+  multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
+});
+
+builder.queryField('traces', (t) =>
+  t.field({
+    type: TraceConnectionType,
+    description: `Traces that began inside a window, newest first. At most ${TRACE_PAGE_SIZE} a page.`,
+    complexity: tracePageCost,
+    args: {
+      ...windowArgs(),
+      first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${TRACE_PAGE_SIZE} when absent.` }),
+      after: t.arg.string({
+        description:
+          'Returns traces after this cursor. It contains window, filter and order, which may be left out then.',
+      }),
+      filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
+      orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),
+    },
+    resolve(_root, { from, to, first, after, filter, orderBy }, { scope }) {
+      if (orderBy?.direction === 'ascending') throw new Unsupported('Traces support the direction DESC only.');
+      const asked = {
+        startMs: from?.getTime() ?? null,
+        endMs: to?.getTime() ?? null,
+        cursor: after ?? null,
+        limit: first ?? TRACE_PAGE_SIZE,
+      };
+      const isSearch = filter || orderBy || isSearchCursor(after ?? '');
+      if (!isSearch) return connectionOfPage(listTraces(scope, asked));
+      return connectionOfSearch(
+        searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order: orderBy?.field ?? null }),
+      );
+    },
+  }),
+);
+
+const TraceUpdateType = builder.objectRef<TraceUpdate>('TraceUpdate').implement({
+  description: 'A trace after spans of it were stored.',
+  fields: (t) => ({
+    cursor: t.exposeString('id', { description: 'Position of this update. Pass it as `after` to resume.' }),
+    trace: t.field({
+      type: TraceType,
+      description: 'The trace.',
+      resolve: ({ event: { summary } }): KnownOfTrace => ({ summary }),
+    }),
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
+    }),
+  }),
+});
+
+builder.subscriptionField('traceUpdates', (t) =>
+  t.field({
+    type: TraceUpdateType,
+    description:
+      'Traces whenever spans of them are stored: the complete summary, not a difference. Ends within seconds when the ' +
+      'key loses its right to read, and with CONFLICT when its rights change.',
+    args: {
+      traceId: t.arg.id({ description: 'Trace id or global id of one trace; all traces when absent.' }),
+      filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update.' }),
+      after: t.arg.string({
+        description:
+          'Cursor of the last received update: later updates are sent first. CONFLICT when they are no longer kept; the ' +
+          'last 512 are.',
+      }),
+    },
+    subscribe: (_root, { traceId, after, filter }, { scope }) =>
+      watchTraces(scope, {
+        traceId: typeof traceId === 'string' ? (localId('Trace', traceId).split(':')[0] ?? null) : null,
+        after: after ?? null,
+        filters: filtersOf(filter),
+      }),
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,81 @@
+// npm run docs:configuration
+//
+// Writes docs/configuration.md from the table of settings.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultOf } from '../src/runtime/settings/command-line.ts';
+import type { Setting, SettingGroup } from '../src/runtime/settings/setting.ts';
+import { SETTING_GROUPS } from '../src/runtime/settings/table.ts';
+
+const INTRODUCTION = `# Configuration
+
+Generated from \`src/runtime/settings/table.ts\` by \`npm run docs:configuration\`. \`npm start -- --help\` prints the same settings.
+
+A command-line argument wins over its variable, a variable over the file; for \`tracing.store\` the file wins. An empty variable
+counts as not set. Where a row has several variables, the first one that is set wins.
+
+\`\`\`yaml
+model_list:
+  - model_name: gpt-4o # name that callers use
+    litellm_params:
+      model: openai/gpt-4o # provider, and its name of the model
+      api_base: https://api.openai.com/v1
+      api_key: os.environ/OPENAI_API_KEY # replaced by the variable
+      timeout: 600 # seconds to the first byte of the answer
+      input_cost_per_token: 0.0000025 # optional; replaces the price of the catalog
+general_settings:
+  master_key: os.environ/LITELLM_MASTER_KEY
+\`\`\`
+
+Providers, their addresses and the variables of their keys are in [providers.md](providers.md). A model without \`api_base\` and
+\`api_key\` takes both from there.
+
+\`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
+replaced.
+
+## Wrong values and settings without effect
+
+A wrong value ends the start with exit code 1. All wrong values are reported at once, each with its variable, or file, line and
+key. Secrets are never repeated.
+
+A section or key that Lensgate does not support (guardrails, cache, callbacks, router settings and others of the LiteLLM proxy) has
+no effect, and the start logs one warning for each, with file and line. So it does for unknown keys, with the nearest known name. With
+\`strict_config: true\` at the top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty)
+is no reason for a warning. Unknown keys of \`model_info\` are accepted as free data.
+`;
+
+const HEAD = ['Argument, variable', 'Key in the file', 'Default', 'Meaning'];
+
+const code = (text: string): string => `\`${text}\``;
+
+function cellsOf(row: Setting): readonly string[] {
+  const names = [row.argument, ...(row.env ?? [])].filter((name) => name !== undefined);
+  const form = row.kind.form === '' ? '' : ` Value: ${row.kind.form}.`;
+  const since = row.since === undefined ? '' : ` Since ${row.since}.`;
+  const reader = row.readBy === undefined ? '' : ` Read by ${row.readBy}.`;
+  const isQuantity = /^\d/.test(defaultOf(row)) && row.unit !== undefined;
+  return [
+    names.map(code).join(', '),
+    row.file === undefined ? '' : code(row.file),
+    `${defaultOf(row)}${isQuantity ? ` ${row.unit}` : ''}`,
+    `${row.description}${form}${reader}${since}`.replaceAll('|', '\\|'),
+  ];
+}
+
+/** A table with padded columns, as the formatter writes it. */
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const widths = HEAD.map((_, column) => Math.max(...[HEAD, ...rows].map((cells) => cells[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  return [line(HEAD), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
+}
+
+const sectionOf = ({ title, note, settings }: SettingGroup): string =>
+  [`## ${title}`, ...(note === undefined ? [] : [note]), tableOf(Object.values(settings).map(cellsOf))].join('\n\n');
+
+/** The text of docs/configuration.md. */
+export const configurationDocument = (): string =>
+  `${[INTRODUCTION.trimEnd(), ...SETTING_GROUPS.map(sectionOf)].join('\n\n')}\n`;
+
+if (import.meta.main)
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), configurationDocument());

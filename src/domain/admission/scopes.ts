@@ -1,0 +1,46 @@
+/** Scopes of limits per minute and of parallel calls, by their names on the wire. */
+export type RateScope =
+  | 'api_key'
+  | 'user'
+  | 'team'
+  | 'team_member'
+  | 'organization'
+  | 'project'
+  | 'end_user'
+  | 'tag'
+  | 'tag_per_key'
+  | 'model_per_key'
+  | 'model_per_team'
+  | 'model_per_organization'
+  | 'model_per_project';
+
+/** Scopes of budgets. */
+export type BudgetScope =
+  | 'key'
+  | 'key_window'
+  | 'team'
+  | 'team_window'
+  | 'team_member'
+  | 'user'
+  | 'end_user'
+  | 'organization'
+  | 'project'
+  | 'tag'
+  | 'access_group'
+  | 'global';
+
+/** Whether a budget refuses a spend equal to it (`at`) or only one above it. */
+export const BUDGET_REFUSES: Readonly<Record<BudgetScope, 'at' | 'above'>> = {
+  key: 'at',
+  key_window: 'at',
+  team: 'above',
+  team_window: 'at',
+  team_member: 'at',
+  user: 'at',
+  end_user: 'above',
+  organization: 'at',
+  project: 'at',
+  tag: 'above',
+  access_group: 'at',
+  global: 'above',
+};

@@ -1,0 +1,72 @@
+import { InvalidInput } from '../errors.ts';
+import { windowEnd } from '../keys/durations.ts';
+import { type Usd, usdNumber } from '../money.ts';
+
+/** Budget and rate limits of a user, a team, a member or a customer. Null is unlimited. */
+export interface Limits {
+  readonly maxBudget: Usd | null;
+  /** It never refuses. */
+  readonly softBudget: Usd | null;
+  /** How often the spend begins anew, as `1d`; null for never. */
+  readonly budgetDuration: string | null;
+  /** End of the current budget window; null without a budget duration. */
+  readonly budgetResetAt: Date | null;
+  /** Requests a minute. */
+  readonly rpmLimit: number | null;
+  /** Tokens a minute. */
+  readonly tpmLimit: number | null;
+  /** Tokens a day of batches. */
+  readonly tpdLimit: number | null;
+  readonly maxParallelRequests: number | null;
+}
+
+/** Changes to limits. An absent member stays as it is, null removes it. */
+export type LimitsPatch = Partial<Omit<Limits, 'budgetResetAt'>>;
+
+export const NO_LIMITS: Limits = {
+  maxBudget: null,
+  softBudget: null,
+  budgetDuration: null,
+  budgetResetAt: null,
+  rpmLimit: null,
+  tpmLimit: null,
+  tpdLimit: null,
+  maxParallelRequests: null,
+};
+
+function assertAmount(name: string, amount: Usd | null | undefined): void {
+  if (amount === null || amount === undefined || amount >= 0n) return;
+  throw new InvalidInput(`${name} must be a non-negative finite number. Received: ${usdNumber(amount)}`);
+}
+
+/** Limits with a patch applied. Throws InvalidInput for an amount below zero and for a malformed duration. */
+export function withLimits(before: Limits, patch: LimitsPatch, now: Date): Limits {
+  assertAmount('max_budget', patch.maxBudget);
+  assertAmount('soft_budget', patch.softBudget);
+  const { budgetDuration } = patch;
+  const resetAt = typeof budgetDuration === 'string' ? windowEnd(budgetDuration, now) : null;
+  return {
+    maxBudget: patch.maxBudget === undefined ? before.maxBudget : patch.maxBudget,
+    softBudget: patch.softBudget === undefined ? before.softBudget : patch.softBudget,
+    budgetDuration: budgetDuration === undefined ? before.budgetDuration : budgetDuration,
+    budgetResetAt: budgetDuration === undefined ? before.budgetResetAt : resetAt,
+    rpmLimit: patch.rpmLimit === undefined ? before.rpmLimit : patch.rpmLimit,
+    tpmLimit: patch.tpmLimit === undefined ? before.tpmLimit : patch.tpmLimit,
+    tpdLimit: patch.tpdLimit === undefined ? before.tpdLimit : patch.tpdLimit,
+    maxParallelRequests:
+      patch.maxParallelRequests === undefined ? before.maxParallelRequests : patch.maxParallelRequests,
+  };
+}
+
+/** Whether a patch sets any limit. */
+export const setsLimits = (patch: object): boolean =>
+  Object.values(patch).some((value) => value !== null && value !== undefined);
+
+/** Refuses text that a database cannot store. */
+export function assertStorable(named: Readonly<Record<string, string | null | undefined>>): void {
+  for (const [field, value] of Object.entries(named)) {
+    if (!value?.includes('\0')) continue;
+    const message = 'Value error, a name has no NUL character';
+    throw new InvalidInput('The name cannot be stored.', [{ path: ['body', field], rule: 'value_error', message }]);
+  }
+}

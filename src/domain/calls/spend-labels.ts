@@ -1,0 +1,55 @@
+import type { SpendRow } from '../spend/spend-row.ts';
+import { type CallLabels, END_USER, SESSION, TAGS } from './call-labels.ts';
+
+/** Beginning of the tags that a user agent gives to its calls. */
+export const AGENT_TAG = 'User-Agent: ';
+
+/** Longest user agent and longest tag, in characters. */
+const MOST_CHARACTERS = 256;
+/** Most tags of a call. */
+const MOST_TAGS = 64;
+/** Most user agents whose tags are cached. */
+const MOST_AGENTS = 512;
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
+const tagsByAgent = new Map<string, readonly string[]>();
+
+/** Tags of a user agent: without and with its version, as `User-Agent: curl` and `User-Agent: curl/8.1`. */
+function agentTags(userAgent: string | undefined): readonly string[] {
+  if (userAgent === undefined || userAgent === '') return NO_TAGS;
+  const known = tagsByAgent.get(userAgent);
+  if (known !== undefined) return known;
+  const agent = userAgent.slice(0, MOST_CHARACTERS);
+  const product = agent.split('/', 1)[0] ?? agent;
+  const tags = [...new Set([`${AGENT_TAG}${product}`, `${AGENT_TAG}${agent}`])];
+  if (tagsByAgent.size >= MOST_AGENTS) tagsByAgent.clear();
+  tagsByAgent.set(userAgent, tags);
+  return tags;
+}
+
+function tagsIn(text: string | undefined): readonly string[] {
+  if (text === undefined) return NO_TAGS;
+  try {
+    return JSON.parse(text) as readonly string[];
+  } catch {
+    // A list that was cut to the size limit of an attribute is not valid JSON.
+    return NO_TAGS;
+  }
+}
+
+/** The columns of a spend row that come from the caller's labels and user agent. */
+export function spendLabels(
+  labels: CallLabels | undefined,
+  userAgent: string | undefined,
+): Pick<SpendRow, 'endUser' | 'sessionId' | 'tags'> {
+  const agent = agentTags(userAgent);
+  if (labels === undefined) return { endUser: null, sessionId: null, tags: agent };
+  const own = tagsIn(labels[TAGS])
+    .slice(0, MOST_TAGS)
+    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+  return {
+    endUser: labels[END_USER] ?? null,
+    sessionId: labels[SESSION] ?? null,
+    tags: own.length === 0 ? agent : [...new Set([...own, ...agent])],
+  };
+}

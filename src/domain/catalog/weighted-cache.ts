@@ -1,0 +1,28 @@
+/** Cache of values up to a total weight; the oldest are evicted first. */
+export interface Recent<Value> {
+  /** The cached value of this key; else the value of `make`, which is then cached. */
+  get(key: string, make: () => Value): Value;
+}
+
+/** `weightOf` is in the unit of `most`. A value that weighs more than `most` is not cached. */
+export function createWeightedCache<Value>(most: number, weightOf: (value: Value) => number): Recent<Value> {
+  const kept = new Map<string, Value>();
+  let weight = 0;
+  return {
+    get(key, make) {
+      const before = kept.get(key);
+      if (before !== undefined) return before;
+      const value = make();
+      const own = weightOf(value);
+      if (own > most) return value;
+      weight += own;
+      for (const [oldKey, old] of kept) {
+        if (weight <= most) break;
+        kept.delete(oldKey);
+        weight -= weightOf(old);
+      }
+      kept.set(key, value);
+      return value;
+    },
+  };
+}

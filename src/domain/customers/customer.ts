@@ -1,0 +1,47 @@
+import { assertStorable } from '../budgets/limits.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+
+/** Regions to which the calls of a customer may be limited. */
+export const REGIONS = ['eu', 'us'] as const;
+export type Region = (typeof REGIONS)[number];
+
+/** An end user of a client application, named by `user` of a model call. */
+export interface Customer extends Stamps {
+  readonly id: string;
+  readonly alias: string | null;
+  readonly blocked: boolean;
+  readonly allowedModelRegion: Region | null;
+  /** Model of calls that name none. */
+  readonly defaultModel: string | null;
+  readonly budgetId: string | null;
+}
+
+/** Changes to a customer. An absent member stays as it is, null clears it. */
+export interface CustomerPatch {
+  readonly alias?: string | null;
+  readonly blocked?: boolean;
+  readonly allowedModelRegion?: Region | null;
+  readonly defaultModel?: string | null;
+  readonly budgetId?: string | null;
+}
+
+/** Filter of a list of customers: null lists all. */
+interface CustomerFilter {
+  readonly ids: readonly string[] | null;
+}
+
+export type CustomerStore = RowStore<Customer, CustomerFilter>;
+
+/** A new customer. Throws InvalidInput. */
+export function newCustomer(patch: CustomerPatch, about: Authored & { readonly id: string }): Customer {
+  const empty = { alias: null, blocked: false, allowedModelRegion: null, defaultModel: null, budgetId: null };
+  return patchedCustomer({ id: about.id, ...empty, ...newStamps(about) }, patch, about);
+}
+
+/** A customer with a patch applied. Throws InvalidInput. */
+export function patchedCustomer(customer: Customer, patch: CustomerPatch, { now, by }: Authored): Customer {
+  const { alias, defaultModel } = patch;
+  assertStorable({ user_id: customer.id, alias, default_model: defaultModel });
+  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+  return { ...customer, ...(Object.fromEntries(given) as CustomerPatch), updatedAt: now, updatedBy: by };
+}

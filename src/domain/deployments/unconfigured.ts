@@ -1,0 +1,28 @@
+import { type Deployment, PROVIDER_NAMES } from '../chat/provider.ts';
+
+/** Seconds to wait for the head of an answer, as for a configured deployment. */
+const TIMEOUT_SECONDS = 600;
+
+/**
+ * A deployment for a name such as `openai/gpt-4o` that no configuration has: the provider's own address, no credential. Null
+ * when the name does not begin with a known provider.
+ */
+export function unconfiguredDeployment(name: string): Deployment | null {
+  const slash = name.indexOf('/');
+  const provider = name.slice(0, slash);
+  if (slash === -1 || !PROVIDER_NAMES.includes(provider)) return null;
+  return {
+    id: name,
+    modelGroup: name,
+    provider,
+    upstreamModel: name.slice(slash + 1),
+    apiBase: null,
+    apiKey: null,
+    options: {},
+    secrets: {},
+    dropParams: true,
+    timeoutSeconds: TIMEOUT_SECONDS,
+    priceOverrides: {},
+    baseModel: null,
+  };
+}

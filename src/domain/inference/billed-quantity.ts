@@ -1,0 +1,20 @@
+import type { ImageKind } from '../catalog/image-prices.ts';
+import type { RequestBody } from './request-validation.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** Billed quantity of a call that is not billed by tokens. */
+export type Measured =
+  | { readonly unit: 'query' | 'character'; readonly count: number }
+  /** Audio duration, with fractions. */
+  | { readonly unit: 'second'; readonly count: number }
+  | ({ readonly unit: 'image'; readonly count: number } & ImageKind);
+
+const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;
+
+/** Billed quantity of a request; undefined where the answer reports it. */
+export function billedQuantityOf(endpoint: Endpoint, body: RequestBody): Measured | undefined {
+  const asked = body[endpoint.asks.member];
+  if (endpoint.billedBy === undefined || typeof asked !== 'string') return undefined;
+  // A surrogate pair is one character.
+  return { unit: endpoint.billedBy, count: asked.length - (asked.match(PAIR)?.length ?? 0) };
+}

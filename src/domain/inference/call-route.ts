@@ -1,0 +1,41 @@
+import {
+  CHAT_COMPLETIONS,
+  COMPLETIONS,
+  EMBEDDINGS,
+  type Endpoint,
+  GENERATE_CONTENT,
+  IMAGE_EDITS,
+  IMAGE_GENERATIONS,
+  IMAGE_VARIATIONS,
+  MESSAGES,
+  MODERATIONS,
+  RERANK,
+  RESPONSES,
+  RESPONSES_COMPACT,
+  SPEECH,
+  TRANSCRIPTIONS,
+  TRANSLATIONS,
+} from './endpoint.ts';
+
+/** One endpoint per call type. */
+const ENDPOINTS: readonly Endpoint[] = [
+  CHAT_COMPLETIONS,
+  COMPLETIONS,
+  MESSAGES,
+  RESPONSES,
+  RESPONSES_COMPACT,
+  EMBEDDINGS,
+  MODERATIONS,
+  RERANK,
+  SPEECH,
+  GENERATE_CONTENT,
+  IMAGE_GENERATIONS,
+  IMAGE_EDITS,
+  IMAGE_VARIATIONS,
+  TRANSCRIPTIONS,
+  TRANSLATIONS,
+];
+const ROUTES: ReadonlyMap<string, string> = new Map(ENDPOINTS.map(({ callType, path }) => [callType, path]));
+
+/** The route of a call type, without a version; the call type itself where no endpoint has it. */
+export const routeOfCallType = (callType: string): string => ROUTES.get(callType) ?? callType;

@@ -1,0 +1,45 @@
+import type { ModelRequest } from '../chat/chat.ts';
+import { mostOutputTokens, answerCount } from './output-limit.ts';
+
+/** Bytes of text that are one token. */
+const BYTES_PER_TOKEN = 4;
+/** Tokens of a picture or a file in a prompt. */
+const MEDIUM_TOKENS = 1_000;
+/** A body above this is estimated by its size, because its prompt is parsed only when a reader needs it (ADR 0037). */
+const PARSED_BYTES = 65_536;
+/** Output tokens of a call that does not limit them, at most. */
+const USUAL_OUTPUT_TOKENS = 1_024;
+/** Members of a message that are not its text. */
+const NO_TEXT = new Set(['role', 'type', 'id', 'name', 'detail']);
+
+/** Tokens of the texts in a prompt. */
+function promptTokens(value: unknown): number {
+  if (typeof value === 'string') return value.startsWith('data:') ? MEDIUM_TOKENS : textTokens(value);
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + promptTokens(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce((sum, [name, inner]) => (NO_TEXT.has(name) ? sum : sum + promptTokens(inner)), 0);
+}
+
+const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+
+/** Output tokens that are expected of a call whose request does not limit them. */
+interface OutputDefaults {
+  /** The caller's own expectation; null without one. */
+  readonly stated: number | null;
+  /** The smallest limit of tokens per minute that the call is counted against. */
+  readonly smallestLimit: number;
+}
+
+/** Tokens that a call is expected to use: its prompt, and as many as it may write. */
+export function expectedTokens(
+  { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
+  { stated, smallestLimit }: OutputDefaults,
+): number {
+  const input =
+    bytes.length > PARSED_BYTES
+      ? Math.ceil(bytes.length / BYTES_PER_TOKEN)
+      : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
+  if (endpoint.dialect === null) return input;
+  const usual = stated ?? Math.min(USUAL_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
+  return input + (mostOutputTokens(body) ?? usual) * answerCount(body);
+}

@@ -1,0 +1,84 @@
+import { InvalidInput, MissingFormField } from '../errors.ts';
+import type { Dialect, Endpoint } from './endpoint.ts';
+
+/** Parsed members of a request. */
+export type RequestBody = Readonly<Record<string, unknown>>;
+
+/** Most characters of a model name. Headers, rows and messages contain it whole. */
+const MOST_MODEL_CHARACTERS = 512;
+
+/** Shape of a value, as far as validation needs it. `objects` is a list of objects only. */
+export type Shape = 'text' | 'object' | 'objects' | 'list';
+
+/** Members that are not parsed yet, by key. */
+export type Unread = ReadonlyMap<string, { readonly shape: Shape }>;
+
+const ALL_PARSED: Unread = new Map();
+
+/** Dialects whose `tools` are a list of objects. */
+const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'messages', 'generate-content']);
+
+/**
+ * Refuses a request that lacks a required member or has one of a wrong type. `unread` has the shapes of members that are not
+ * parsed yet, so that none has to be parsed. Throws InvalidInput, and MissingFormField for a form.
+ */
+export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread = ALL_PARSED): void {
+  const { member, form } = endpoint.asks;
+  const isThere = (field: string): boolean => unread.has(field) || (body[field] !== undefined && body[field] !== null);
+  const absent = [member, ...endpoint.needs].find((field) => !isThere(field));
+  if (absent !== undefined) throw missing(absent, endpoint);
+  const [first, ...others] = endpoint.needsOneOf ?? [member];
+  if (![first, ...others].some(isThere)) throw missing(first, endpoint);
+  const { model } = body;
+  if (model === undefined || model === null || model === '') throw missingModel(endpoint);
+  if (typeof model !== 'string') throw mistyped('model', 'a string', endpoint);
+  if (model.length > MOST_MODEL_CHARACTERS)
+    throw mistyped('model', `a string of at most ${MOST_MODEL_CHARACTERS} characters`, endpoint);
+  const shape = unread.get(member)?.shape ?? shapeOf(body[member]);
+  const { wanted, shapes } = FORMS[form];
+  if (shape === null || !shapes.includes(shape)) throw mistyped(member, wanted, endpoint);
+  if ((form === 'messages' || form === 'items') && shape === 'list')
+    throw mistyped(member, 'an array of objects', endpoint);
+  if (WITH_TOOLS.has(endpoint.dialect) && isThere('tools')) {
+    const tools = unread.get('tools')?.shape ?? shapeOf(body['tools']);
+    if (tools !== 'objects') throw mistyped('tools', 'an array of objects', endpoint);
+  }
+}
+
+/** Accepted shapes of each form. `wanted` completes "must be". */
+const FORMS: Readonly<
+  Record<Endpoint['asks']['form'], { readonly wanted: string; readonly shapes: readonly Shape[] }>
+> = {
+  text: { wanted: 'a string', shapes: ['text'] },
+  texts: { wanted: 'a string or an array', shapes: ['text', 'objects', 'list'] },
+  messages: { wanted: 'an array of messages', shapes: ['objects', 'list'] },
+  items: { wanted: 'a string or an array of items', shapes: ['text', 'objects', 'list'] },
+  file: { wanted: 'a file', shapes: ['object'] },
+  files: { wanted: 'a file, or several', shapes: ['object', 'objects'] },
+};
+
+function shapeOf(value: unknown): Shape | null {
+  if (typeof value === 'string') return 'text';
+  if (Array.isArray(value)) return value.every(isObject) ? 'objects' : 'list';
+  return isObject(value) ? 'object' : null;
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function missing(field: string, endpoint: Endpoint): InvalidInput {
+  return endpoint.written === 'form' ? new MissingFormField(field) : absentMember(field, endpoint);
+}
+
+/** A model can be named in the path, too, so its absence is no missing field of a form. */
+const missingModel = (endpoint: Endpoint): InvalidInput => absentMember('model', endpoint);
+
+function absentMember(field: string, { path }: Endpoint): InvalidInput {
+  const message = `${path}: Missing required parameter: '${field}'.`;
+  return new InvalidInput(message, [{ path: ['body', field], rule: 'missing', message }]);
+}
+
+/** Failure for a member of a wrong type. `wanted` completes "must be". */
+export function mistyped(field: string, wanted: string, { path }: Endpoint): InvalidInput {
+  const message = `${path}: Invalid type for parameter '${field}': it must be ${wanted}.`;
+  return new InvalidInput(message, [{ path: ['body', field], rule: 'type', message }]);
+}

@@ -1,0 +1,65 @@
+import { type Usd, usdFrom, usdText, ZERO_USD } from '../money.ts';
+import { windowEnd } from './durations.ts';
+import type { BudgetWindow, SettingsPatch } from './key-settings.ts';
+import type { VirtualKey } from './virtual-key.ts';
+
+/** A requested budget of a window. */
+export type WantedWindow = Pick<BudgetWindow, 'budgetDuration' | 'maxBudget'>;
+
+/**
+ * The windows of a key that has spent `total` in all. A window that the key has already keeps its end and its spend. Throws
+ * InvalidInput for a malformed duration.
+ */
+export function windowsOf(
+  wanted: readonly WantedWindow[],
+  { now, total, before }: { readonly now: Date; readonly total: Usd; readonly before: readonly BudgetWindow[] },
+): readonly BudgetWindow[] {
+  return wanted.map(({ budgetDuration, maxBudget }) => {
+    const known = before.find((window) => window.budgetDuration === budgetDuration);
+    if (known !== undefined) return { ...known, maxBudget };
+    const resetAt = windowEnd(budgetDuration, now).toISOString();
+    return { budgetDuration, maxBudget, resetAt, spentBefore: usdText(total) };
+  });
+}
+
+const amountOf = (text: string): Usd => usdFrom(text) ?? ZERO_USD;
+
+/** Budget of a window. */
+export const windowBudget = ({ maxBudget }: BudgetWindow): Usd => amountOf(maxBudget);
+
+/** Limit of a window as an amount of the key's total spend. */
+export const windowLimit = ({ maxBudget, spentBefore }: BudgetWindow): Usd =>
+  (amountOf(maxBudget) + amountOf(spentBefore)) as Usd;
+
+/** Refuses budgets of models with a malformed period. */
+export function assertPeriods({ modelMaxBudget }: SettingsPatch, now: Date): void {
+  for (const { timePeriod } of Object.values(modelMaxBudget ?? {})) if (timePeriod !== null) windowEnd(timePeriod, now);
+}
+
+/** When the next budget window of a key ends; null when it has none. */
+export function nextReset({ budgetResetAt, settings }: Pick<VirtualKey, 'budgetResetAt' | 'settings'>): Date | null {
+  const ends = (settings.budgetLimits ?? []).map(({ resetAt }) => Date.parse(resetAt));
+  if (budgetResetAt !== null) ends.push(budgetResetAt.getTime());
+  return ends.length === 0 ? null : new Date(Math.min(...ends));
+}
+
+/** A key with its ended budget windows renewed. `total` is the key's total spend. */
+export function withResets(key: VirtualKey, now: Date, total: Usd): VirtualKey {
+  const windows = key.settings.budgetLimits?.map((window) =>
+    Date.parse(window.resetAt) > now.getTime()
+      ? window
+      : { ...window, resetAt: windowEnd(window.budgetDuration, now).toISOString(), spentBefore: usdText(total) },
+  );
+  const settings = windows === undefined ? key.settings : { ...key.settings, budgetLimits: windows };
+  const { budgetDuration, budgetResetAt } = key;
+  if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return { ...key, settings };
+  return { ...key, settings, budgetResetAt: windowEnd(budgetDuration, now), spentBefore: total };
+}
+
+/** The budget of a key now: with its temporary increase until that expires. Null is unlimited. */
+export function budgetOf({ maxBudget, metadata }: Pick<VirtualKey, 'maxBudget' | 'metadata'>, now: Date): Usd | null {
+  const { temp_budget_increase: increase, temp_budget_expiry: expiry } = metadata;
+  if (maxBudget === null || typeof increase !== 'number' || typeof expiry !== 'string') return maxBudget;
+  if (!(Date.parse(expiry) > now.getTime())) return maxBudget;
+  return (maxBudget + (usdFrom(increase) ?? ZERO_USD)) as Usd;
+}

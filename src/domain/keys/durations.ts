@@ -1,0 +1,83 @@
+import { InvalidInput } from '../errors.ts';
+
+type Unit = 's' | 'm' | 'h' | 'd' | 'w' | 'mo';
+
+interface Duration {
+  readonly count: number;
+  readonly unit: Unit;
+}
+
+const FORM = /^(\d{1,9})(s|mo|m|h|d|w)$/;
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const DAY_MS = UNIT_MS.d;
+/** The last instant a Date can name. */
+const END_OF_TIME_MS = 8_640_000_000_000_000;
+
+/** Reads `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null for anything else. */
+function durationOf(text: string): Duration | null {
+  const [, count, unit] = FORM.exec(text) ?? [];
+  return count === undefined ? null : { count: Number(count), unit: unit as Unit };
+}
+
+const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
+
+/** The same day and time, months later; the last day of a shorter month. */
+function monthsAfter(now: Date, months: number): number {
+  const moved = new Date(now);
+  moved.setUTCDate(1);
+  moved.setUTCMonth(moved.getUTCMonth() + months);
+  const lastDay = new Date(Date.UTC(moved.getUTCFullYear(), moved.getUTCMonth() + 1, 0)).getUTCDate();
+  return moved.setUTCDate(Math.min(now.getUTCDate(), lastDay));
+}
+
+function endOf({ count, unit }: Duration, now: Date): number {
+  return unit === 'mo' ? monthsAfter(now, count) : now.getTime() + count * UNIT_MS[unit];
+}
+
+/** The instant a duration from now ends. Throws InvalidInput, naming the field, for a malformed or too long duration. */
+export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
+  const read = durationOf(duration);
+  const endMs = read === null ? Number.NaN : endOf(read, now);
+  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
+  throw new InvalidInput('The duration cannot be read.', [
+    {
+      path: ['body', field],
+      rule: 'value_error',
+      message: 'Value error, write a duration as 30s, 30m, 30h, 30d, 2w or 1mo',
+      input: duration,
+    },
+  ]);
+}
+
+/** See `windowEnd`. */
+function windowEndMs({ count, unit }: Duration, now: Date): number {
+  const today = startOfDay(now);
+  if (unit === 'mo' || (unit === 'd' && count === 30))
+    return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + (unit === 'mo' ? count : 1), 1);
+  const days = unit === 'd' ? count : unit === 'w' ? count * 7 : null;
+  // Monday is day 1 of a week.
+  if (days === 7) return today + (7 - ((now.getUTCDay() + 6) % 7)) * DAY_MS;
+  if (days !== null) return today + days * DAY_MS;
+  return nextMultiple({ count, unit }, now, today);
+}
+
+/** Hours count within a day, minutes within an hour, seconds within a minute. */
+function nextMultiple({ count, unit }: Duration, now: Date, today: number): number {
+  const size = unit === 's' ? UNIT_MS.s : unit === 'm' ? UNIT_MS.m : UNIT_MS.h;
+  const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
+  const start = today + Math.floor((now.getTime() - today) / cycle) * cycle;
+  const step = count * size;
+  return start + (Math.floor((now.getTime() - start) / step) + 1) * step;
+}
+
+/**
+ * The end of the budget window that `now` is in, in UTC: `1d` ends at midnight, `7d` and `1w` on Monday, `30d` and `1mo` on
+ * the first of a month, other days and weeks at midnight, shorter ones at the next multiple on the clock. Throws
+ * InvalidInput for a malformed duration.
+ */
+export function windowEnd(duration: string, now: Date): Date {
+  const read = durationOf(duration);
+  const endMs = read === null || read.count === 0 ? Number.NaN : windowEndMs(read, now);
+  if (endMs <= END_OF_TIME_MS) return new Date(endMs);
+  throw new InvalidInput(`Invalid budget_duration '${duration}'. Use a format like '1h', '24h', '7d', or '30d'.`);
+}

@@ -1,0 +1,127 @@
+/** What a key may be used for; decides its `allowedRoutes` when it is made. */
+export const KEY_TYPES = ['llm_api', 'management', 'read_only', 'default'] as const;
+type KeyType = (typeof KEY_TYPES)[number];
+
+type Named<Value> = Readonly<Record<string, Value>>;
+
+/** A budget of a window, in force beside the budget of the key. */
+export interface BudgetWindow {
+  readonly budgetDuration: string;
+  /** Decimal text, USD. */
+  readonly maxBudget: string;
+  /** End of the window, ISO 8601. */
+  readonly resetAt: string;
+  /** Decimal text, USD: what the key had spent when the window began. */
+  readonly spentBefore: string;
+}
+
+/** A budget of one model. */
+export interface ModelBudget {
+  /** Decimal text, USD. */
+  readonly budgetLimit: string;
+  /** Null for a budget that is never reset. */
+  readonly timePeriod: string | null;
+}
+
+/**
+ * Settings of a key that no query filters by. They are stored together as JSON, so that amounts are decimal text in USD and
+ * times ISO 8601. An absent member is not set.
+ */
+export interface KeySettings {
+  readonly keyType?: KeyType;
+  /** Paths, groups and prefixes with a trailing `*` that the key may call; absent and empty allow all. */
+  readonly allowedRoutes?: readonly string[];
+  /** Names under which the key calls models, and the models. */
+  readonly aliases?: Named<string>;
+  readonly permissions?: Named<unknown>;
+  readonly config?: Named<unknown>;
+  readonly allowedCacheControls?: readonly string[];
+  readonly objectPermission?: Named<unknown>;
+  readonly routerSettings?: Named<unknown>;
+  readonly agentId?: string;
+  /** Requests a minute. */
+  readonly rpmLimit?: number;
+  /** Tokens a minute. */
+  readonly tpmLimit?: number;
+  /** Tokens a day of batches. */
+  readonly tpdLimit?: number;
+  readonly maxParallelRequests?: number;
+  /** Decimal text, USD. It never refuses. */
+  readonly softBudget?: string;
+  /** Id of the budget row that the reference shows for a key with a soft budget. */
+  readonly budgetId?: string;
+  readonly budgetLimits?: readonly BudgetWindow[];
+  readonly modelMaxBudget?: Named<ModelBudget>;
+  readonly budgetFallbacks?: Named<readonly string[]>;
+  readonly autoRotate?: boolean;
+  readonly rotationInterval?: string;
+}
+
+/** A change of settings: an absent member stays as it is, null removes it. */
+export type SettingsPatch = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | null };
+
+/** Settings with a change applied. */
+export function mergedSettings(before: KeySettings, patch: SettingsPatch): KeySettings {
+  const merged = Object.entries({ ...before, ...patch }).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(merged);
+}
+
+const ROUTES_OF_TYPE: Readonly<Record<KeyType, readonly string[] | null>> = {
+  llm_api: ['llm_api_routes'],
+  management: ['management_routes'],
+  read_only: ['info_routes'],
+  default: null,
+};
+
+/** The routes that the type of a new key allows, in place of those that were named. */
+export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
+  const routes = settings.keyType === undefined || settings.keyType === null ? null : ROUTES_OF_TYPE[settings.keyType];
+  return routes === null ? settings : { ...settings, allowedRoutes: routes };
+}
+
+/**
+ * Members of a key's metadata that the gateway reads or shows under their own names. A request may send them beside the
+ * metadata; they are stored in it, as the reference does.
+ */
+export const METADATA_MEMBERS = [
+  'model_rpm_limit',
+  'model_tpm_limit',
+  'mcp_rpm_limit',
+  'tag_rpm_limit',
+  'rpm_limit_type',
+  'tpm_limit_type',
+  'tags',
+  'enforced_params',
+  'default_estimated_output_tokens',
+  'default_estimated_output_tokens_per_model',
+  'allowed_passthrough_routes',
+  'denied_passthrough_routes',
+  'allowed_vector_store_indexes',
+  'throttle_on_budget_exceeded',
+  'disable_global_guardrails',
+  'temp_budget_increase',
+  'temp_budget_expiry',
+] as const;
+
+type Metadata = Named<unknown>;
+
+/** Metadata with further members; null removes one. */
+export function mergedMetadata(metadata: Metadata, further: Metadata): Metadata {
+  return Object.fromEntries(Object.entries({ ...metadata, ...further }).filter(([, value]) => value !== null));
+}
+
+/** Whether a key's metadata has a map of limits by model name. */
+export const ownsModelLimits = (metadata: Metadata, member: 'model_rpm_limit' | 'model_tpm_limit'): boolean =>
+  typeof metadata[member] === 'object' && metadata[member] !== null;
+
+/** A limit by model name in the metadata of a key or a team; null where it has no such limit. */
+export function modelLimit(
+  metadata: Metadata,
+  member: 'model_rpm_limit' | 'model_tpm_limit',
+  model: string,
+): number | null {
+  const limits = metadata[member];
+  if (typeof limits !== 'object' || limits === null || !Object.hasOwn(limits, model)) return null;
+  const limit = (limits as Metadata)[model];
+  return typeof limit === 'number' && Number.isFinite(limit) ? limit : null;
+}

@@ -1,0 +1,36 @@
+import { Forbidden } from '../errors.ts';
+import type { VirtualKey } from './virtual-key.ts';
+
+/** Groups of routes that a key's `allowedRoutes` may name. */
+export type RouteGroup =
+  | 'llm_api_routes'
+  | 'openai_routes'
+  | 'anthropic_routes'
+  | 'google_routes'
+  | 'management_routes'
+  | 'info_routes';
+
+/** A route as a key asks for it. */
+export interface AskedRoute {
+  /** Path as it was sent, without the query. */
+  readonly path: string;
+  readonly groups: readonly RouteGroup[];
+}
+
+/** An entry allows itself, paths below it, a group by its name, and by a trailing `*` all that begin alike. */
+function allows(entry: string, { path, groups }: AskedRoute): boolean {
+  if (groups.some((group) => group === entry)) return true;
+  if (entry.endsWith('*')) return path.startsWith(entry.slice(0, -1));
+  return entry !== '' && (path === entry || path.startsWith(entry.endsWith('/') ? entry : `${entry}/`));
+}
+
+/** Refuses a route that is not among those a key may call. A key without a list may call all. */
+export function assertRoute(key: VirtualKey | null, route: AskedRoute): void {
+  const allowed = key?.settings.allowedRoutes ?? [];
+  if (allowed.length === 0 || allowed.some((entry) => allows(entry, route))) return;
+  const listed = `[${allowed.map((entry) => `'${entry}'`).join(', ')}]`;
+  throw new Forbidden(
+    `Virtual key is not allowed to call this route. Only allowed to call routes: ${listed}. Tried to call route: ${route.path}`,
+    'route',
+  );
+}

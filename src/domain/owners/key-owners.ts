@@ -1,0 +1,82 @@
+import type { Limits } from '../budgets/limits.ts';
+import type { Role } from '../role.ts';
+import type { Usd } from '../money.ts';
+import type { MemberRole } from '../teams/member.ts';
+
+/** What a key's user adds to the rights and limits of the key. */
+interface UserRights {
+  readonly id: string;
+  /** Null: the role of the key applies. */
+  readonly role: Role | null;
+  /** Models of keys without a team; empty is every model. */
+  readonly models: readonly string[];
+  readonly limits: Limits;
+  /** Its total spend at the start of its budget window. */
+  readonly spentBefore: Usd;
+}
+
+/** What a key's team adds to the rights and limits of the key. */
+interface TeamRights {
+  readonly id: string;
+  readonly blocked: boolean;
+  /** Empty is every model. */
+  readonly models: readonly string[];
+  readonly modelAliases: Readonly<Record<string, string>>;
+  /** It has the limits of single models. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly limits: Limits;
+  /** Its total spend at the start of its budget window. */
+  readonly spentBefore: Usd;
+}
+
+/** The membership of a key's user in the key's team. */
+interface MemberRights {
+  readonly role: MemberRole;
+  /** Empty is every model of the team. */
+  readonly models: readonly string[];
+  /** Limits of the member, else the defaults of the team; null for none. */
+  readonly limits: Limits | null;
+  /** Whether the limits are its own, and not the defaults of the team. */
+  readonly hasOwnLimits: boolean;
+}
+
+/** The organization of a key's team. */
+interface OrganizationRights {
+  readonly id: string;
+  /** Empty is every model. */
+  readonly models: readonly string[];
+  /** Null when its budget does not exist. */
+  readonly limits: Limits | null;
+}
+
+/** The stored owners of a key. A key may name a user or a team that is not stored. */
+export interface KeyOwners {
+  readonly user: UserRights | null;
+  readonly team: TeamRights | null;
+  readonly member: MemberRights | null;
+  readonly organization: OrganizationRights | null;
+}
+
+const seesAll = (role: Role): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
+const writes = (role: Role): boolean => role === 'proxy_admin' || role === 'internal_user';
+
+/** The role that has no right that one of two roles lacks. */
+export function weakerRole(one: Role, other: Role): Role {
+  const isWriter = writes(one) && writes(other);
+  if (seesAll(one) && seesAll(other)) return isWriter ? 'proxy_admin' : 'proxy_admin_viewer';
+  return isWriter ? 'internal_user' : 'internal_user_viewer';
+}
+
+/** A list of models of an owner and the right that a refusal by it lacks. */
+interface ModelList {
+  readonly models: readonly string[];
+  readonly right: 'team_model' | 'user_model';
+}
+
+/** Model lists of owners, all of which must allow a model. A user's own list is for keys without a team. */
+export function modelListsOf({ user, team, member, organization }: KeyOwners): readonly ModelList[] {
+  if (team === null) return user === null ? [] : [{ models: user.models, right: 'user_model' }];
+  return [team, member, organization].flatMap((owner) =>
+    owner === null ? [] : [{ models: owner.models, right: 'team_model' as const }],
+  );
+}

@@ -1,0 +1,54 @@
+import { assertStorable } from '../budgets/limits.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** A part of a team with its own models and budget. */
+export interface Project extends Stamps {
+  readonly id: string;
+  readonly alias: string | null;
+  readonly description: string | null;
+  readonly teamId: string;
+  readonly budgetId: string | null;
+  readonly models: readonly string[];
+  readonly tags: readonly string[];
+  readonly metadata: Named;
+  readonly blocked: boolean;
+}
+
+/** Changes to a project. An absent member stays as it is, null clears it. */
+export interface ProjectPatch {
+  readonly alias?: string | null;
+  readonly description?: string | null;
+  readonly teamId?: string;
+  readonly budgetId?: string | null;
+  readonly models?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly metadata?: Named;
+  readonly blocked?: boolean;
+}
+
+/** Filter of a list of projects: null lists all. */
+interface ProjectFilter {
+  readonly teamIds: readonly string[] | null;
+}
+
+export type ProjectStore = RowStore<Project, ProjectFilter>;
+
+/** A new project. Throws InvalidInput. */
+export function newProject(
+  patch: ProjectPatch,
+  about: Authored & { readonly id: string; readonly teamId: string },
+): Project {
+  const { id, teamId } = about;
+  const empty = { alias: null, description: null, budgetId: null, models: [], tags: [], metadata: {}, blocked: false };
+  return patchedProject({ id, teamId, ...empty, ...newStamps(about) }, patch, about);
+}
+
+/** A project with a patch applied. Throws InvalidInput. */
+export function patchedProject(project: Project, patch: ProjectPatch, { now, by }: Authored): Project {
+  const { alias, description, teamId } = patch;
+  assertStorable({ project_id: project.id, project_alias: alias, description, team_id: teamId });
+  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+  return { ...project, ...(Object.fromEntries(given) as ProjectPatch), updatedAt: now, updatedBy: by };
+}

@@ -1,0 +1,58 @@
+/** One page of a list of rows. Rows of equal rank are ordered by id. */
+export interface RowPage<Filter, Sort extends string> {
+  readonly filter: Filter;
+  readonly sort: Sort;
+  readonly descending: boolean;
+  readonly limit: number;
+  /** Rows to skip, or the row after which the page begins; the latter with the sort `created_at` only. */
+  readonly from: number | { readonly createdAt: Date; readonly id: string };
+}
+
+/** A row before and after a change. */
+export interface ChangedRow<Row> {
+  readonly before: Row;
+  readonly after: Row;
+}
+
+/** Persistent rows of one noun, by id. */
+export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
+  /** Stores new rows in one transaction. Throws Conflict when an id or another unique value is taken. */
+  add(...rows: readonly Row[]): Promise<void>;
+  find(id: string): Promise<Row | null>;
+  /** Those of the rows that exist, in no particular order. */
+  findMany(ids: readonly string[]): Promise<readonly Row[]>;
+  /** All rows that match, the oldest first. */
+  all(filter: Filter): Promise<readonly Row[]>;
+  list(page: RowPage<Filter, Sort>): Promise<readonly Row[]>;
+  count(filter: Filter): Promise<number>;
+  /**
+   * Changes a row in one transaction: `change` gets the stored row and returns the new one. Concurrent changes of one row run
+   * one after another. Returns null when no such row exists. Throws Conflict when a unique value is taken, and whatever
+   * `change` throws.
+   */
+  change(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | null>;
+  /** Removes rows in one transaction. Returns those that existed. */
+  remove(ids: readonly string[]): Promise<readonly Row[]>;
+}
+
+/** Author and times of a row. */
+export interface Stamps {
+  readonly createdAt: Date;
+  readonly createdBy: string;
+  readonly updatedAt: Date;
+  readonly updatedBy: string;
+}
+
+/** Time and author of a change. */
+export interface Authored {
+  readonly now: Date;
+  /** Id of the user that makes it. */
+  readonly by: string;
+}
+
+export const newStamps = ({ now, by }: Authored): Stamps => ({
+  createdAt: now,
+  createdBy: by,
+  updatedAt: now,
+  updatedBy: by,
+});

@@ -1,0 +1,92 @@
+import { addUsd, ZERO_USD } from '../money.ts';
+import type { SpendField, SpendGroup, SpendSums } from './spend-reports.ts';
+
+export const DAY_MS = 86_400_000;
+
+const NO_SPEND: SpendSums = {
+  calls: 0,
+  failures: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cost: ZERO_USD,
+  successMs: 0,
+};
+
+const addSums = (left: SpendSums, right: SpendSums): SpendSums => ({
+  calls: left.calls + right.calls,
+  failures: left.failures + right.failures,
+  inputTokens: left.inputTokens + right.inputTokens,
+  outputTokens: left.outputTokens + right.outputTokens,
+  cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
+  cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
+  cost: addUsd(left.cost, right.cost),
+  successMs: left.successMs + right.successMs,
+});
+
+export const sumOf = (all: Iterable<SpendSums>): SpendSums => [...all].reduce(addSums, NO_SPEND);
+
+/** Fields that a day is broken down by. */
+export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] as const;
+type ActivityField = (typeof ACTIVITY_FIELDS)[number];
+
+/** What an activity is about: its own field is a breakdown, too. */
+export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'tag' | 'endUser'>;
+
+/** Sums of one value of a field, and of its calls by key. */
+export interface ActivityPart {
+  /** Null for calls without a value. */
+  readonly name: string | null;
+  readonly sums: SpendSums;
+  readonly byKey: ReadonlyMap<string, SpendSums>;
+}
+
+/** The calls of one day. */
+export interface DayActivity {
+  /** Begin of the day, Unix ms. */
+  readonly startMs: number;
+  readonly sums: SpendSums;
+  readonly parts: Readonly<Record<ActivityField, readonly ActivityPart[]>>;
+  readonly entities: readonly ActivityPart[];
+  readonly byKey: ReadonlyMap<string, SpendSums>;
+}
+
+const keyOf = ({ of }: SpendGroup): string => of.key ?? '';
+
+function byKeyOf(groups: readonly SpendGroup[]): ReadonlyMap<string, SpendSums> {
+  return new Map([...Map.groupBy(groups, keyOf)].map(([key, own]) => [key, sumOf(own)]));
+}
+
+const partsOf = (groups: readonly SpendGroup[], field: SpendField): readonly ActivityPart[] =>
+  [...Map.groupBy(groups, ({ of }) => of[field] ?? null)].map(([name, own]) => ({
+    name,
+    sums: sumOf(own),
+    byKey: byKeyOf(own),
+  }));
+
+/**
+ * Days with calls, newest first. `groups` are by day, key and `ACTIVITY_FIELDS`; `entityGroups` by day, key and entity: a
+ * call with several tags counts in each, and once in its day.
+ */
+export function dailyActivity(
+  groups: readonly SpendGroup[],
+  entityGroups: readonly SpendGroup[],
+  entity: ActivityEntity,
+): readonly DayActivity[] {
+  const entitiesByDay = Map.groupBy(entityGroups, ({ startMs }) => startMs);
+  return [...Map.groupBy(groups, ({ startMs }) => startMs)]
+    .map(([day, own]) => ({
+      startMs: day ?? 0,
+      sums: sumOf(own),
+      parts: {
+        model: partsOf(own, 'model'),
+        modelGroup: partsOf(own, 'modelGroup'),
+        provider: partsOf(own, 'provider'),
+        callType: partsOf(own, 'callType'),
+      },
+      entities: partsOf(entitiesByDay.get(day) ?? [], entity),
+      byKey: byKeyOf(own),
+    }))
+    .toSorted((left, right) => right.startMs - left.startMs);
+}

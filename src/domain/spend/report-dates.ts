@@ -1,0 +1,46 @@
+import { InvalidInput } from '../errors.ts';
+import { DAY_MS } from './daily-activity.ts';
+
+/** A period of start times: `from` inclusive, `to` exclusive. */
+export interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const SECOND = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/;
+/** Length of reports without dates, in days. */
+const USUAL_DAYS = 30;
+
+/** Begin of a day in UTC; null for text that is no day as `2026-01-31`. */
+function dayFrom(text: string): Date | null {
+  const day = DAY.test(text) ? new Date(`${text}T00:00:00Z`) : null;
+  return day === null || Number.isNaN(day.getTime()) || dayText(day.getTime()) !== text ? null : day;
+}
+
+/** A moment in UTC as `2026-01-31 23:59:59`, or the begin of a day; null for other text. */
+export function momentFrom(text: string): Date | null {
+  const [, day = '', time = ''] = SECOND.exec(text) ?? [];
+  if (day === '') return dayFrom(text);
+  const moment = new Date(`${day}T${time}Z`);
+  return dayFrom(day) === null || Number.isNaN(moment.getTime()) ? null : moment;
+}
+
+/** The UTC day of a moment, as `2026-01-31`. */
+export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** The days from one to another, both included. Throws InvalidInput that names `field` for text that is no day. */
+export function periodOfDays(start: string, end: string, field: string): Period {
+  const [from, last] = [dayFrom(start), dayFrom(end)];
+  if (from === null || last === null) {
+    const sent = from === null ? start : end;
+    throw new InvalidInput(`Invalid date '${sent.slice(0, 40)}': expected YYYY-MM-DD.`, [], { field });
+  }
+  return { from, to: new Date(last.getTime() + DAY_MS) };
+}
+
+/** The last 30 days, up to now. */
+export const usualPeriod = (now: Date): Period => ({
+  from: new Date(now.getTime() - USUAL_DAYS * DAY_MS),
+  to: new Date(now.getTime() + DAY_MS),
+});

@@ -1,0 +1,97 @@
+import type { Usd } from '../money.ts';
+import type { SpendRow } from './spend-row.ts';
+
+/** Properties of a call that reports filter and group by. `model` is `provider/name`. */
+export const SPEND_FIELDS = [
+  'key',
+  'user',
+  'team',
+  'endUser',
+  'session',
+  'tag',
+  'model',
+  'modelGroup',
+  'provider',
+  'deployment',
+  'callType',
+  'status',
+  'errorCode',
+] as const;
+export type SpendField = (typeof SPEND_FIELDS)[number];
+
+/** Values of fields; a call matches a field when it has one of the values. */
+export type FieldValues = Readonly<Partial<Record<SpendField, readonly string[]>>>;
+
+/** Filter of calls. All conditions must match. */
+export interface SpendFilter {
+  /** Start time, inclusive; null is unlimited. */
+  readonly from: Date | null;
+  /** Start time, exclusive; null is unlimited. */
+  readonly to: Date | null;
+  /** Fields that must have one of these values. */
+  readonly any: FieldValues;
+  /** Fields that must have none of these values. */
+  readonly none?: FieldValues;
+  /** Id of the upstream's answer, or of the call. */
+  readonly requestId?: string;
+  readonly minCost?: Usd;
+  readonly maxCost?: Usd;
+  /** Only calls of this key or this user; null for all calls. */
+  readonly visibleTo: { readonly keyHash: string; readonly userId: string | null } | null;
+}
+
+export const SPEND_SORTS = ['startTime', 'spend', 'total_tokens', 'endTime', 'model'] as const;
+export type SpendSort = (typeof SPEND_SORTS)[number];
+
+/** Place of a row in the order of start times. */
+type SpendPlace = Pick<SpendRow, 'startedAt' | 'traceId' | 'spanId' | 'id'>;
+
+/** One page of rows. Rows of equal rank are ordered by trace, span and id. */
+export interface SpendPage {
+  readonly filter: SpendFilter;
+  readonly sort: SpendSort;
+  readonly descending: boolean;
+  readonly limit: number;
+  /** Rows to skip, or the row before the page; the latter with the sort `startTime` only. */
+  readonly from: number | SpendPlace;
+}
+
+/** Sums over calls. */
+export interface SpendSums {
+  readonly calls: number;
+  readonly failures: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** Exact; calls without a known price count as zero. */
+  readonly cost: Usd;
+  /** Durations of successful calls, in ms. */
+  readonly successMs: number;
+}
+
+/** Sums of the calls that have the same values in the fields of a grouping. */
+export interface SpendGroup extends SpendSums {
+  /** Null for calls that have no value. A call with several tags is in the group of each. */
+  readonly of: Readonly<Partial<Record<SpendField, string | null>>>;
+  /** Begin of the time bucket, Unix ms; null when the grouping has no bucket. */
+  readonly startMs: number | null;
+}
+
+export interface SpendGrouping {
+  readonly filter: SpendFilter;
+  readonly by: readonly SpendField[];
+  /** Groups by time as well: width of a bucket, and what is added to a start time before, for another time zone. */
+  readonly bucket?: { readonly ms: number; readonly offsetMs: number };
+  /** Most groups; those of the highest cost are kept. */
+  readonly limit: number;
+}
+
+/** Reads spend for reports. Reads include every call committed before. */
+export interface SpendReports {
+  rows(page: SpendPage): Promise<readonly SpendRow[]>;
+  /** Number of rows that match, counted up to `most`. */
+  count(filter: SpendFilter, most: number): Promise<number>;
+  /** Groups by descending cost. */
+  groups(grouping: SpendGrouping): Promise<readonly SpendGroup[]>;
+}

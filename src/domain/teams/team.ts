@@ -1,0 +1,101 @@
+import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
+import type { Usd } from '../money.ts';
+import { idOrNull } from '../optional-id.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** A group of users and keys with common models and limits. */
+export interface Team extends Limits, Stamps {
+  readonly id: string;
+  /** Not unique. */
+  readonly alias: string | null;
+  readonly organizationId: string | null;
+  /** Model names its keys may call; empty is every model. */
+  readonly models: readonly string[];
+  /** Names under which its keys call models, and the models. */
+  readonly modelAliases: Readonly<Record<string, string>>;
+  readonly metadata: Named;
+  /** Keys of a blocked team are refused. */
+  readonly blocked: boolean;
+  /** Key routes that members with the role `user` may call. */
+  readonly memberPermissions: readonly string[];
+  /** Budget of members without their own; null for none. */
+  readonly memberBudgetId: string | null;
+  readonly routerSettings: Named;
+  /** What its keys had spent in all at the start of its budget window; null before the first window has ended. */
+  readonly spentBefore: Usd | null;
+}
+
+/** Changes to a team. An absent member stays as it is, null clears it. */
+export interface TeamPatch extends LimitsPatch {
+  readonly alias?: string | null;
+  readonly organizationId?: string | null;
+  readonly models?: readonly string[];
+  readonly modelAliases?: Readonly<Record<string, string>>;
+  readonly metadata?: Named;
+  readonly blocked?: boolean;
+  readonly memberPermissions?: readonly string[];
+  readonly memberBudgetId?: string | null;
+  readonly routerSettings?: Named;
+}
+
+/** Filter of a list of teams. All conditions that are not null must match. */
+export interface TeamFilter {
+  readonly ids: readonly string[] | null;
+  readonly organizationId: string | null;
+  /** Text that the alias contains, in any case. */
+  readonly aliasPart: string | null;
+  /** Teams whose budget window has ended by this time. */
+  readonly resetDueBy?: Date;
+}
+
+export const ALL_TEAMS: TeamFilter = { ids: null, organizationId: null, aliasPart: null };
+
+export const TEAM_SORTS = ['team_id', 'team_alias', 'created_at'] as const;
+export type TeamSort = (typeof TEAM_SORTS)[number];
+
+export type TeamStore = RowStore<Team, TeamFilter, TeamSort>;
+
+/** A new team. Throws InvalidInput. */
+export const newTeam = (patch: TeamPatch, about: Authored & { readonly id: string }): Team =>
+  patchedTeam(
+    {
+      id: about.id,
+      alias: null,
+      organizationId: null,
+      models: [],
+      modelAliases: {},
+      metadata: {},
+      blocked: false,
+      memberPermissions: [],
+      memberBudgetId: null,
+      routerSettings: {},
+      spentBefore: null,
+      ...NO_LIMITS,
+      ...newStamps(about),
+    },
+    patch,
+    about,
+  );
+
+/** A team with a patch applied. Throws InvalidInput. */
+export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored): Team {
+  const { alias, organizationId, models, modelAliases, metadata, blocked } = patch;
+  assertStorable({ team_id: team.id, team_alias: alias, organization_id: organizationId });
+  return {
+    ...team,
+    ...withLimits(team, patch, now),
+    ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
+    ...(organizationId === undefined ? {} : { organizationId: idOrNull(organizationId) }),
+    ...(models === undefined ? {} : { models }),
+    ...(modelAliases === undefined ? {} : { modelAliases }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(blocked === undefined ? {} : { blocked }),
+    ...(patch.memberPermissions === undefined ? {} : { memberPermissions: patch.memberPermissions }),
+    ...(patch.memberBudgetId === undefined ? {} : { memberBudgetId: patch.memberBudgetId }),
+    ...(patch.routerSettings === undefined ? {} : { routerSettings: patch.routerSettings }),
+    updatedAt: now,
+    updatedBy: by,
+  };
+}

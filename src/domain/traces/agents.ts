@@ -1,0 +1,161 @@
+import { addUsd, type Usd } from '../money.ts';
+import type { CallSpend } from './call-spend.ts';
+import { onceCounted, tokensOnce } from './estimates.ts';
+import type { SpanHead } from './span.ts';
+import type { TraceAgent } from './trace.ts';
+
+/** The cost of an agent's calls, each call once. */
+export interface AgentSpend {
+  /** Null when no call is priced. */
+  readonly spend: Usd | null;
+  readonly pricedCalls: number;
+  /** Of these, calls with an estimate from the catalog. */
+  readonly estimatedCalls: number;
+}
+
+/** Tokens of an agent's model calls; of its own spans in a trace without model calls. */
+export interface AgentTokens {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
+
+/** Name of the agent that an agent span runs: the one it declares, else the name of the span. */
+const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name : agent);
+
+/**
+ * The agent that each span counts for, by span id: the nearest agent span above it or the span itself, else the agent
+ * that the span names, if the trace has one. Spans without an agent are absent.
+ */
+function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const nameOf = agentOfLabel(spans);
+  const above = new Map<string, string | null>();
+  for (const span of spans) {
+    const path: string[] = [];
+    const seen = new Set<string>();
+    let step: SpanHead | undefined = span;
+    while (step !== undefined && step.type !== 'agent' && !above.has(step.spanId) && !seen.has(step.spanId)) {
+      seen.add(step.spanId);
+      path.push(step.spanId);
+      step = byId.get(step.parentSpanId ?? '');
+    }
+    const found = step === undefined ? null : step.type === 'agent' ? agentNameOf(step) : above.get(step.spanId);
+    for (const spanId of path) above.set(spanId, found ?? null);
+    if (span.type === 'agent') above.set(span.spanId, agentNameOf(span));
+  }
+  return new Map(
+    spans.flatMap((span): readonly (readonly [string, string])[] => {
+      const name = above.get(span.spanId) ?? nameOf(span.agent);
+      return name === null ? [] : [[span.spanId, name]];
+    }),
+  );
+}
+
+/** Finds the agent with this name, or whose span has this name. Null when there is none. */
+function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
+  const names = new Map<string, string>();
+  const agents = spans.filter(({ type }) => type === 'agent');
+  for (const span of agents) names.set(agentNameOf(span), agentNameOf(span));
+  for (const span of agents) if (!names.has(span.name)) names.set(span.name, agentNameOf(span));
+  return (label) => (label === '' ? null : (names.get(label) ?? null));
+}
+
+/**
+ * The agents of a trace, one per name, in the order they first appear. An agent has the calls of its subtree up to the
+ * next agent, each model call once.
+ */
+export function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const agents = new Map<string, Draft>();
+  for (const span of spans) {
+    if (span.type !== 'agent') continue;
+    const name = agentNameOf(span);
+    const agent = agents.get(name) ?? newAgent(name, parentAgentOf(span, byId));
+    agent.invocations += 1;
+    agent.durationMs += Number(span.endNs - span.startNs) / NS_PER_MS;
+    agents.set(name, agent);
+  }
+  if (agents.size === 0) return [];
+  const agentOf = agentOfSpans(spans);
+  const countFor = (name: string | null | undefined, member: 'llmCalls' | 'toolCalls' | 'namedToolCalls'): void => {
+    const agent = agents.get(name ?? '');
+    if (agent !== undefined) agent[member] += 1;
+  };
+  for (const { spanId } of onceCounted(spans)) countFor(agentOf.get(spanId), 'llmCalls');
+  const nameOf = agentOfLabel(spans);
+  for (const { type, spanId, agent } of spans) {
+    if (type !== 'tool') continue;
+    countFor(agentOf.get(spanId), 'toolCalls');
+    countFor(nameOf(agent), 'namedToolCalls');
+  }
+  return [...agents.values()];
+}
+
+const NS_PER_MS = 1_000_000;
+
+const newAgent = (name: string, parentAgent: string | null): Draft => ({
+  name,
+  parentAgent,
+  invocations: 0,
+  llmCalls: 0,
+  toolCalls: 0,
+  namedToolCalls: 0,
+  durationMs: 0,
+});
+
+/** The nearest agent above of another name. Stops at a missing parent, and at a circle. */
+function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): string | null {
+  const seen = new Set([span.spanId]);
+  const own = agentNameOf(span);
+  let parent = byId.get(span.parentSpanId ?? '');
+  while (parent !== undefined && !seen.has(parent.spanId)) {
+    if (parent.type === 'agent' && agentNameOf(parent) !== own) return agentNameOf(parent);
+    seen.add(parent.spanId);
+    parent = byId.get(parent.parentSpanId ?? '');
+  }
+  return null;
+}
+
+/** Tokens by agent name. */
+export function agentTokensOf(spans: readonly SpanHead[]): ReadonlyMap<string, AgentTokens> {
+  const agentOf = agentOfSpans(spans);
+  const calls = tokensOnce(spans);
+  const tokens = new Map<string, { inputTokens: number; outputTokens: number }>();
+  // As in the summary: agent spans repeat the usage of their calls.
+  for (const { spanId, inputTokens, outputTokens } of calls.length > 0 ? calls : spans) {
+    const name = agentOf.get(spanId);
+    if (name === undefined) continue;
+    const agent = tokens.get(name) ?? { inputTokens: 0, outputTokens: 0 };
+    agent.inputTokens += inputTokens;
+    agent.outputTokens += outputTokens;
+    tokens.set(name, agent);
+  }
+  return tokens;
+}
+
+/** The cost of calls by agent name. */
+export function agentSpendOf(
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+): ReadonlyMap<string, AgentSpend> {
+  const agentOf = agentOfSpans(spans);
+  const priced = new Map<string, Map<string, CallSpend>>();
+  for (const { spanId } of spans) {
+    const call = calls.get(spanId);
+    const agent = agentOf.get(spanId);
+    if (agent === undefined || call === undefined || call.cost === null) continue;
+    // Several spans may name one row.
+    const name = call.row === null ? `span ${spanId}` : `row ${call.row.id}`;
+    priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(name, call));
+  }
+  return new Map(
+    [...priced].map(([agent, of]) => {
+      const own = [...of.values()];
+      const spend = own.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
+      const estimatedCalls = own.filter(({ source }) => source !== 'gateway').length;
+      return [agent, { spend, pricedCalls: own.length, estimatedCalls }];
+    }),
+  );
+}

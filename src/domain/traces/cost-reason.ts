@@ -1,0 +1,42 @@
+import { type CallSpend, isModelCall } from './call-spend.ts';
+import type { CallNames } from './call-usage.ts';
+import { onceCounted } from './estimates.ts';
+import type { SpanHead } from './span.ts';
+
+/**
+ * Why a call has no cost. `ambiguous`: several spend rows match. `no_usage`: the span has no tokens. `no_model`: it names no
+ * model. `unknown_model`: the catalog has no certain entry of its model and provider. `no_price`: there is no certain price
+ * for the tokens of the entry or of the recorded call.
+ */
+export type CostReason = 'no_model_calls' | 'no_usage' | 'no_model' | 'unknown_model' | 'no_price' | 'ambiguous';
+
+/** Whether the catalog has a certain entry for a model. */
+type IsInCatalog = (named: CallNames) => boolean;
+
+/** Null for a call with a cost, and for one whose cost another span of the call has. */
+function costReasonOf(span: SpanHead, call: CallSpend, isInCatalog: IsInCatalog): CostReason | null {
+  if (call.cost !== null || span.estimate !== null) return null;
+  if (call.match === 'ambiguous') return 'ambiguous';
+  if (call.row !== null || span.gateway) return 'no_price';
+  const { model, provider } = span;
+  if (span.inputTokens === 0) return 'no_usage';
+  if (model === null) return 'no_model';
+  return isInCatalog({ models: [model], provider }) ? 'no_price' : 'unknown_model';
+}
+
+/** Why the cost of a trace is missing or incomplete: the reason of its first call without a cost. Null when all have one. */
+export function costReasonOfTrace(
+  spans: readonly SpanHead[],
+  calls: ReadonlyMap<string, CallSpend>,
+  isInCatalog: IsInCatalog,
+): CostReason | null {
+  if (calls.size === 0) return 'no_model_calls';
+  const counted = new Set(onceCounted(spans).map(({ spanId }) => spanId));
+  for (const span of spans) {
+    const isCounted = counted.has(span.spanId) || (isModelCall(span) && span.type !== 'llm' && span.inputTokens > 0);
+    const call = isCounted ? calls.get(span.spanId) : undefined;
+    const reason = call === undefined ? null : costReasonOf(span, call, isInCatalog);
+    if (reason !== null) return reason;
+  }
+  return null;
+}

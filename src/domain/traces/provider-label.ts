@@ -1,0 +1,6 @@
+/** Names of APIs that the AI SDK appends to the name of a provider: `openai.chat`. */
+const API =
+  /\.(?:chat|completions?|responses|messages|embeddings?|image|images|speech|transcription|moderation|rerank|reranking)$/;
+
+/** A provider name in one spelling: lower case, without the API that was called. `OpenAI` and `openai.chat` are `openai`. */
+export const providerLabel = (told: string): string => told.trim().toLowerCase().replace(API, '');

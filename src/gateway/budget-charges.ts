@@ -1,0 +1,179 @@
+import type { Charge } from '../domain/admission/admission.ts';
+import { type Charged, keyCounter, memberId, spendCounter } from '../domain/admission/counters.ts';
+import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts';
+import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
+import type { BudgetWindow } from '../domain/keys/key-settings.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
+
+/** A budget as a charge, with the words of its refusal. */
+export interface BudgetCharge extends Charge {
+  /** The refusal, by the amount that was spent of the budget. */
+  readonly refusalText: (spent: Usd) => string;
+}
+
+/** A budget of an owner, to be compared with the owner's spend. */
+interface OwnerBudget {
+  readonly scope: BudgetScope;
+  readonly counter: string;
+  readonly budget: Usd | null | undefined;
+  /** Total spend of the owner at the start of its budget window. */
+  readonly spentBefore: Usd;
+  /** What the refusal names, e.g. `Team=<id>`. */
+  readonly subject: string;
+}
+
+/** Whether any budget is compared with what a key spends. */
+export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
+  if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
+  if (owners === undefined) return false;
+  const { user, team, member, organization } = owners;
+  const ofUser = team === null ? user?.limits.maxBudget : null;
+  return [ofUser, team?.limits.maxBudget, member?.limits?.maxBudget, organization?.limits?.maxBudget].some(
+    (budget) => budget !== null && budget !== undefined,
+  );
+}
+
+/** A key and its owners, as a cost counts in their spend. */
+export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged => ({
+  keyHash: hash,
+  teamId,
+  userId,
+  organizationId: owners?.organization?.id ?? null,
+});
+
+/** The budgets of a key and its owners, in the order in which they are checked. Each is one charge of its own counter. */
+export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly BudgetCharge[] {
+  const own = keyCharge(key, amount, now);
+  if (key.owners === undefined) return own === null ? [] : [own.charge];
+  const ofOwner = (owner: OwnerBudget | null): readonly BudgetCharge[] => ownerCharge(owner, amount);
+  const ofKey = (scope: BudgetScope): readonly BudgetCharge[] => (own?.scope === scope ? [own.charge] : []);
+  const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
+  const member = memberBudget(key, isEarly);
+  return [
+    ...(isEarly ? ofOwner(member) : []),
+    ...ofKey('key'),
+    ...ofOwner(teamBudget(key)),
+    ...ofKey('key_window'),
+    ...ofOwner(organizationBudget(key)),
+    ...ofOwner(userBudget(key)),
+    ...(isEarly ? [] : ofOwner(member)),
+  ];
+}
+
+/**
+ * The budget of a key and those of its windows compare one counter, the total of the key: a budget that begins
+ * anew has a limit that is higher by what was spent before. So the smallest limit is the one charge of that counter.
+ */
+function keyCharge(
+  key: VirtualKey,
+  amount: Usd,
+  now: Date,
+): { readonly scope: BudgetScope; readonly charge: BudgetCharge } | null {
+  const counter = keyCounter(key.hash);
+  const budget = budgetOf(key, now);
+  const { spentBefore, settings } = key;
+  const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
+    scope,
+    charge: { counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
+  });
+  const own =
+    budget === null
+      ? []
+      : [charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget))];
+  const windows = (settings.budgetLimits ?? []).map((window) => {
+    const limit = windowLimit(window);
+    const before = limit - windowBudget(window);
+    return charge('key_window', limit, (spent) => windowText(window, (spent - before) as Usd));
+  });
+  const [first, ...others] = [...own, ...windows];
+  if (first === undefined) return null;
+  return others.reduce((least, one) => (one.charge.limit < least.charge.limit ? one : least), first);
+}
+
+/** A budget of zero refuses every call, on each scope. */
+function ownerCharge(owner: OwnerBudget | null, amount: Usd): readonly BudgetCharge[] {
+  if (owner === null || owner.budget === null || owner.budget === undefined) return [];
+  const { scope, counter, budget, spentBefore, subject } = owner;
+  return [
+    {
+      counter,
+      limit: budget + spentBefore,
+      amount,
+      refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
+      refusalText: (spent) => budgetText(subject, (spent - spentBefore) as Usd, budget),
+    },
+  ];
+}
+
+function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const team = owners?.team ?? null;
+  if (team === null) return null;
+  const { id, limits, spentBefore } = team;
+  return {
+    scope: 'team',
+    counter: spendCounter('team', id),
+    budget: limits.maxBudget,
+    spentBefore,
+    subject: `Team=${id}`,
+  };
+}
+
+/** The budget of a user holds for keys without a team. */
+function userBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const user = owners?.user ?? null;
+  if (user === null || owners?.team !== null) return null;
+  const { id, limits, spentBefore } = user;
+  return {
+    scope: 'user',
+    counter: spendCounter('user', id),
+    budget: limits.maxBudget,
+    spentBefore,
+    subject: `User=${id}`,
+  };
+}
+
+/** The text differs where the check comes first: for a member with a budget of its own. */
+function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
+  const member = owners?.member ?? null;
+  if (member === null || teamId === null || userId === null) return null;
+  return {
+    scope: 'team_member',
+    counter: spendCounter('member', memberId(teamId, userId)),
+    budget: member.limits?.maxBudget,
+    spentBefore: ZERO_USD,
+    subject: isEarly ? `TeamMember=${userId}:${teamId}` : `User=${userId} in Team=${teamId}`,
+  };
+}
+
+function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const organization = owners?.organization ?? null;
+  if (organization === null) return null;
+  const { id, limits } = organization;
+  return {
+    scope: 'organization',
+    counter: spendCounter('organization', id),
+    budget: limits?.maxBudget,
+    spentBefore: ZERO_USD,
+    subject: `Organization=${id}`,
+  };
+}
+
+/** The reference's words. */
+function budgetText(subject: string, spent: Usd, budget: Usd): string {
+  return `Budget has been exceeded! ${subject} Current cost: ${amountText(spent)}, Max budget: ${amountText(budget)}`;
+}
+
+const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
+  budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
+
+function windowText(window: BudgetWindow, spent: Usd): string {
+  const amounts = `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(windowBudget(window)).toFixed(2)}`;
+  return `ExceededBudget: Key over ${window.budgetDuration} budget. ${amounts}`;
+}
+
+/** As the reference writes amounts: always with a decimal point. */
+const amountText = (amount: bigint): string => {
+  const text = usdText(amount as Usd);
+  return text.includes('.') ? text : `${text}.0`;
+};

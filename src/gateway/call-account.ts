@@ -1,0 +1,118 @@
+import type { Caller } from '../domain/caller.ts';
+import type { Outcome } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import type { Clock, Ids } from '../domain/clock.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { Usd } from '../domain/money.ts';
+import type { CallRecorder } from './gateway.ts';
+import type { HealthWatch, WatchedCall } from './health.ts';
+import { type Accounted, recordOf } from './record.ts';
+
+/** Gateway parts that a call account uses. */
+export interface AccountTools {
+  readonly recorder: CallRecorder;
+  readonly health: HealthWatch;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly capturePrompts: boolean;
+}
+
+/** A request and the deployment it is sent to. */
+export interface CallTarget {
+  readonly request: Accounted;
+  readonly deployment: Deployment;
+}
+
+/** Account of one call: its ids, times and health report. Closed once, with its record. */
+export interface CallAccount {
+  readonly callId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Milliseconds since the account was opened. */
+  elapsedMs(): number;
+  /** Records the time of the first response byte. */
+  answered(): void;
+  /** Continues at another deployment, also of another model; the failure counts for the previous one. */
+  moved(to: CallTarget, failure: unknown): void;
+  /** All deployments failed: the call is recorded with the deployment `at`. */
+  gaveUp(at: CallTarget, failure: unknown): void;
+  closed(): boolean;
+  /** Records the call; later calls change nothing. */
+  close(
+    end: 'completed' | 'failed' | 'abandoned',
+    what: { readonly failure?: unknown; readonly outcome: Outcome | null; readonly cost: Usd | null },
+  ): void;
+}
+
+/** Opens the account of a call. */
+export function openCallAccount(
+  { recorder, health, clock, ids, capturePrompts }: AccountTools,
+  about: CallTarget & { readonly caller: Caller; readonly signal: AbortSignal },
+): CallAccount {
+  const { caller, request, signal } = about;
+  const startedAt = clock.now();
+  const startMs = clock.monotonicMs();
+  const callId = request.callId ?? ids.uuid();
+  const traceId = request.parent?.traceId ?? ids.traceId();
+  const spanId = ids.spanId();
+  let firstByteMs: number | null = null;
+  let target: CallTarget = about;
+  /** Start time of the current attempt. */
+  let attemptMs = 0;
+  let resendCount = 0;
+  let watched: WatchedCall | null = health.begin(about.deployment.id);
+  let closed = false;
+
+  const elapsedMs = (): number => clock.monotonicMs() - startMs;
+  return {
+    callId,
+    traceId,
+    spanId,
+    elapsedMs,
+    answered() {
+      firstByteMs = elapsedMs();
+      watched?.answered(firstByteMs - attemptMs);
+    },
+    moved(to, failure) {
+      watched?.ended(failure);
+      watched = health.begin(to.deployment.id);
+      target = to;
+      attemptMs = elapsedMs();
+      resendCount += 1;
+    },
+    gaveUp(at, failure) {
+      watched?.ended(failure);
+      watched = null;
+      target = at;
+    },
+    closed: () => closed,
+    close(end, { failure, outcome, cost }) {
+      if (closed) return;
+      closed = true;
+      // A client disconnect makes the upstream call fail: record it as abandoned. A shutdown is a failure.
+      const isDisconnect = signal.aborted && !(signal.reason instanceof DomainError);
+      const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
+      recorder.record(
+        recordOf({
+          // A row id is unique. A generated call id is too; a client's call id may repeat.
+          rowId: request.callId === null ? callId : ids.uuid(),
+          callId,
+          traceId,
+          spanId,
+          caller,
+          ...target,
+          startedAt,
+          durationMs: elapsedMs(),
+          firstByteMs,
+          outcome,
+          cost,
+          end: recordedEnd,
+          failure: failure instanceof Error ? failure : null,
+          capturePrompts: capturePrompts && target.request.unkept !== true,
+          ...(resendCount === 0 ? {} : { resendCount }),
+        }),
+      );
+      watched?.ended(recordedEnd === 'failed' ? failure : null);
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Caller } from '../domain/caller.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import type { Deployment, Provider, RequestPreview } from '../domain/chat/provider.ts';
+import { unconfiguredDeployment } from '../domain/deployments/unconfigured.ts';
+import { Unsupported } from '../domain/errors.ts';
+import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import type { PreviewGateway } from './gateway.ts';
+import { providerFor, type Route, type Router, unknownModel } from './route.ts';
+
+/** Creates the gateway's request preview. It calls no upstream, costs nothing and is not recorded. */
+export function createPreviewGateway(
+  routeOf: Router,
+  forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
+  providers: readonly Provider[],
+): PreviewGateway {
+  /** A configured deployment, else one of the provider in a name such as `openai/gpt-4o`. */
+  function routeTo({ model, endpoint }: ModelRequest): Route {
+    const found = routeOf.all(model)[0] ?? null;
+    if (found !== null) return found;
+    const deployment = unconfiguredDeployment(model);
+    if (deployment === null) throw unknownModel(endpoint.path, model);
+    return { deployment, provider: providerFor(deployment, providers) };
+  }
+  return {
+    async preview({ key }: Caller, request: ModelRequest): Promise<RequestPreview> {
+      assertMayCall(key, request.model);
+      const { deployment, provider } = routeTo(request);
+      if (provider.preview !== undefined) return await provider.preview(forRequest(deployment, request), request);
+      throw new Unsupported(`The model "${request.model}" has no upstream (${provider.name}).`);
+    },
+  };
+}

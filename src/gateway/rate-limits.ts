@@ -1,0 +1,57 @@
+import type { RateAdmission, RateLimit, RateLimits, RateRefusal } from '../domain/admission/rate-limits.ts';
+import { RATE_WINDOW_MS } from '../domain/admission/rate-limits.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import type { Clock } from '../domain/clock.ts';
+import { RateLimited } from '../domain/errors.ts';
+import { expectedTokens } from '../domain/inference/expected-tokens.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import { rateScopesOf } from './rate-scopes.ts';
+
+/** Parts of a call that limits use. Without bytes, its tokens are not known before it ends. */
+export type Limited = Pick<ModelRequest, 'model'> & Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>>;
+
+/** Limits of calls per minute and of parallel calls. */
+export interface CallLimits {
+  /** Counts a call; null when it has no limit. Throws RateLimited. */
+  admit(caller: Caller, call: Limited): RateAdmission | null;
+}
+
+export function createCallLimits(limits: RateLimits, clock: Pick<Clock, 'now'>): CallLimits {
+  return {
+    admit(caller, call) {
+      const scopes = rateScopesOf(caller.key, call.model);
+      if (scopes.length === 0) return null;
+      const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
+      if (decided.kind === 'refused') throw limited(decided, clock.now());
+      return decided;
+    },
+  };
+}
+
+/** Expected tokens; zero where no limit counts them. */
+function tokensOf({ key }: Caller, { model, endpoint, body, bytes }: Limited, scopes: readonly RateLimit[]): number {
+  const limits = scopes.flatMap(({ tokens }) => (tokens === undefined ? [] : [tokens]));
+  if (limits.length === 0 || endpoint === undefined || body === undefined || bytes === undefined) return 0;
+  const stated = key === null ? null : statedOutput(key, model);
+  return expectedTokens({ endpoint, body, bytes }, { stated, smallestLimit: Math.min(...limits) });
+}
+
+/** Expected output tokens of a model, from the key's metadata. */
+function statedOutput({ metadata }: VirtualKey, model: string): number | null {
+  const byModel = metadata['default_estimated_output_tokens_per_model'];
+  const ofModel =
+    typeof byModel === 'object' && byModel !== null && Object.hasOwn(byModel, model)
+      ? (byModel as Readonly<Record<string, unknown>>)[model]
+      : undefined;
+  const stated = ofModel ?? metadata['default_estimated_output_tokens'];
+  return typeof stated === 'number' && stated >= 0 ? stated : null;
+}
+
+/** Error of the reference: its reset time is the window's length from now, not the end of the window. */
+function limited({ scope, id, type, limit, remaining }: RateRefusal, now: Date): RateLimited {
+  const resetAt = new Date(now.getTime() + RATE_WINDOW_MS);
+  const reset = `${resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const text = `Rate limit exceeded for ${scope}: ${id}. Limit type: ${type}. Current limit: ${limit}, Remaining: ${remaining}. Limit resets at: ${reset}`;
+  return new RateLimited(text, type, { retryAfterSeconds: RATE_WINDOW_MS / 1_000, resetAt: reset });
+}

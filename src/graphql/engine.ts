@@ -1,0 +1,280 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type parse,
+  type ParseOptions,
+  type Source,
+  validate as validateAll,
+} from 'graphql';
+import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Scope } from '../../resolvers/operation/scope.ts';
+import type { GraphContext } from '../../schema/builder.ts';
+import { assertParsable, assertValidatable } from '../../schema/document-limits.ts';
+import { rootOf, toGraphQLError } from '../../schema/errors.ts';
+import { createLimitCheck, MAX_ERRORS, shortened } from '../../schema/limits.ts';
+import { Work } from '../../schema/work.ts';
+import { DomainError, Unavailable } from '../domain/errors.ts';
+import type { Turns } from '../domain/event-loop-turns.ts';
+import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import { createCountedWarnings, type Log } from '../runtime/telemetry/log.ts';
+import { type Answers, settled } from './answers.ts';
+import { createDocumentCache } from './document-cache.ts';
+import { createIntrospectionCache } from './introspection-cache.ts';
+import { LiveResults } from './live-results.ts';
+import { createSharedEvents } from './shared-events.ts';
+import type { Requester } from './requester.ts';
+import type { SocketLimits } from './socket-connection.ts';
+
+/** In documents with more lines, errors have no locations: graphql counts lines from the start for each error. */
+const MOST_LOCATED_LINES = 2_000;
+
+/** What the GraphQL transport needs. */
+export interface GraphQLOptions {
+  readonly schema: GraphQLSchema;
+  /** The scope of an operation. The caller is null without a key. Throws Unauthenticated for an invalid key. */
+  readonly scopeFor: (requester: Requester) => Scope | Promise<Scope>;
+  readonly log: Log;
+  /** Limits of WebSockets that differ from the default. */
+  readonly socketLimits?: Partial<SocketLimits>;
+  readonly settings: {
+    /** Whether introspection is allowed. */
+    readonly introspection: boolean;
+    /** Whether browsers receive GraphiQL. */
+    readonly graphiql: boolean;
+  };
+}
+
+/** One result, or the results of a subscription. */
+type Outcome = ExecutionResult | AsyncIterable<ExecutionResult>;
+
+/** Parses, validates and runs operations. Every transport has the same limits, error masking and caches. */
+export interface Pipeline {
+  readonly schema: GraphQLSchema;
+  readonly parse: (text: string) => ExecutionArgs['document'];
+  readonly validate: (schema: GraphQLSchema, document: ExecutionArgs['document']) => readonly GraphQLError[];
+  readonly contextFactory: () => GraphContext | Promise<GraphContext>;
+  readonly execute: (args: ExecutionArgs) => Promise<Outcome>;
+  readonly subscribe: (args: ExecutionArgs) => Promise<Outcome>;
+}
+
+/** Runs operations for all transports. */
+export interface Engine {
+  readonly yoga: YogaServerInstance<{ readonly requester: Requester }, GraphContext>;
+  pipelineFor(requester: Requester): Pipeline;
+  /** The results of a subscription that Yoga has answered; undefined for any other answer. */
+  resultsOf(answer: Response): LiveResults | undefined;
+  /** A failure as the client sees it. Logs it. */
+  mask(error: unknown): GraphQLError;
+  /** Runs a request with its id in log lines and errors. */
+  serving<Result>(request: { readonly requestId: string; readonly signal: AbortSignal }, run: () => Result): Result;
+  /** Ends every subscription with UNAVAILABLE; later subscriptions end at once. */
+  close(): void;
+}
+
+/** Context value of Yoga. */
+interface RequesterContext extends GraphContext {
+  readonly requester: Requester;
+}
+
+const EVENT_STREAM = /\btext\/event-stream\b/;
+const MULTIPART_SUBSCRIPTION = /\bmultipart\/mixed\s*;[^,]*\bsubscriptionSpec\b/i;
+
+/** Whether a client expects subscriptions as multipart HTTP. */
+export function wantsMultipart(accept: string | null | undefined): boolean {
+  return MULTIPART_SUBSCRIPTION.test(accept ?? '') && !EVENT_STREAM.test(accept ?? '');
+}
+
+export function createEngine(
+  { schema, scopeFor, log, settings }: GraphQLOptions,
+  { turns, answers }: { readonly turns: Turns; readonly answers: Answers },
+): Engine {
+  const live = new Set<LiveResults>();
+  const overLimit = createLimitCheck(schema);
+  const introspections = createIntrospectionCache(answers);
+  const sharedEvents = createSharedEvents(turns, answers);
+  /** Results of subscriptions, before Yoga's plugins wrap each event. */
+  const begun = new WeakMap<Requester, LiveResults>();
+  /** Answers of Yoga whose body is written by the event streams. */
+  const streamed = new WeakMap<Response, LiveResults>();
+  /** The request in progress, for the log. */
+  const current = new AsyncLocalStorage<{ readonly requestId: string; readonly signal: AbortSignal }>();
+  const refusedFeeds = createCountedWarnings(log);
+  let closing = false;
+  const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
+
+  /** A failure as the client sees it, logged. Failed feeds are counted: one blocked key may end a thousand. */
+  function masked(error: unknown, of: 'request' | 'feed'): GraphQLError {
+    const { requestId = randomIds.uuid(), signal } = current.getStore() ?? {};
+    const root = rootOf(error);
+    if (root instanceof DomainError) {
+      const facts = { requestId, code: root.code, reason: root.message };
+      if (root instanceof FreeTierUsedUp) log.debug(facts, 'graph request refused');
+      else if (of === 'request') log.warn(facts, 'graph request refused');
+      else refusedFeeds.warn(`${root.code} ${root.message}`, facts, 'live feeds refused');
+    }
+    return toGraphQLError(error, (bug) => {
+      // A failure after the client has disconnected is not logged.
+      if (!signal?.aborted) log.error({ requestId, err: bug }, 'graph request failed');
+      return requestId;
+    });
+  }
+
+  const mask = (error: unknown): GraphQLError => masked(error, 'request');
+
+  async function subscribeLive(args: ExecutionArgs): Promise<LiveResults | ExecutionResult> {
+    const { requester, scope } = args.contextValue as RequesterContext;
+    const followed = await sharedEvents.follow(args, scope);
+    if (!('results' in followed)) return followed;
+    const results = new LiveResults(followed.results, {
+      ended() {
+        live.delete(results);
+        followed.left();
+      },
+      // Bound: it may run within the request of another client.
+      explain: AsyncLocalStorage.bind((error: unknown) => masked(error, 'feed')),
+    });
+    live.add(results);
+    begun.set(requester, results);
+    if (closing) results.stop(stopping());
+    return results;
+  }
+
+  const guard: Plugin<GraphContext, { readonly requester: Requester }> = {
+    onParse({ parseFn, setParseFn }) {
+      setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
+        const text = typeof source === 'string' ? source : source.body;
+        assertParsable(text);
+        const noLocation = lineCount(text) > MOST_LOCATED_LINES;
+        const document = (parseFn as typeof parse)(source, { ...options, noLocation });
+        assertValidatable(document);
+        return document;
+      });
+    },
+    onValidate({ addValidationRule, setValidationFn }) {
+      setValidationFn(validateToLimit);
+      if (settings.introspection) return undefined;
+      addValidationRule(NoSchemaIntrospectionCustomRule);
+      // A suggestion would reveal names of the schema.
+      return ({ valid, result, setResult }) => {
+        if (!valid) setResult((result as readonly GraphQLError[]).map(withoutSuggestion));
+      };
+    },
+    onExecute({ args, setResultAndStopExecution }) {
+      const refusal = overLimit(args);
+      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
+      const key = introspections.keyOf(args);
+      const cached = key === null ? null : introspections.find(key);
+      if (cached !== null) return setResultAndStopExecution(cached);
+      const { work } = args.contextValue as GraphContext;
+      return {
+        onExecuteDone({ result, setResult }) {
+          if (isAsyncIterable(result)) return undefined;
+          const done = settled(result, work);
+          if (key !== null) return introspections.keep(key, done).then(setResult);
+          return done === result ? undefined : setResult(done);
+        },
+      };
+    },
+    onExecutionResult({ result, setResult }) {
+      if (result === undefined || Array.isArray(result) || isAsyncIterable(result)) return undefined;
+      const set = (bounded: ExecutionResult): void => {
+        if (answers.dataTextOf(bounded.data) === null) return bounded === result ? undefined : setResult(bounded);
+        // Yoga calls `stringify`. Not enumerable: it is not part of the answer.
+        return setResult(Object.defineProperty({ ...bounded }, 'stringify', { value: answers.textOf }));
+      };
+      const bounded = answers.bounded(result);
+      return bounded instanceof Promise ? bounded.then(set) : set(bounded);
+    },
+    onSubscribe({ args, setResultAndStopExecution, setSubscribeFn }) {
+      const refusal = overLimit(args);
+      if (refusal) return setResultAndStopExecution({ errors: [refusal] });
+      setSubscribeFn(subscribeLive);
+    },
+    onResultProcess({ request, serverContext, resultProcessor, setResultProcessor }) {
+      const results = begun.get(serverContext.requester);
+      if (results === undefined) return;
+      const multipart = wantsMultipart(request.headers.get('accept'));
+      // Without a processor, Yoga answers 406.
+      if (resultProcessor === undefined && !multipart) return;
+      setResultProcessor(
+        (_result, { Response: Answer }) => {
+          const empty = new Answer(null);
+          streamed.set(empty, results);
+          return empty;
+        },
+        multipart ? 'multipart/mixed' : 'text/event-stream',
+      );
+    },
+  };
+
+  const yoga = createYoga<{ readonly requester: Requester }, GraphContext>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    context: async ({ requester }) => ({ scope: await scopeFor(requester), work: new Work(turns) }),
+    plugins: [guard],
+    maskedErrors: { maskError: mask },
+    // `mask` logs, with the request id.
+    logging: false,
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(),
+      errorCache: createDocumentCache(),
+      validationCache: true,
+    },
+    // Done by the HTTP server. Each costs more than the rest of a small request.
+    maxRequestBodySize: false,
+    cors: false,
+    multipart: false,
+    batching: false,
+    graphiql: false,
+    landingPage: false,
+  });
+
+  return {
+    yoga,
+    mask,
+    resultsOf: (answer) => streamed.get(answer),
+    serving: (request, run) => current.run(request, run),
+    pipelineFor(requester) {
+      const { parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({ requester });
+      return {
+        schema,
+        parse,
+        validate,
+        contextFactory,
+        async execute(args) {
+          const result = (await execute(args)) as Outcome;
+          return isAsyncIterable(result) ? result : await answers.bounded(result);
+        },
+        async subscribe(args) {
+          const result = (await subscribe(args)) as Outcome;
+          return isAsyncIterable(result) ? (begun.get(requester) ?? result) : result;
+        },
+      };
+    },
+    close() {
+      closing = true;
+      for (const results of live) results.stop(stopping());
+      refusedFeeds.flush();
+    },
+  };
+}
+
+/** Validates until there are too many errors. Yoga passes no options. */
+function validateToLimit(...[schema, document, rules]: Parameters<typeof validateAll>): readonly GraphQLError[] {
+  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(shortened);
+}
+
+const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MOST_LOCATED_LINES + 1).length;
+
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const message = error.message.replace(/ ?Did you mean [^?]*\?/, '');
+  return message === error.message
+    ? error
+    : new GraphQLError(message, { nodes: error.nodes, source: error.source, extensions: error.extensions });
+}

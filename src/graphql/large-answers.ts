@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+
+const NAME = 'lensgate.large';
+const PLACEHOLDER = /\{"lensgate\.large":"([\da-f-]{36})"\}/;
+
+/**
+ * JSON of large answers. The protocol libraries serialise a result in one call, which blocks the event loop. A large
+ * result, whose JSON exists, passes them with a placeholder for its data.
+ */
+export class LargeAnswers {
+  readonly #texts = new Map<string, string>();
+
+  /** The result with a placeholder instead of its data; unchanged when `dataText` is null. */
+  hold<Result extends object>(result: Result, dataText: string | null): Result {
+    if (dataText === null) return result;
+    const name = randomUUID();
+    this.#texts.set(name, dataText);
+    return { ...result, data: { [NAME]: name } };
+  }
+
+  /** Replaces the placeholder of a message with the JSON. */
+  fill(message: string): string {
+    const [place, name = ''] = (this.#texts.size > 0 && PLACEHOLDER.exec(message)) || [];
+    const dataText = this.#texts.get(name);
+    if (place === undefined || dataText === undefined) return message;
+    this.#texts.delete(name);
+    return message.replace(place, () => dataText);
+  }
+}

@@ -1,0 +1,157 @@
+import type { OpenSocket } from '../domain/realtime/sockets.ts';
+import type { Requester } from './requester.ts';
+import { LargeAnswers } from './large-answers.ts';
+
+/** Limits of one WebSocket; times in ms. */
+export interface SocketLimits {
+  /** Time to the first `connection_init`. */
+  readonly initMs: number;
+  /** Silence before the server pings. */
+  readonly pingMs: number;
+  /** Silence before the connection is closed. */
+  readonly goneMs: number;
+  /** Time that the client may read nothing while its send buffer is full. */
+  readonly stalledMs: number;
+  /** Operations that run at the same time. */
+  readonly operations: number;
+}
+
+/** Close codes: RFC 6455, the IANA registry, and the graphql-transport-ws protocol. */
+export const CLOSE = {
+  unsupportedData: 1003,
+  tooLarge: 1009,
+  serviceRestart: 1012,
+  tryAgainLater: 1013,
+  badRequest: 4400,
+  forbidden: 4403,
+  internalError: 4500,
+} as const;
+
+const MOST_REASON_BYTES = 123;
+/** Messages with a result or its error. */
+const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
+
+/**
+ * One WebSocket: its send queue, its age and its running operations. While the send buffer is full, nothing is read
+ * from the client and no result is taken from a subscription. Results are then admitted one at a time.
+ */
+export class SocketConnection {
+  readonly #socket: OpenSocket;
+  readonly #nowMs: () => number;
+  readonly #limits: SocketLimits;
+  readonly #closed = new AbortController();
+  readonly #onClose: (code: number, reason: string) => void;
+  readonly large = new LargeAnswers();
+  readonly requestId: string;
+  /** Credential of the operations: headers of the handshake, then the key of `connection_init`. */
+  request: Requester['request'];
+  /** Messages whose handling, with the operation they started, has not completed. */
+  running = 0;
+  #heardMs: number;
+  /** When the send buffer became full; null while it has capacity. */
+  #fullSinceMs: number | null = null;
+  /** Whether an admitted result was not sent yet. */
+  #admitted = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    socket: OpenSocket,
+    {
+      request,
+      requestId,
+      nowMs,
+      limits,
+      onClose,
+    }: {
+      readonly request: Requester['request'];
+      readonly requestId: string;
+      readonly nowMs: () => number;
+      readonly limits: SocketLimits;
+      /** Called once, with the code of the close frame, or 1006 without one. */
+      readonly onClose: (code: number, reason: string) => void;
+    },
+  ) {
+    this.#socket = socket;
+    this.#nowMs = nowMs;
+    this.#limits = limits;
+    this.#onClose = onClose;
+    this.request = request;
+    this.requestId = requestId;
+    this.#heardMs = nowMs();
+  }
+
+  /** Fires when the connection closes. */
+  get signal(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  get requester(): Requester {
+    return { request: this.request, signal: this.signal };
+  }
+
+  /** Waits until a result may be sent. */
+  async admit(): Promise<void> {
+    while ((this.#fullSinceMs !== null || this.#admitted) && !this.signal.aborted)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#admitted = true;
+  }
+
+  send(message: string): void {
+    if (RESULT.test(message)) this.#admitted = false;
+    if (this.signal.aborted) return;
+    const bytes = Buffer.from(this.large.fill(message));
+    if (this.#socket.send({ bytes, binary: false })) return this.#admitNext();
+    this.#fullSinceMs = this.#nowMs();
+    this.#socket.pause();
+  }
+
+  /** The send buffer has capacity again. */
+  drained(): void {
+    this.#fullSinceMs = null;
+    this.#heardMs = this.#nowMs();
+    this.#socket.resume();
+    this.#admitNext();
+  }
+
+  /** The client sent a message or a pong. */
+  heard(): void {
+    this.#heardMs = this.#nowMs();
+  }
+
+  /** Pings a silent client; closes the connection of one that is gone or does not read. */
+  tend(): void {
+    const now = this.#nowMs();
+    if (this.#fullSinceMs !== null) {
+      if (now - this.#fullSinceMs > this.#limits.stalledMs)
+        this.close(CLOSE.tryAgainLater, 'The client does not read.');
+    } else if (now - this.#heardMs > this.#limits.goneMs)
+      this.close(CLOSE.tryAgainLater, 'The client does not answer.');
+    else if (now - this.#heardMs > this.#limits.pingMs) this.#socket.ping();
+  }
+
+  close(code: number, reason: string): void {
+    if (this.signal.aborted) return;
+    const text = withinBytes(reason, MOST_REASON_BYTES);
+    this.#socket.close(code, text);
+    this.ended(code, text);
+  }
+
+  /** The connection is closed. */
+  ended(code: number, reason: string): void {
+    if (this.signal.aborted) return;
+    this.#closed.abort();
+    for (const resume of this.#waiting.splice(0)) resume();
+    this.#onClose(code, reason);
+  }
+
+  #admitNext(): void {
+    if (!this.#admitted) this.#waiting.shift()?.();
+  }
+}
+
+/** The longest start of a text that has at most `most` bytes of UTF-8. */
+function withinBytes(text: string, most: number): string {
+  let part = text.slice(0, most);
+  while (Buffer.byteLength(part) > most) part = part.slice(0, -1);
+  return part.isWellFormed() ? part : part.toWellFormed();
+}

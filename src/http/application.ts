@@ -1,0 +1,90 @@
+import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
+import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
+import type { Connections } from './connections.ts';
+import { createDrain } from './drain.ts';
+import { createKoaApp, type GraphEndpoints } from './koa-app.ts';
+import { setCommonHeaders } from './response-headers.ts';
+import { addressOf, createHttpServer, listen } from './server.ts';
+import type { Upgrades } from './upgrades.ts';
+
+export interface HttpApplicationOptions {
+  readonly settings: HttpApplicationSettings;
+  /** Rows of the REST transport and what it needs to serve them. */
+  readonly rest: RestRouterOptions;
+  readonly graph: GraphEndpoints;
+  readonly upgrades: Upgrades;
+  readonly connections: Connections;
+  /** Called with failures of connections and of middleware. */
+  readonly failed: (error: Error) => void;
+  /** Called when a connection breaks off or does not speak HTTP. */
+  readonly notHttp: (error: Error) => void;
+}
+
+interface HttpApplicationSettings {
+  readonly host: string;
+  /** Port 0 takes a free one. */
+  readonly port: number;
+  /** The header that carries the caller's key instead of `Authorization`, in lower case; null for `Authorization`. */
+  readonly keyHeader: string | null;
+  readonly corsOrigins: readonly string[];
+  /** Serves hot paths past Koa (`src/http/fast-path/README.md`). */
+  readonly fastPath: boolean;
+}
+
+/** Both transports on one HTTP server. */
+export interface HttpApplication {
+  /** Resolves to the address, for example `http://127.0.0.1:4000`, once the server listens. */
+  listen(): Promise<string>;
+  /** Closes the port and refuses new requests on open connections. */
+  beginShutdown(): void;
+  /** Waits for open answers and sessions for at most `graceMs`, then closes every connection. */
+  finishShutdown(graceMs: number): Promise<void>;
+}
+
+export function createHttpApplication(options: HttpApplicationOptions): HttpApplication {
+  const { settings, upgrades, connections, failed } = options;
+  const rest = createRestRouter(options.rest);
+  const server: Server = createHttpServer(serve, {
+    hotPaths: settings.fastPath ? rest.hotPaths : new Set(),
+    upgrades,
+    keyHeader: settings.keyHeader,
+    connections,
+  });
+  server.on('connection', (socket) => socket.on('error', options.notHttp));
+  const drain = createDrain(server, rest.refuse);
+  const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
+  const serveKoa = koa.callback();
+
+  function serve(request: Incoming, response: Outgoing): void {
+    // Node's own requests have responses of Node; all others are of the fast path.
+    if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
+    setCommonHeaders(request, response);
+    if (drain.refuses(request, response)) return;
+    rest.serveHot(request, response).catch((error: Error) => {
+      failed(error);
+      response.destroy();
+    });
+  }
+
+  let closed: Promise<void> | null = null;
+  return {
+    async listen() {
+      await listen(server, settings);
+      upgrades.start();
+      return addressOf(server, settings.host);
+    },
+    beginShutdown() {
+      drain.begin();
+      closed = new Promise((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+    async finishShutdown(graceMs) {
+      server.closeIdleConnections();
+      await Promise.all([drain.finish(graceMs), upgrades.drain(graceMs)]);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
+
+/** Limits that other rows refer to: a managed entity. */
+const BudgetSchema = defineEntity({
+  name: 'BudgetEntity',
+  tableName: 'budget',
+  properties: {
+    id: p.text().primary(),
+    modelMaxBudget: objectColumn().nullable(),
+    allowedModels: textsColumn(),
+    ...limitColumns(),
+    ...stampColumns(),
+  },
+  indexes: [{ properties: ['createdAt', 'id'] }],
+});
+
+export class BudgetEntity extends BudgetSchema.class {}
+BudgetSchema.setClass(BudgetEntity);

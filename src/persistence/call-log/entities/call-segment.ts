@@ -1,0 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Rows only. */
+export const CallSegmentSchema = defineEntity({
+  name: 'CallSegmentEntity',
+  tableName: 'call_segment',
+  properties: {
+    /** The `export_body` with the payloads. Segments are unfolded in this order. */
+    bodyNo: p.bigint('string').primary().autoincrement(false),
+    calls: p.integer(),
+    /** 1 when it cannot be unfolded; an operator has to look at it. */
+    setAside: p.integer(),
+    /** JSON list: spend of each key, picodollars as text. */
+    totals: p.text(),
+    /** JSON text, see `Segment.rows`. */
+    rows: p.text(),
+  },
+});
+
+export class CallSegmentEntity extends CallSegmentSchema.class {}
+CallSegmentSchema.setClass(CallSegmentEntity);

@@ -1,0 +1,100 @@
+import { promisify } from 'node:util';
+import { constants, zstdCompress } from 'node:zlib';
+import { sql, type Kysely } from 'kysely';
+import type { KeptCall } from '../../domain/calls/call-record.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import type { Tables } from '../database/tables.ts';
+import { joined, type SlabPlace } from './text-slabs.ts';
+import type { CallProfile } from './encode.ts';
+import { costsByKey } from '../spend/spend-rows.ts';
+
+/** An encoded call that waits for its commit. */
+export interface LoggedCall extends KeptCall {
+  readonly profile: CallProfile;
+  readonly cost: SpendRow['cost'];
+  /** As `encode.ts` makes them, with comma and line break. */
+  readonly row: SlabPlace;
+  readonly payload: SlabPlace;
+}
+
+/** Calls of one commit, encoded. */
+export interface Segment {
+  readonly calls: number;
+  /** JSON list: per profile its head, the place of its first call in the body, the rows of its calls, and its tail. */
+  readonly rows: Buffer;
+  /** Compressed payloads, in the order of the rows. */
+  readonly body: Buffer;
+  /** JSON list: the spend of each key in picodollars. */
+  readonly totals: string;
+}
+
+/** Size limits of a segment: a read of one payload inflates the whole body. */
+const MOST_CALLS = 4_000;
+const MOST_BODY_BYTES = 1 << 20;
+const compress = promisify(zstdCompress);
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** Splits calls into segments. Payloads are compressed on one other thread at a time. */
+export async function segmentsOf(calls: readonly LoggedCall[]): Promise<readonly Segment[]> {
+  const segments: Segment[] = [];
+  for (const part of cut(calls)) segments.push(await segmentOf(part));
+  return segments;
+}
+
+function* cut(calls: readonly LoggedCall[]): Generator<readonly LoggedCall[]> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, { payload }] of calls.entries()) {
+    const size = payload.end - payload.start;
+    if (at > from && (at - from === MOST_CALLS || bytes + size > MOST_BODY_BYTES)) {
+      yield calls.slice(from, at);
+      from = at;
+      bytes = 0;
+    }
+    bytes += size;
+  }
+  if (from < calls.length) yield calls.slice(from);
+}
+
+async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
+  const groups = Map.groupBy(calls, ({ profile }) => profile);
+  const rows: Buffer[] = [];
+  const payloads: SlabPlace[] = [];
+  for (const [{ head, tail }, group] of groups) {
+    rows.push(
+      Buffer.from(`${payloads.length === 0 ? '[' : ','}${head},${payloads.length},[`),
+      ...piecesOf(group.map(({ row }) => row)),
+      Buffer.from(`]${tail}]`),
+    );
+    for (const { payload } of group) payloads.push(payload);
+  }
+  const costs = costsByKey(calls.map(({ profile, cost }) => ({ keyHash: profile.owner.keyHash, cost })));
+  return {
+    calls: calls.length,
+    rows: Buffer.concat([...rows, Buffer.from(']')]),
+    body: await compress(Buffer.concat(piecesOf(payloads)), ZSTD),
+    totals: JSON.stringify(costs),
+  };
+}
+
+/** The bytes of these places, without the last separator. */
+const piecesOf = (places: readonly SlabPlace[]): readonly Buffer[] => {
+  const pieces = joined(places);
+  return pieces.map(({ slab, start, end }, at) => slab.subarray(start, at === pieces.length - 1 ? end - 1 : end));
+};
+
+/** Appends a segment to the log. */
+export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {
+  const { calls, rows, body, totals } = segment;
+  const { rows: made } = await sql<{ body_no: string }>`
+    insert into export_body (format, compression, held_by, bytes)
+    values ('calls', 'zstd', ${calls}, ${body}) returning cast(body_no as text) as body_no`.execute(db);
+  const [numbered] = made;
+  if (numbered === undefined) throw new Error('The database gave no number for a body.');
+  // SQLite stores the bytes as text without a copy.
+  const text = flavour === 'sqlite' ? sql`cast(${rows} as text)` : sql`${rows.toString()}`;
+  await sql`
+    insert into call_segment (body_no, calls, set_aside, totals, rows)
+    values (${numbered.body_no}, ${calls}, 0, ${totals}, ${text})`.execute(db);
+}

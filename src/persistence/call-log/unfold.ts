@@ -1,0 +1,221 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { CallRecord } from '../../domain/calls/call-record.ts';
+import { payloadsOfCalls } from '../../domain/traces/call-body.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import type { RowTable } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import {
+  CALL_VALUES,
+  type CallTables,
+  type CallValue,
+  columnsOf,
+  CONSTANTS,
+  EXTRAS,
+  LATER_CONSTANTS,
+  LATER_EXTRAS,
+  type Source,
+} from './columns.ts';
+import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
+import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
+
+/** Unfolds segments by SQL. The statements are built once. */
+export interface CallUnfolding {
+  /** Writes the rows of all calls of these segments. Fails for all when one of the rows exists. */
+  unfold(db: Kysely<Tables>, bodyNos: readonly string[]): Promise<void>;
+  /** The calls of a segment; `body` is its inflated body. */
+  read(db: Kysely<Tables>, bodyNo: string, body: Uint8Array): Promise<readonly CallRecord[]>;
+}
+
+interface ColumnTypes {
+  readonly name: string;
+  readonly sqlType: string;
+  readonly runtimeType: string;
+}
+
+const TABLES = ['spend_row', 'trace_summary', 'span'] as const;
+const VALUES = Object.keys(CALL_VALUES) as CallValue[];
+/** Values that only calls with extras have. */
+const TAIL = new Set(VALUES.slice(VALUES.indexOf('call_id')));
+/** Position of the first call's place in a profile. The list of its calls follows. */
+const PLACE = CONSTANTS.length + EXTRAS.length;
+const ALL_CONSTANTS = [...CONSTANTS, ...LATER_CONSTANTS];
+const ALL_EXTRAS = [...EXTRAS, ...LATER_EXTRAS];
+/** Number of values behind the list of calls; a profile of an earlier version has none of them. */
+const LATER = LATER_CONSTANTS.length + LATER_EXTRAS.length;
+/** SQL of a column's value: `k_` constants and `x_` extras of the profile, `v_` values of the call. */
+function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
+  const constant = ALL_CONSTANTS.findIndex((one) => one.table === table && one.column === column);
+  switch (source.from) {
+    case 'profile':
+      return `k_${constant}`;
+    case 'call': {
+      const { value, extra, otherwise } = source;
+      if (extra === undefined) return `v_${value}`;
+      const other = otherwise === undefined ? `k_${constant}` : `v_${otherwise}`;
+      return `case when x_${extra} = 1 then v_${value} else ${other} end`;
+    }
+    case 'sum':
+      return source.of((value) => `v_${value}`);
+    case 'body':
+      return source.part === 'number' ? 'body_no' : 'place';
+    case 'summary':
+      return traceNo;
+  }
+}
+
+/** Condition: the call has an extra with this value. */
+const saidWith = (value: CallValue): string => {
+  const extras = new Set(
+    TABLES.flatMap((table) =>
+      columnsOf(table).flatMap(([, source]) =>
+        source.from === 'call' && source.value === value && source.extra !== undefined ? [source.extra] : [],
+      ),
+    ),
+  );
+  return [...extras].map((extra) => `x_${extra} = 1`).join(' or ');
+};
+
+const into = (table: keyof CallTables, before: readonly string[] = []): string =>
+  `insert into ${table} (${[...before, ...columnsOf(table).map(([column]) => column)].map((column) => `"${column}"`).join(', ')})`;
+const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
+  columnsOf(table)
+    .map(([column, source]) => expressionOf(table, column, source, traceNo))
+    .join(', ');
+
+/** Queries over segments; the first parameter is the JSON list of their numbers. */
+interface Selections {
+  /** One row per profile. */
+  readonly profiles: string;
+  /** One row per call, from `profiles` under this name, with the columns `more` of its profile. */
+  calls(profiles: string, more: readonly string[]): string;
+}
+
+const CONSTANT_NAMES = [
+  'body_no',
+  ...ALL_CONSTANTS.map((_constant, position) => `k_${position}`),
+  ...ALL_EXTRAS.map((extra) => `x_${extra}`),
+];
+const VALUE_NAMES = VALUES.map((value) => `v_${value}`);
+
+function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: string) => string): Selections {
+  const sqlite = flavour === 'sqlite';
+  // `jsonb_extract` is faster than `->>` on a parsed value.
+  const pick = (from: string, at: number, type: string): string =>
+    sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
+  const constants = ALL_CONSTANTS.map(({ table, column }, at) => {
+    const place = at < CONSTANTS.length ? at : PLACE + 1 + at - CONSTANTS.length;
+    return `${pick('head', place, typeOf(table, column))} as k_${at}`;
+  });
+  const extras = ALL_EXTRAS.map((extra, at) => {
+    const place = at < EXTRAS.length ? CONSTANTS.length + at : PLACE + 1 + LATER_CONSTANTS.length + at - EXTRAS.length;
+    return `${pick('head', place, 'int')} as x_${extra}`;
+  });
+  const values = VALUES.map((value, at) => {
+    const own = pick('c.value', at, CALL_VALUES[value]);
+    return `${TAIL.has(value) ? `case when ${saidWith(value)} then ${own} end` : own} as v_${value}`;
+  });
+  const inSegments = sqlite ? 'jsonb_each(s.rows) p' : 'lateral jsonb_array_elements(s.rows::jsonb) p';
+  const inProfiles = sqlite
+    ? 'jsonb_each(calls) c'
+    : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
+  const wanted = sqlite
+    ? 'select cast(value as integer) from json_each(?)'
+    : 'select cast(value as bigint) from jsonb_array_elements_text($1::jsonb)';
+  // SQLite copies the whole profile, thousands of calls, for each value read from it: the head is cut off first.
+  const headPaths = Array.from({ length: PLACE + 1 + LATER }, (_, at) => `'$[${at <= PLACE ? at : at + 1}]'`);
+  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE + 1}`;
+  const callsOf = sqlite ? pick('p.value', PLACE + 1, '') : `p.value -> ${PLACE + 1}`;
+  return {
+    profiles: `with part as materialized (
+        select s.body_no, ${head} as head, ${callsOf} as calls
+        from call_segment s cross join ${inSegments} where s.body_no in (${wanted})
+      )
+      select body_no, ${[...constants, ...extras].join(', ')}, ${pick('head', PLACE, 'int')} as first_place, calls from part`,
+    calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
+        ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
+      from ${profiles} cross join ${inProfiles}`,
+  };
+}
+
+const INTO_PROFILES = [...CONSTANT_NAMES, 'first_place', 'calls'].join(', ');
+const INTO_CALLS = ['of_profile', ...VALUE_NAMES, 'place'].join(', ');
+const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
+
+/**
+ * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
+ * read once. With a single writer the numbers of new traces are known beforehand.
+ */
+function inSteps({ profiles, calls }: Selections): readonly string[] {
+  const all = 'from unfolded_call cross join unfolded_profile on profile_no = of_profile';
+  return [
+    `create temp table if not exists unfolded_profile (profile_no integer primary key, ${INTO_PROFILES})`,
+    `create temp table if not exists unfolded_call (call_no integer primary key, ${INTO_CALLS})`,
+    `insert into unfolded_profile (${INTO_PROFILES}) ${profiles}`,
+    `insert into unfolded_call (${INTO_CALLS}) ${calls('unfolded_profile', ['profile_no'])}`,
+    `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
+    `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
+    `${into('span')}
+      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${all}`,
+    'delete from unfolded_call',
+    'delete from unfolded_profile',
+  ];
+}
+
+/** PostgreSQL: one statement writes the three tables, and passes on the trace numbers. */
+const atOnce = (ones: string): string => `${ones}, made as (
+      ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
+    ), spans as (
+      ${into('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
+    )
+    ${into('spend_row')} select ${valuesOf('spend_row')} from one`;
+
+/** Unfolding runs inside the database: no row is read and sent back. */
+export function createCallUnfolding(
+  flavour: SqlFlavour,
+  tables: { readonly [Table in keyof CallTables]: RowTable<Table> },
+): CallUnfolding {
+  const columnOf = (table: keyof CallTables, column: string) => {
+    const columns: readonly ColumnTypes[] = tables[table].columns;
+    return columns.find(({ name }) => name === column);
+  };
+  const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
+  const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
+  const statements = flavour === 'sqlite' ? inSteps(selected) : [atOnce(ones)];
+
+  const readText = (table: 'spend_row' | 'span'): readonly string[] =>
+    columnsOf(table).map(([column, source]) => {
+      const value = expressionOf(table, column, source, 'null');
+      const { sqlType = 'text', runtimeType } = columnOf(table, column) ?? {};
+      const wide = sqlType.startsWith('big');
+      const read = wide ? `cast(${value} as ${runtimeType === 'number' ? 'double precision' : 'text'})` : value;
+      return `${read} as ${table}_${column}`;
+    });
+  const readAll = `${ones} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from one order by place`;
+
+  return {
+    async unfold(db, bodyNos) {
+      const json = `[${bodyNos.join(',')}]`;
+      for (const text of statements)
+        await db.executeQuery(CompiledQuery.raw(text, text.includes(selected.profiles) ? [json] : []));
+    },
+    async read(db, bodyNo, body) {
+      const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(
+        CompiledQuery.raw(readAll, [`[${bodyNo}]`]),
+      );
+      const payloads = payloadsOfCalls(body);
+      return rows.map((row, place): CallRecord => {
+        const payload = payloads[place];
+        if (payload === undefined) throw new Error('A call of a segment has no payload in its body.');
+        const spend = namedWithout('spend_row_', row) as unknown as StoredRow;
+        const span = namedWithout('span_', row) as unknown as SpanRow;
+        return { spend: spendRowOf(spend), span: { ...spanHeadOf(row.trace_id, span), ...payload } };
+      });
+    },
+  };
+}
+
+/** The values whose names begin with `prefix`, without it. */
+function namedWithout(prefix: string, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const own = Object.entries(row).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value]));
+}

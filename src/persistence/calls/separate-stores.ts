@@ -1,0 +1,58 @@
+import { type CallStore, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
+import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import type { TraceSummary } from '../../domain/traces/trace.ts';
+import { refuseUnsound } from './store.ts';
+import { type IngestPart, jobOfBatches } from '../traces/ingest-jobs.ts';
+import { storedRowOf } from '../spend/spend-rows.ts';
+
+interface KeptSpend extends KeptCall {
+  readonly spend: SpendRow;
+}
+
+interface KeptSpan extends KeptCall {
+  readonly parts: readonly IngestPart[];
+}
+
+/** Call store for spend only, where ClickHouse keeps the spans. `log` may hold calls from before; they are unfolded. */
+export function createCallSpendStore({
+  spend,
+  log,
+}: {
+  readonly spend: SpendStore;
+  readonly log: Pick<CallStore, 'backlog' | 'unfold'>;
+}): CallStore<KeptSpend> {
+  return {
+    keep(call) {
+      refuseUnsound(call);
+      // Throws for a value that no column holds.
+      storedRowOf(call.spend);
+      return { callId: call.spend.callId, traceId: call.spend.traceId, spend: call.spend };
+    },
+    async append(calls) {
+      await spend.append(calls.map((call) => call.spend));
+      return () => Promise.resolve([]);
+    },
+    backlog: () => log.backlog(),
+    unfold: () => log.unfold(),
+  };
+}
+
+/** Call store for spans only, where ClickHouse keeps them. */
+export function createCallSpanStore(traces: {
+  ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
+}): CallStore<KeptSpan> {
+  return {
+    keep(call) {
+      refuseUnsound(call);
+      const { spend, span } = call;
+      const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span] }]);
+      return { callId: spend.callId, traceId: spend.traceId, parts };
+    },
+    async append(calls) {
+      const changed = await traces.ingestParts(calls.flatMap(({ parts }) => parts));
+      return () => Promise.resolve(changed);
+    },
+    backlog: () => 0,
+    unfold: () => Promise.resolve([]),
+  };
+}

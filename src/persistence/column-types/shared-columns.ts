@@ -1,0 +1,30 @@
+import { p } from '@mikro-orm/core';
+import { UsdTextType } from './usd-text.ts';
+
+/** Columns of `Limits`. Rate limits may exceed 32 bits. */
+export const limitColumns = () => ({
+  maxBudget: p.type(UsdTextType).nullable(),
+  softBudget: p.type(UsdTextType).nullable(),
+  budgetDuration: p.text().nullable(),
+  budgetResetAt: p.datetime().nullable(),
+  rpmLimit: p.double().nullable(),
+  tpmLimit: p.double().nullable(),
+  tpdLimit: p.double().nullable(),
+  maxParallelRequests: p.double().nullable(),
+});
+
+/** Columns of `Stamps`, and the revision by which concurrent changes are noticed (ADR 0053). */
+export const stampColumns = () => ({
+  createdAt: p.datetime(),
+  createdBy: p.text(),
+  updatedAt: p.datetime(),
+  updatedBy: p.text(),
+  revision: p.integer().version(),
+});
+
+/** A JSON list of texts. */
+export const textsColumn = () => p.json().columnType('json').$type<readonly string[]>();
+
+// `json`, not PostgreSQL's `jsonb`: the value keeps the caller's order of members.
+/** A JSON object. */
+export const objectColumn = () => p.json().columnType('json').$type<Readonly<Record<string, unknown>>>();

@@ -1,0 +1,158 @@
+import {
+  type EntityClass,
+  OptimisticLockError,
+  raw,
+  type RequiredEntityData,
+  UniqueConstraintViolationException,
+} from '@mikro-orm/core';
+import { Conflict, Unavailable } from '../../domain/errors.ts';
+import type { ChangedRow, RowPage, RowStore, Stamps } from '../../domain/row-store.ts';
+import { storable } from '../../domain/storable.ts';
+import type { Database } from './database.ts';
+import { entityTransaction } from './transaction.ts';
+
+/** Attempts of a change that conflicts with concurrent changes. */
+const ATTEMPTS = 5;
+
+interface StoredRow extends Stamps {
+  readonly id: string;
+}
+
+type Where = Readonly<Record<string, unknown>>;
+
+/** What a store of one noun adds to the common parts. */
+export interface RowStoreOptions<Row, Filter, Sort extends string> {
+  /** Its properties are the members of a row, and `revision`. */
+  readonly entity: EntityClass<object>;
+  /** What errors call a row. */
+  readonly noun: string;
+  /** Conditions of a filter, all of which must hold. */
+  readonly where: (filter: Filter) => readonly Where[];
+  /** Ranks of rows as SQL that is never null. */
+  readonly ranks: Readonly<Record<Sort, string>>;
+  /** Text of the conflict that a row caused. */
+  readonly taken: (row: Row) => string;
+}
+
+/** `%`, `_` and `\` match themselves in a pattern. */
+const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
+
+/** Condition that a column contains text in any case. */
+const contains = (column: string, part: string): Where => ({
+  [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
+});
+
+/** Rows of a noun as managed entities: one fork of the entity manager per call. */
+export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
+  { orm, inFlight }: Database,
+  { entity, noun, where, ranks, taken }: RowStoreOptions<Row, Filter, Sort>,
+): RowStore<Row, Filter, Sort> {
+  const names = orm.getMetadata(entity).props.flatMap(({ name }) => (name === 'revision' ? [] : [name as string]));
+
+  function rowOf(stored: object): Row {
+    const values = stored as Readonly<Record<string, unknown>>;
+    return Object.fromEntries(names.map((name) => [name, values[name] ?? null])) as unknown as Row;
+  }
+
+  const query = (conditions: readonly Where[]): object => ({ $and: [...conditions] });
+  const conflictOf = (row: Row, cause: unknown): Conflict => new Conflict(taken(row), { cause });
+
+  async function found(conditions: readonly Where[]): Promise<readonly Row[]> {
+    const orderBy = { createdAt: 'asc', id: 'asc' };
+    return (await orm.em.fork().find(entity, query(conditions), { orderBy })).map(rowOf);
+  }
+
+  async function listed({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
+    const direction = descending ? 'desc' : 'asc';
+    const beyond = descending ? '$lt' : '$gt';
+    const after =
+      typeof from === 'number'
+        ? []
+        : [
+            {
+              $or: [
+                { createdAt: { [beyond]: from.createdAt } },
+                { createdAt: from.createdAt, id: { [beyond]: from.id } },
+              ],
+            },
+          ];
+    const options = {
+      orderBy: [{ [raw(ranks[sort])]: direction }, { id: direction }],
+      limit,
+      ...(typeof from === 'number' ? { offset: from } : {}),
+    };
+    return (await orm.em.fork().find(entity, query([...where(filter), ...after]), options as object)).map(rowOf);
+  }
+
+  /** One attempt. The flush fails after a concurrent change, by the revision of the row. */
+  async function changeOnce(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | 'overtaken' | null> {
+    let changed: ChangedRow<Row> | null = null;
+    try {
+      await entityTransaction(orm, async (em) => {
+        const stored = await em.findOne(entity, query([{ id: storable(id) }]));
+        if (stored === null) return;
+        const before = rowOf(stored);
+        const after = change(before);
+        changed = { before, after };
+        Object.assign(stored, after);
+      });
+      return changed;
+    } catch (error) {
+      if (error instanceof OptimisticLockError) return 'overtaken';
+      if (!(error instanceof UniqueConstraintViolationException) || changed === null) throw error;
+      throw conflictOf((changed as ChangedRow<Row>).after, error);
+    }
+  }
+
+  return {
+    add: (...rows) =>
+      inFlight.write(async () => {
+        try {
+          await entityTransaction(orm, (em) => {
+            for (const row of rows) em.create(entity, { ...row } as unknown as RequiredEntityData<object>);
+          });
+        } catch (error) {
+          const [first] = rows;
+          if (!(error instanceof UniqueConstraintViolationException) || first === undefined) throw error;
+          throw conflictOf(first, error);
+        }
+      }),
+    find: (id) => inFlight.run(async () => (await found([{ id: storable(id) }]))[0] ?? null),
+    findMany: (ids) => inFlight.run(() => found(among('id', ids))),
+    all: (filter) => inFlight.run(() => found(where(filter))),
+    list: (page) => inFlight.run(() => listed(page)),
+    count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
+    change: (id, change) =>
+      inFlight.write(async () => {
+        for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+          const done = await changeOnce(id, change);
+          if (done !== 'overtaken') return done;
+        }
+        throw new Unavailable(`The ${noun} is being changed by others. Try again.`);
+      }),
+    remove: (ids) =>
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          const stored = await em.find(entity, query(among('id', ids)));
+          for (const one of stored) em.remove(one);
+          return stored.map(rowOf);
+        }),
+      ),
+  };
+}
+
+/** Condition that a member is one of the values; none for null. */
+export const among = (name: string, values: readonly string[] | null): readonly Where[] =>
+  values === null ? [] : [{ [name]: { $in: values.map(storable) } }];
+
+/** Condition that a member has a value; none for null. */
+export const equal = (name: string, value: string | null): readonly Where[] =>
+  value === null ? [] : [{ [name]: storable(value) }];
+
+/** Condition that a column contains text; none for null. */
+export const containing = (column: string, part: string | null): readonly Where[] =>
+  part === null ? [] : [contains(column, storable(part))];
+
+/** Condition that a time is not after another; none without one. A row without a time does not match. */
+export const until = (name: string, time: Date | undefined): readonly Where[] =>
+  time === undefined ? [] : [{ [name]: { $lte: time } }];

@@ -1,0 +1,30 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Settings of keys, and budget windows: the spend of a key begins anew when its window ends. */
+export class Migration20261123010000_key_settings extends Migration {
+  override up(): void {
+    this.addSql(`
+      alter table "virtual_key"
+        add "budget_duration" text null,
+        add "budget_reset_at" timestamptz null,
+        add "spent_before" text null,
+        add "next_reset_at" timestamptz null,
+        add "settings" json null
+    `);
+    this.addSql('create index "virtual_key_next_reset_at_index" on "virtual_key" ("next_reset_at")');
+  }
+
+  /** A key with settings is blocked: a former version does not know what it may not do. */
+  override down(): void {
+    this.addSql('update "virtual_key" set "blocked" = true where "settings" is not null');
+    this.addSql('drop index "virtual_key_next_reset_at_index"');
+    this.addSql(`
+      alter table "virtual_key"
+        drop column "budget_duration",
+        drop column "budget_reset_at",
+        drop column "spent_before",
+        drop column "next_reset_at",
+        drop column "settings"
+    `);
+  }
+}

@@ -1,0 +1,23 @@
+import type { OrganizationMemberStore, OrganizationStore } from '../../domain/organizations/organization.ts';
+import type { Database } from '../database/database.ts';
+import { among, containing, createRowStore } from '../database/row-store.ts';
+import { OrganizationMemberEntity } from './entities/member.ts';
+import { OrganizationEntity } from './entities/organization.ts';
+
+export const createOrganizationStore = (database: Database): OrganizationStore =>
+  createRowStore(database, {
+    entity: OrganizationEntity,
+    noun: 'organization',
+    where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `Organization with id '${id}' already exists.`,
+  });
+
+export const createOrganizationMemberStore = (database: Database): OrganizationMemberStore =>
+  createRowStore(database, {
+    entity: OrganizationMemberEntity,
+    noun: 'organization member',
+    where: ({ organizationIds, userIds }) => [...among('organizationId', organizationIds), ...among('userId', userIds)],
+    ranks: { created_at: 'created_at' },
+    taken: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,
+  });

@@ -1,0 +1,134 @@
+import { type AliasedRawBuilder, type Kysely, sql } from 'kysely';
+import { bytesOfRows } from '../../domain/traces/span-rows.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { encodeRow, insertionInto, insertOrRollback, numbersIn, type RowTable, statements } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import type { IngestPart } from '../traces/ingest-jobs.ts';
+import { SPAN_COLUMNS, type SpanRow } from '../traces/span-rows.ts';
+
+/** A trace with more spans, or more bytes of them, is read by pages and gets rows at once. 0 switches blocks off. */
+const MOST_SPANS = 100;
+const MOST_LENGTH = 65_536;
+/** Size limit of a block: a read of one trace loads the whole block from the file. */
+const BLOCK_BYTES = 524_288;
+/** An empty JSON list and its padding: they overwrite the spans of a removed trace, so that other offsets stay. */
+const NOTHING = '[]';
+const BLANK = ' ';
+
+/** The spans of one trace in a block: `length` bytes from offset `at`. */
+export interface BlockPlace {
+  readonly at: number;
+  readonly length: number;
+  readonly spans: number;
+}
+
+/** The spans of all traces that begin with one export, concatenated. */
+export interface SpanBlock {
+  readonly heads: Uint8Array;
+  readonly places: ReadonlyMap<IngestPart, BlockPlace>;
+}
+
+/** The block of those parts that fit; null when none fits. */
+export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
+  const places = new Map<IngestPart, BlockPlace>();
+  const laid: Uint8Array[] = [];
+  let at = 0;
+  for (const part of parts) {
+    const { rows, spanIds } = part;
+    if (spanIds.length > MOST_SPANS || rows.length > MOST_LENGTH) continue;
+    const bytes = bytesOfRows(rows);
+    const { length } = bytes;
+    if (length > MOST_LENGTH || at + length > BLOCK_BYTES) continue;
+    places.set(part, { at, length, spans: spanIds.length });
+    laid.push(bytes);
+    at += length;
+  }
+  return places.size === 0 ? null : { heads: Buffer.concat(laid, at), places };
+}
+
+/** The block with the spans at these places overwritten. Its length stays. */
+export function withoutPlaces(heads: Uint8Array, places: readonly Pick<BlockPlace, 'at' | 'length'>[]): Buffer {
+  const left = Buffer.from(heads);
+  for (const { at, length } of places) left.fill(BLANK, at, at + length).write(NOTHING, at);
+  return left;
+}
+
+/** Spans by the name of the table that has their rows. */
+export type SpanSource = AliasedRawBuilder<SpanRow, 'span'>;
+
+/** The two places of spans. A read needs both. */
+export interface SpanSources {
+  readonly rows: SpanSource;
+  /** Spans in blocks, as a subquery with the columns of `span`. */
+  readonly blocks: SpanSource;
+}
+
+const eachSpan = (flavour: SqlFlavour): string =>
+  flavour === 'postgresql'
+    ? `jsonb_array_elements(convert_from(substring(b.heads from t.at + 1 for t.length), 'UTF8')::jsonb)`
+    : 'jsonb_each(cast(substr(b.heads, t.at + 1, t.length) as text))';
+
+/** Joins `sheet_trace t` with its block `b` and each of its spans, a JSON list in `h.value`. */
+export const joinedBlocks = (flavour: SqlFlavour): string =>
+  `cross join export_body b cross join${flavour === 'postgresql' ? ' lateral' : ''} ${eachSpan(flavour)} h`;
+
+export function spanSources(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanSources {
+  const values = columns.map(({ name, sqlType }) => {
+    const place = SPAN_COLUMNS.indexOf(name);
+    if (place === -1) return sql`t.${sql.ref(name)}`;
+    const value = flavour === 'postgresql' ? `h.value ->> ${place}` : `jsonb_extract(h.value, '$[${place}]')`;
+    // Numbers of 64 bits are text in JSON.
+    return sql.raw(`cast(${value} as ${sqlType}) as "${name}"`);
+  });
+  const blocks = sql<SpanRow>`(select ${sql.join(values)} from sheet_trace t ${sql.raw(joinedBlocks(flavour))}
+    where b.body_no = t.body_no and t.spans > 0)`;
+  return { rows: sql<SpanRow>`span`.as('span'), blocks: blocks.as('span') };
+}
+
+/** A trace in a block, by its row numbers. */
+interface BlockTrace extends BlockPlace {
+  readonly traceNo: string;
+  readonly bodyNo: string;
+}
+
+/** Writes `sheet_trace`: block and position of each trace's spans. */
+export interface BlockWriter {
+  insert(db: Kysely<Tables>, traces: readonly BlockTrace[]): Promise<void>;
+  /** Copies the spans of these traces into rows and forgets their places. The caller overwrites them in the blocks. */
+  layOut(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  /** Copies the spans of these traces into rows. Their places stay known, with 0 spans, for a later removal. */
+  becomeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+}
+
+export function createBlockWriter(
+  flavour: SqlFlavour,
+  tables: { readonly span: RowTable<'span'>; readonly blockTrace: RowTable<'sheet_trace'> },
+): BlockWriter {
+  const { blocks } = spanSources(flavour, tables.span);
+  const insert = insertionInto(flavour, tables.blockTrace, undefined, insertOrRollback(flavour));
+  const columns = sql.join(tables.span.columns.map(({ name }) => sql.ref(name)));
+  async function forget(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
+    await db.deleteFrom('sheet_trace').where('trace_no', 'in', numbersIn(flavour, traceNos)).execute();
+  }
+  const insertRows = (db: Kysely<Tables>, traceNos: readonly string[]) =>
+    sql`insert into span (${columns}) select ${columns} from ${blocks}
+      where span.trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
+  return {
+    async insert(db, traces) {
+      const rows = traces.map(({ traceNo, bodyNo, ...place }) =>
+        encodeRow(tables.blockTrace, { trace_no: traceNo, body_no: bodyNo, ...place }),
+      );
+      for (const some of statements(rows)) await insert(db, some);
+    },
+    async layOut(db, traceNos) {
+      await insertRows(db, traceNos);
+      await forget(db, traceNos);
+    },
+    async becomeRows(db, traceNos) {
+      await insertRows(db, traceNos);
+      await sql`update sheet_trace set spans = 0 where trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
+    },
+    forget,
+  };
+}

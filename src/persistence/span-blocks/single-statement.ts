@@ -1,0 +1,148 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import { addTally, type TraceSummary } from '../../domain/traces/trace.ts';
+import { columnNames, encodeRow, type RowTable } from '../database/rows.ts';
+import { isDuplicate } from '../database/faults.ts';
+import type { Tables } from '../database/tables.ts';
+import type { IngestJob, IngestPart } from '../traces/ingest-jobs.ts';
+import { type SpanBlock, blockOf } from './blocks.ts';
+import { summaryRowOf } from '../traces/summary-rows.ts';
+
+/** Most exports of one statement: few, so that each statement text stays prepared. */
+const MOST_BODIES = 4;
+/** Number of remembered traces; a power of two. */
+const SLOTS = 65_536;
+/** Hex digits of a trace ref that are remembered: 32 bits. */
+const HANDLE_DIGITS = 8;
+
+/** An export whose traces are all new, as far as known, and fit into a block. */
+interface WholeExport {
+  readonly job: IngestJob & { readonly body: NonNullable<IngestJob['body']> };
+  readonly block: SpanBlock;
+}
+
+/**
+ * Stores exports of new traces in one statement, which is its own transaction (ADR 0046). Each further statement would be
+ * a round trip to SQLite's thread while the write lock is held.
+ */
+export interface WholeExports {
+  /** The jobs as one statement takes them; null when a trace may be stored already or does not fit. */
+  among(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
+  /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
+  store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
+  /** Called with every stored trace: later pieces of it do not try this way again. */
+  remember(traceRefs: Iterable<string>): void;
+}
+
+/** `no such table: arriving_export`, or `cannot modify arriving_export because it is a view` without its trigger. */
+const isViewMissing = (error: unknown): boolean => error instanceof Error && /\barriving_export\b/.test(error.message);
+
+/** For SQLite only, whose `instead of` triggers run several inserts in one statement. */
+export function createWholeExports(newSummary: RowTable<'trace_summary'>): WholeExports {
+  const columns = columnNames(newSummary);
+  const values = columns.map((_name, place) => `value ->> ${place}`);
+  const summaries = columns.map((name) => `"${name}"`).join(', ');
+  /**
+   * A temporary view per connection: the layout of its row is code, no part of the schema. Trace numbers rise in the order
+   * of the list, so that the last one gives all of them.
+   */
+  const schema = [
+    `create temp view if not exists arriving_export as
+      select null as traces, null as places, null as format, null as compression, null as held_by, null as bytes,
+        null as heads`,
+    `create temp trigger if not exists arriving_export_stored instead of insert on arriving_export begin
+      insert into trace_summary (${summaries}) select ${values.join(', ')} from jsonb_each(new.traces);
+      insert into export_body (format, compression, held_by, bytes, heads)
+        values (new.format, new.compression, new.held_by, new.bytes, new.heads);
+      insert into sheet_trace (trace_no, body_no, at, length, spans)
+        select (select max(trace_no) from trace_summary) - json_array_length(new.places) + 1 + key,
+          (select max(body_no) from export_body), value ->> 0, value ->> 1, value ->> 2
+        from jsonb_each(new.places);
+    end`,
+  ];
+  const textFor = (bodies: number): string =>
+    `insert or rollback into arriving_export (traces, places, format, compression, held_by, bytes, heads)
+      values ${Array.from({ length: bodies }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
+  /** Hash table without chains: the latest trace of each slot, by 32 bits of its ref. */
+  const remembered = new Uint32Array(SLOTS);
+  /** View and trigger exist as long as their connection, which is replaced after some failures. */
+  let isMade = false;
+
+  async function insert(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
+    if (!isMade) for (const text of schema) await db.executeQuery(CompiledQuery.raw(text));
+    isMade = true;
+    try {
+      await db.executeQuery(query);
+    } catch (error) {
+      if (!isDuplicate(error)) isMade = false;
+      throw error;
+    }
+  }
+
+  /** Without view or trigger SQLite stores nothing of the statement, so that a retry is safe. */
+  async function insertOrRepair(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {
+    try {
+      await insert(db, query);
+    } catch (error) {
+      if (!isViewMissing(error)) throw error;
+      await insert(db, query);
+    }
+  }
+
+  const nameOf = (traceRef: string): number => Number.parseInt(traceRef.slice(0, HANDLE_DIGITS), 16);
+  const isRemembered = (name: number): boolean => remembered[name % SLOTS] === name;
+
+  function wholeOf(job: IngestJob, seen: Set<string>): WholeExport | null {
+    const { body, parts } = job;
+    if (body === null) return null;
+    for (const { identity } of parts) {
+      if (seen.has(identity.traceRef) || isRemembered(nameOf(identity.traceRef))) return null;
+      seen.add(identity.traceRef);
+    }
+    const block = blockOf(parts);
+    return block === null || block.places.size < parts.length ? null : { job: { ...job, body }, block };
+  }
+
+  return {
+    among(jobs) {
+      if (jobs.length > MOST_BODIES) return null;
+      const seen = new Set<string>();
+      const exports: WholeExport[] = [];
+      for (const job of jobs) {
+        const whole = wholeOf(job, seen);
+        if (whole === null) return null;
+        exports.push(whole);
+      }
+      return exports;
+    },
+    async store(db, exports) {
+      const stored = new Map<string, TraceSummary>();
+      const parameters = exports.flatMap(({ job: { parts, body, rows }, block: { heads, places } }) => {
+        const traces = parts.map(({ identity, tally }) => {
+          const summary = addTally(null, identity, tally);
+          stored.set(identity.traceRef, summary);
+          return encodeRow(newSummary, summaryRowOf(summary));
+        });
+        const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+        return [`[${traces.join(',')}]`, placesText(parts, places), body.format, body.compression, rows, bytes, heads];
+      });
+      await insertOrRepair(db, CompiledQuery.raw(textFor(exports.length), parameters));
+      return stored;
+    },
+    remember(traceRefs) {
+      for (const traceRef of traceRefs) {
+        const name = nameOf(traceRef);
+        remembered[name % SLOTS] = name;
+      }
+    },
+  };
+}
+
+/** The places in the block, as JSON in the order of the traces. */
+function placesText(parts: readonly IngestPart[], places: SpanBlock['places']): string {
+  return JSON.stringify(
+    parts.map((part) => {
+      const place = places.get(part);
+      return [place?.at, place?.length, place?.spans];
+    }),
+  );
+}

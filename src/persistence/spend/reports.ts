@@ -1,0 +1,200 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Usd } from '../../domain/money.ts';
+import { idOrNull } from '../../domain/optional-id.ts';
+import {
+  type FieldValues,
+  SPEND_FIELDS,
+  type SpendField,
+  type SpendFilter,
+  type SpendGroup,
+  type SpendGrouping,
+  type SpendPage,
+  type SpendReports,
+  type SpendSort,
+} from '../../domain/spend/spend-reports.ts';
+import { amountText, storable } from '../../domain/storable.ts';
+import type { Database, SqlFlavour } from '../database/database.ts';
+import { everyColumn, rowTable, textsIn } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { SpendRowEntity } from './entities/spend-row.ts';
+import { spendRowOf, type StoredRow } from './spend-rows.ts';
+
+type Sql = RawBuilder<unknown>;
+
+/** Columns of the fields, except tags. */
+const COLUMNS: Readonly<Record<Exclude<SpendField, 'tag'>, Sql>> = {
+  key: sql`spend_row.key_hash`,
+  user: sql`spend_row.user_id`,
+  team: sql`spend_row.team_id`,
+  endUser: sql`spend_row.end_user`,
+  session: sql`spend_row.session_id`,
+  model: sql`(spend_row.provider || '/' || spend_row.model)`,
+  modelGroup: sql`spend_row.model_group`,
+  provider: sql`spend_row.provider`,
+  deployment: sql`spend_row.deployment_id`,
+  callType: sql`spend_row.call_type`,
+  status: sql`spend_row.status`,
+  errorCode: sql`spend_row.error_code`,
+};
+
+const SORTS: Readonly<Record<SpendSort, Sql>> = {
+  startTime: sql`spend_row.started_at`,
+  endTime: sql`spend_row.ended_at`,
+  spend: sql`coalesce(spend_row.cost, 0)`,
+  total_tokens: sql`(coalesce(spend_row.input_tokens, 0) + coalesce(spend_row.output_tokens, 0))`,
+  model: sql`spend_row.model`,
+};
+
+/** The tags of a row as a table `tag` with the column `value`. */
+const tagsOf = (flavour: SqlFlavour): Sql =>
+  flavour === 'postgresql'
+    ? sql`jsonb_array_elements_text(spend_row.tags::jsonb) as tag(value)`
+    : sql`json_each(spend_row.tags) as tag`;
+
+const matching = (filter: SpendFilter, flavour: SqlFlavour): Sql => sql.join(conditionsOf(filter, flavour), sql` and `);
+
+function conditionsOf({ from, to, any, none = {}, ...more }: SpendFilter, flavour: SqlFlavour): readonly Sql[] {
+  const conditions: Sql[] = [sql`1 = 1`];
+  if (from !== null) conditions.push(sql`spend_row.started_at >= ${from.getTime()}`);
+  if (to !== null) conditions.push(sql`spend_row.started_at < ${to.getTime()}`);
+  for (const [field, values] of valuesIn(any)) conditions.push(hasOneOf(field, values, flavour));
+  for (const [field, values] of valuesIn(none)) conditions.push(sql`not ${hasOneOf(field, values, flavour)}`);
+  const { requestId, minCost, maxCost, visibleTo } = more;
+  if (requestId !== undefined) {
+    const id = storable(requestId);
+    conditions.push(sql`(spend_row.response_id = ${id} or spend_row.call_id = ${id} or spend_row.id = ${id})`);
+  }
+  const cost = sql`coalesce(spend_row.cost, 0)`;
+  if (minCost !== undefined) conditions.push(sql`${cost} >= cast(${amountText(minCost)} as bigint)`);
+  if (maxCost !== undefined) conditions.push(sql`${cost} <= cast(${amountText(maxCost)} as bigint)`);
+  if (visibleTo !== null) conditions.push(isVisible(visibleTo));
+  return conditions;
+}
+
+const isVisible = ({ keyHash, userId }: NonNullable<SpendFilter['visibleTo']>): Sql =>
+  userId === null
+    ? sql`spend_row.key_hash = ${keyHash}`
+    : sql`(spend_row.key_hash = ${keyHash} or spend_row.user_id = ${storable(userId)})`;
+
+/** Fields with values, in a fixed order. */
+const valuesIn = (values: FieldValues): readonly (readonly [SpendField, readonly string[]])[] =>
+  SPEND_FIELDS.flatMap((field) => {
+    const given = values[field];
+    return given === undefined ? [] : [[field, given.map(storable)] as const];
+  });
+
+/** Condition: false, never null, for a row without a value. A model is found by its own name, too. */
+function hasOneOf(field: SpendField, values: readonly string[], flavour: SqlFlavour): Sql {
+  const wanted = textsIn(flavour, values);
+  if (field === 'tag') return sql`exists (select 1 from ${tagsOf(flavour)} where tag.value in ${wanted})`;
+  const own = sql`coalesce(${COLUMNS[field]}, '') in ${wanted}`;
+  return field === 'model' ? sql`(${own} or spend_row.model in ${wanted})` : own;
+}
+
+/** Condition on the tags that a grouping by tag reads: the groups of other tags are left out. */
+function shownTags({ any, none }: SpendFilter, flavour: SqlFlavour): Sql {
+  const conditions = [sql`1 = 1`];
+  if (any.tag !== undefined) conditions.push(sql`tag.value in ${textsIn(flavour, any.tag.map(storable))}`);
+  if (none?.tag !== undefined) conditions.push(sql`tag.value not in ${textsIn(flavour, none.tag.map(storable))}`);
+  return sql.join(conditions, sql` and `);
+}
+
+interface StoredGroup extends Readonly<Record<string, unknown>> {
+  readonly start_ms: number | null;
+  readonly calls: number;
+  readonly failures: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly cost: string;
+  readonly success_ms: number;
+}
+
+/** Optional ids of older rows may be blank, which means none. */
+const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
+  of: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
+  startMs: row.start_ms,
+  calls: row.calls,
+  failures: row.failures,
+  inputTokens: row.input_tokens,
+  outputTokens: row.output_tokens,
+  cacheReadTokens: row.cache_read_tokens,
+  cacheWriteTokens: row.cache_write_tokens,
+  cost: BigInt(row.cost) as Usd,
+  successMs: row.success_ms,
+});
+
+/** Whole numbers, below 2^53, that both drivers read as numbers. */
+const total = (value: Sql): Sql => sql`cast(coalesce(sum(${value}), 0) as double precision)`;
+
+const SUMS = sql`
+  cast(count(*) as double precision) as calls,
+  ${total(sql`case when spend_row.status = 'failure' then 1 else 0 end`)} as failures,
+  ${total(sql`spend_row.input_tokens`)} as input_tokens,
+  ${total(sql`spend_row.output_tokens`)} as output_tokens,
+  ${total(sql`spend_row.cache_read_tokens`)} as cache_read_tokens,
+  ${total(sql`spend_row.cache_write_tokens`)} as cache_write_tokens,
+  cast(coalesce(sum(spend_row.cost), 0) as text) as cost,
+  ${total(sql`case when spend_row.status = 'success' then spend_row.ended_at - spend_row.started_at else 0 end`)} as success_ms`;
+
+/** Begin of the bucket of a start time, Unix ms. */
+const bucketOf = ({ ms, offsetMs }: NonNullable<SpendGrouping['bucket']>): Sql =>
+  sql`((spend_row.started_at + ${sql.lit(offsetMs)}) / ${sql.lit(ms)}) * ${sql.lit(ms)} - ${sql.lit(offsetMs)}`;
+
+/** Reports over spend rows, grouped inside the database. Sums are exact. */
+export function createSpendReports({ orm, flavour, inFlight }: Database): SpendReports {
+  const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
+  const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
+  const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];
+
+  function pageOf({ filter, sort, descending, limit, from }: SpendPage): Sql {
+    const direction = descending ? sql`desc` : sql`asc`;
+    const order = sql.join([SORTS[sort], ...places].map((place) => sql`${place} ${direction}`));
+    const conditions = [matching(filter, flavour)];
+    if (typeof from !== 'number') {
+      const { startedAt, traceId, spanId, id } = from;
+      const after = sql.join([startedAt.getTime(), traceId, spanId, id]);
+      conditions.push(sql`(${sql.join(places)}) ${descending ? sql`<` : sql`>`} (${after})`);
+    }
+    return sql`
+      select ${sql.join(everyColumn(spendRows))} from spend_row where ${sql.join(conditions, sql` and `)}
+      order by ${order} limit ${limit} offset ${typeof from === 'number' ? from : 0}`;
+  }
+
+  function groupsOf({ filter, by, bucket, limit }: SpendGrouping): Sql {
+    const named = by.map((field) => (field === 'tag' ? sql`tag.value` : COLUMNS[field]));
+    const keys = bucket === undefined ? named : [...named, bucketOf(bucket)];
+    const selected = by.map((field, at) => sql`${named[at]} as ${sql.ref(`of_${field}`)}`);
+    const start = bucket === undefined ? sql`null` : sql`cast(${bucketOf(bucket)} as double precision)`;
+    const isByTag = by.includes('tag');
+    const lateral = flavour === 'postgresql' ? sql`cross join lateral` : sql`cross join`;
+    return sql`
+      select ${sql.join([...selected, sql`${start} as start_ms`, SUMS])}
+      from spend_row ${isByTag ? sql`${lateral} ${tagsOf(flavour)}` : sql``}
+      where ${matching(filter, flavour)} ${isByTag ? sql`and ${shownTags(filter, flavour)}` : sql``}
+      ${keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`}
+      order by coalesce(sum(spend_row.cost), 0) desc, count(*) desc limit ${limit}`;
+  }
+
+  return {
+    rows: (page) =>
+      inFlight.run(async () => {
+        const { rows } = await (pageOf(page) as RawBuilder<StoredRow>).execute(reading());
+        return rows.map(spendRowOf);
+      }),
+    count: (filter, most) =>
+      inFlight.run(async () => {
+        const { rows } = await sql<{ n: number }>`
+          select cast(count(*) as double precision) as n
+          from (select 1 as one from spend_row where ${matching(filter, flavour)} limit ${most}) matching
+        `.execute(reading());
+        return rows[0]?.n ?? 0;
+      }),
+    groups: (grouping) =>
+      inFlight.run(async () => {
+        const { rows } = await (groupsOf(grouping) as RawBuilder<StoredGroup>).execute(reading());
+        return rows.map((row) => groupOf(row, grouping.by));
+      }),
+  };
+}

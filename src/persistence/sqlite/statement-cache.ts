@@ -1,0 +1,64 @@
+import type { SqliteParameter } from './handle.ts';
+
+/** Capacity of the statement cache of one connection. */
+const MOST_KEPT = 64;
+
+/** A cached statement holds its last parameters. Larger ones are not worth the memory. */
+const MOST_BYTES = 524_288;
+
+/** Statements without parameters that repeat word for word. Others may have values in their text. */
+const WITHOUT_PARAMETERS: ReadonlySet<string> = new Set(['begin immediate', 'commit']);
+
+/** LRU cache of the prepared statements of one connection. */
+export interface StatementCache<Statement> {
+  /** The statement of this text, which becomes the most recently used; undefined when none is cached. */
+  find(sql: string): Statement | undefined;
+  /** Adds a statement and drops the least recently used one beyond the capacity. */
+  keep(sql: string, statement: Statement): void;
+  /** Removes a statement without dropping it: the caller releases it. */
+  remove(sql: string): void;
+  /** Drops all of them. */
+  clear(): void;
+}
+
+/** `drop` releases what a statement holds. */
+export function createStatementCache<Statement>(drop: (statement: Statement) => void): StatementCache<Statement> {
+  /** Least recently used first. */
+  const kept = new Map<string, Statement>();
+  function take(sql: string): Statement | undefined {
+    const statement = kept.get(sql);
+    kept.delete(sql);
+    return statement;
+  }
+  function dropped(sql: string | undefined): void {
+    const statement = sql === undefined ? undefined : take(sql);
+    if (statement !== undefined) drop(statement);
+  }
+  return {
+    find(sql) {
+      const statement = take(sql);
+      if (statement !== undefined) kept.set(sql, statement);
+      return statement;
+    },
+    keep(sql, statement) {
+      dropped(sql);
+      if (kept.size === MOST_KEPT) dropped(kept.keys().next().value);
+      kept.set(sql, statement);
+    },
+    remove(sql) {
+      kept.delete(sql);
+    },
+    clear() {
+      for (const sql of kept.keys()) dropped(sql);
+    },
+  };
+}
+
+/** Whether a statement is worth a place in the cache. */
+export function isCacheable(sql: string, parameters: readonly SqliteParameter[]): boolean {
+  if (parameters.length === 0) return WITHOUT_PARAMETERS.has(sql);
+  return parameters.reduce<number>((total, parameter) => total + lengthOf(parameter), 0) <= MOST_BYTES;
+}
+
+const lengthOf = (parameter: SqliteParameter): number =>
+  typeof parameter === 'string' || parameter instanceof Uint8Array ? parameter.length : 0;

@@ -1,0 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { MemberRole } from '../../../domain/teams/member.ts';
+import { stampColumns } from '../../column-types/shared-columns.ts';
+
+/** A user in a team: a managed entity. */
+const TeamMemberSchema = defineEntity({
+  name: 'TeamMemberEntity',
+  tableName: 'team_member',
+  properties: {
+    id: p.text().primary(),
+    teamId: p.text(),
+    userId: p.text().index(),
+    role: p.text().$type<MemberRole>(),
+    budgetId: p.text().nullable(),
+    ...stampColumns(),
+  },
+  uniques: [{ properties: ['teamId', 'userId'] }],
+});
+
+export class TeamMemberEntity extends TeamMemberSchema.class {}
+TeamMemberSchema.setClass(TeamMemberEntity);

@@ -1,0 +1,28 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
+import { UsdTextType } from '../../column-types/usd-text.ts';
+
+/** A team changes over time: a managed entity. */
+const TeamSchema = defineEntity({
+  name: 'TeamEntity',
+  tableName: 'team',
+  properties: {
+    id: p.text().primary(),
+    alias: p.text().nullable(),
+    organizationId: p.text().nullable().index(),
+    models: textsColumn(),
+    modelAliases: p.json().columnType('json').$type<Readonly<Record<string, string>>>(),
+    metadata: objectColumn(),
+    blocked: p.boolean(),
+    memberPermissions: textsColumn(),
+    memberBudgetId: p.text().nullable(),
+    routerSettings: objectColumn(),
+    spentBefore: p.type(UsdTextType).nullable(),
+    ...limitColumns(),
+    ...stampColumns(),
+  },
+  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['budgetResetAt'] }],
+});
+
+export class TeamEntity extends TeamSchema.class {}
+TeamSchema.setClass(TeamEntity);

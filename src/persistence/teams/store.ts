@@ -1,0 +1,29 @@
+import type { TeamMemberStore } from '../../domain/teams/member.ts';
+import type { TeamStore } from '../../domain/teams/team.ts';
+import type { Database } from '../database/database.ts';
+import { among, containing, createRowStore, equal, until } from '../database/row-store.ts';
+import { TeamMemberEntity } from './entities/member.ts';
+import { TeamEntity } from './entities/team.ts';
+
+export const createTeamStore = (database: Database): TeamStore =>
+  createRowStore(database, {
+    entity: TeamEntity,
+    noun: 'team',
+    where: ({ ids, organizationId, aliasPart, resetDueBy }) => [
+      ...among('id', ids),
+      ...equal('organizationId', organizationId),
+      ...containing('alias', aliasPart),
+      ...until('budgetResetAt', resetDueBy),
+    ],
+    ranks: { team_id: 'id', team_alias: "coalesce(alias, '')", created_at: 'created_at' },
+    taken: ({ id }) => `Team id = ${id} already exists. Please use a different team id.`,
+  });
+
+export const createTeamMemberStore = (database: Database): TeamMemberStore =>
+  createRowStore(database, {
+    entity: TeamMemberEntity,
+    noun: 'team member',
+    where: ({ teamIds, userIds }) => [...among('teamId', teamIds), ...among('userId', userIds)],
+    ranks: { created_at: 'created_at' },
+    taken: ({ userId }) => `User already in team. Member: user_id=${userId}.`,
+  });

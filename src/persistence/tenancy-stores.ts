@@ -1,0 +1,23 @@
+import type { TenancyStores } from '../domain/tenancy-stores.ts';
+import { createBudgetStore } from './budgets/store.ts';
+import { createCustomerStore } from './customers/store.ts';
+import type { Database } from './database/database.ts';
+import { createOrganizationMemberStore, createOrganizationStore } from './organizations/store.ts';
+import { createProjectStore } from './projects/store.ts';
+import { createTagStore } from './tags/store.ts';
+import { createTeamMemberStore, createTeamStore } from './teams/store.ts';
+import { createInvitationStore, createUserStore } from './users/store.ts';
+
+/** Stores of users, teams and what belongs to them, in the database. */
+export const createTenancyStores = (database: Database): TenancyStores => ({
+  budgets: createBudgetStore(database),
+  customers: createCustomerStore(database),
+  invitations: createInvitationStore(database),
+  organizations: createOrganizationStore(database),
+  organizationMembers: createOrganizationMemberStore(database),
+  projects: createProjectStore(database),
+  tags: createTagStore(database),
+  teams: createTeamStore(database),
+  teamMembers: createTeamMemberStore(database),
+  users: createUserStore(database),
+});

@@ -1,0 +1,188 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import type { Usd } from '../../domain/money.ts';
+import type { CallNotes, Climbed, Named, Note, NoteKind, NoteName } from '../../domain/traces/call-notes.ts';
+import { BOUNDARIES, type CallCount } from '../../domain/traces/estimates.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { statements } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** Kind of the marker of a trace whose calls are noted. */
+const COUNTED = 0;
+const KINDS: Readonly<Record<NoteKind, number>> = {
+  'above call': 1,
+  'above any call': 2,
+  answered: 3,
+  estimated: 4,
+  unestimated: 5,
+  'above usage': 6,
+};
+const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
+
+/** Condition on a summary: its calls are noted. Not valid in a statement that waits for a row lock. */
+export const IS_NOTED = `exists (select 1 from call_note
+  where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
+
+/** The columns of a span that counting needs. */
+interface CountRow {
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly type: CallCount['type'];
+  readonly request_id: string | null;
+  readonly gateway: number;
+  readonly estimate: string | null;
+  readonly input: number;
+  readonly output: number;
+}
+
+const countOf = (row: CountRow): CallCount => ({
+  spanId: row.span_id,
+  parentSpanId: row.parent_span_id,
+  type: row.type,
+  requestId: row.request_id,
+  gateway: row.gateway === 1,
+  estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
+  inputTokens: row.input,
+  outputTokens: row.output,
+});
+
+type ClimbRow = NoteRow & (CountRow | { readonly span_id: null }) & { readonly answered: number | null };
+
+interface NoteRow {
+  readonly trace: string;
+  readonly kind: number;
+  readonly name: string;
+}
+
+function nameOf({ trace, kind, name }: NoteRow): NoteName {
+  const known = KIND_OF.get(kind);
+  if (known === undefined) throw new Error('A note is of no known kind.');
+  return { trace, kind: known, name };
+}
+
+const climbedOf = (row: ClimbRow): Climbed => ({
+  trace: row.trace,
+  kind: KIND_OF.get(row.kind) as Climbed['kind'],
+  name: row.name,
+  span: row.span_id === null ? null : countOf(row),
+  answered: row.answered !== null,
+});
+
+/** The statements. `given` are the rows of their only parameter, which is JSON: see `rowsFrom`. */
+function textsFor(flavour: SqlFlavour) {
+  const list = flavour === 'postgresql' ? 'jsonb_array_elements($1::jsonb)' : 'jsonb_each(?)';
+  const number = (at: number, type: 'bigint' | 'integer'): string =>
+    flavour === 'postgresql' ? `cast(value ->> ${at} as ${type})` : `value ->> ${at}`;
+  const given = `given as (select ${number(0, 'bigint')} as trace_no, ${number(1, 'integer')} as kind, value ->> 2 as name,
+    value ->> 3 as span_id from ${list})`;
+  // Join order from the parameter to the tables: `cross join` fixes it in SQLite; `offset 0`, and `limit` in existence checks,
+  // keep PostgreSQL from hashing whole tables.
+  const spans = (where: string, join: 'cross' | 'left' = 'cross'): string =>
+    flavour === 'postgresql'
+      ? `${join} join lateral (select s.* from span s where ${where} offset 0) s ${join === 'left' ? 'on true' : ''}`
+      : `${join} join span s on ${where}`;
+  const boundaries = BOUNDARIES.map((type) => `'${type}'`).join(', ');
+  const noted = 'n.trace_no = g.trace_no and n.kind = g.kind and n.name = g.name';
+  const isNoted = `(select 1 from call_note n where ${noted} limit 1)`;
+  const isAnswered = `(select 1 from call_note n
+    where n.trace_no = g.trace_no and n.kind = ${KINDS.answered} and n.name = s.request_id limit 1)`;
+  const note = 'cast(g.trace_no as text) as trace, g.kind, g.name';
+  const span = `s.span_id, s.parent_span_id, s.type, s.request_id,
+    case when s.gateway = 1 or s.cost is not null then 1 else 0 end as gateway, cast(s.estimate as text) as estimate,
+    cast(s.input_tokens as double precision) as input, cast(s.output_tokens as double precision) as output`;
+  return {
+    all: `with ${given} select ${note}, ${span} from given g ${spans('s.trace_no = g.trace_no')}`,
+    among: `with ${given} select ${note} from given g where ${isNoted} is not null`,
+    climb: `with recursive ${given}, climbed (trace_no, kind, name) as (
+        select trace_no, kind, name from given
+        union
+        select g.trace_no, g.kind, s.parent_span_id
+        from climbed g ${spans('s.trace_no = g.trace_no and s.span_id = g.name')}
+        where s.type not in (${boundaries}) and s.parent_span_id <> s.span_id and ${isNoted} is null
+      )
+      select ${note}, ${span}, ${isAnswered} as answered
+      from climbed g ${spans('s.trace_no = g.trace_no and s.span_id = g.name', 'left')}
+      where ${isNoted} is null`,
+    naming: `with ${given} select ${note}, ${span}
+      from given g ${flavour === 'postgresql' ? 'join' : 'cross join'} call_note n on ${noted}
+      ${spans('s.trace_no = n.trace_no and s.span_id = n.span_id')}`,
+    first: `with ${given} select ${note}, cast(s.estimate as text) as estimate
+      from (select g.*, (select min(n.span_id) from call_note n where ${noted}) as first_id from given g) g
+      ${spans('s.trace_no = g.trace_no and s.span_id = g.first_id')}`,
+    remove: `with ${given} delete from call_note where (trace_no, kind, name, span_id) in
+      (select trace_no, kind, name, span_id from given)`,
+    insert: `with ${given} insert into call_note (trace_no, kind, name, span_id)
+      select trace_no, kind, name, span_id from given where true on conflict do nothing`,
+  };
+}
+
+/** The notes of a database, and the spans they are made from. */
+export interface StoredCallNotes extends CallNotes {
+  /** Every span of these traces, by their numbers. */
+  all(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
+  /** Those of these traces whose calls are noted. */
+  begun(traces: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Marks the calls of these traces as noted. */
+  begin(traces: readonly string[]): Promise<void>;
+}
+
+/** A row of the parameter. `name` is a span id or the id of an answer. */
+const given = (trace: string, kind: number, name: string, spanId = ''): string =>
+  `[${trace},${kind},${JSON.stringify(name)},${JSON.stringify(spanId)}]`;
+
+const under = (names: readonly Named[], ...kinds: readonly NoteKind[]): readonly string[] =>
+  names.flatMap(({ trace, name }) => kinds.map((kind) => given(trace, KINDS[kind], name)));
+
+const givenNote = ({ trace, kind, name, spanId }: Note): string => given(trace, KINDS[kind], name, spanId);
+
+/** The notes on calls, for one transaction. */
+export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => StoredCallNotes {
+  const texts = textsFor(flavour);
+  return (db) => {
+    async function rows<Row>(text: string, about: readonly string[]): Promise<readonly Row[]> {
+      const found: Row[] = [];
+      for (const some of statements(about))
+        found.push(...(await db.executeQuery<Row>(CompiledQuery.raw(text, [`[${some.join(',')}]`]))).rows);
+      return found;
+    }
+    return {
+      async among(spans, answers) {
+        const asked = [...under(spans, 'above call', 'above any call', 'above usage'), ...under(answers, 'answered')];
+        return (await rows<NoteRow>(texts.among, asked)).map(nameOf);
+      },
+      async climb(from) {
+        const starts = new Set(from.map(({ trace, kind, name }) => given(trace, KINDS[kind], name)));
+        const found = await rows<ClimbRow>(texts.climb, [...starts]);
+        // Climbs of several statements may reach the same span.
+        return [...new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, climbedOf(row)])).values()];
+      },
+      async naming(answers) {
+        const found = await rows<NoteRow & CountRow>(texts.naming, under(answers, 'estimated', 'unestimated'));
+        return found.map((row) => ({ ...nameOf(row), spanId: row.span_id, span: countOf(row) }));
+      },
+      async firstEstimates(answers) {
+        const found = await rows<NoteRow & { readonly estimate: string }>(texts.first, under(answers, 'estimated'));
+        return found.map((row) => ({ ...nameOf(row), estimate: BigInt(row.estimate) as Usd }));
+      },
+      async change(gone, come) {
+        await rows(texts.remove, gone.map(givenNote));
+        await rows(texts.insert, come.map(givenNote));
+      },
+      async all(traces) {
+        const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
+        const asked = traces.map((trace) => given(trace, COUNTED, ''));
+        for (const row of await rows<NoteRow & CountRow>(texts.all, asked)) spans.get(row.trace)?.push(countOf(row));
+        return spans;
+      },
+      async begun(traces) {
+        const asked = traces.map((trace) => given(trace, COUNTED, ''));
+        return new Set((await rows<NoteRow>(texts.among, asked)).map(({ trace }) => trace));
+      },
+      async begin(traces) {
+        await rows(
+          texts.insert,
+          traces.map((trace) => given(trace, COUNTED, '')),
+        );
+      },
+    };
+  };
+}

@@ -1,0 +1,37 @@
+import type { InvitationStore } from '../../domain/users/invitation.ts';
+import type { UserStore } from '../../domain/users/user.ts';
+import type { Database } from '../database/database.ts';
+import { among, containing, createRowStore, equal, until } from '../database/row-store.ts';
+import { InvitationEntity } from './entities/invitation.ts';
+import { UserEntity } from './entities/user.ts';
+
+export const createUserStore = (database: Database): UserStore =>
+  createRowStore(database, {
+    entity: UserEntity,
+    noun: 'user',
+    where: ({ ids, emails, emailPart, role, ssoUserIds, resetDueBy }) => [
+      ...among('id', ids),
+      ...among('emailKey', emails),
+      ...containing('email', emailPart),
+      ...equal('role', role),
+      ...among('ssoUserId', ssoUserIds),
+      ...until('budgetResetAt', resetDueBy),
+    ],
+    ranks: {
+      user_id: 'id',
+      user_email: "coalesce(email, '')",
+      created_at: 'created_at',
+      user_alias: "coalesce(alias, '')",
+      user_role: "coalesce(role, '')",
+    },
+    taken: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
+  });
+
+export const createInvitationStore = (database: Database): InvitationStore =>
+  createRowStore(database, {
+    entity: InvitationEntity,
+    noun: 'invitation',
+    where: ({ userIds }) => among('userId', userIds),
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `Invitation with id '${id}' already exists.`,
+  });

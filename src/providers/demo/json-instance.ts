@@ -1,0 +1,175 @@
+import { InvalidInput } from '../../domain/errors.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+
+/** Nesting from which on alternatives without nesting are preferred, and lists stay empty. */
+const MOST_LEVELS = 12;
+/** Deepest nesting of an instance. */
+const DEEPEST_LEVEL = 100;
+/** Most characters or items that a schema can demand of the demo model. */
+const MOST_LENGTH = 1_000;
+
+/** Most values of an instance. A schema can demand exponentially many, or refer to itself without an end. */
+const MOST_VALUES = 2_000;
+
+/** Texts of common formats (JSON Schema, section 7.3). */
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  duration: 'P1D',
+  email: 'demo@example.com',
+  hostname: 'example.com',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+/** Texts that are tried for a `pattern`. */
+const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345', '2026-01-01', '+15550100', '#000000'];
+
+/**
+ * A value that is valid for a JSON Schema: the required properties, and the simplest value of each type. Covers `$ref` in the
+ * document, `allOf`, `anyOf`, `oneOf`, `enum`, `const`, and the bounds of numbers, texts and lists. For a `pattern` only some
+ * texts are tried. Throws InvalidInput for a schema that demands more than 2,000 values or 100 levels.
+ */
+export const instanceOf = (schema: unknown): unknown => new Instances(schema).of(schema, 0);
+
+class Instances {
+  readonly #root: unknown;
+  #values = 0;
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  of(schema: unknown, level: number): unknown {
+    this.#values += 1;
+    if (this.#values > MOST_VALUES || level > DEEPEST_LEVEL)
+      throw new InvalidInput('The JSON schema demands too many values of the demo model.');
+    if (!isObject(schema)) return 'demo';
+    const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
+    if (typeof reference === 'string') return this.of(merged([own, this.#at(reference)]), level);
+    if (Array.isArray(allOf)) return this.of(merged([own, ...allOf.map((one) => this.#resolved(one))]), level);
+    const alternatives = list(anyOf ?? oneOf);
+    if (alternatives.length > 0) return this.of(merged([own, this.#chosen(alternatives, level)]), level);
+    if ('const' in schema) return schema['const'];
+    const [choice] = list(schema['enum']);
+    return choice === undefined ? this.#ofType(schema, level) : choice;
+  }
+
+  #ofType(schema: Schema, level: number): unknown {
+    switch (typeOf(schema) ?? 'string') {
+      case 'null':
+        return null;
+      case 'boolean':
+        return true;
+      case 'integer':
+      case 'number':
+        return numberFor(schema);
+      case 'array':
+        return this.#listFor(schema, level);
+      case 'object':
+        return this.#objectFor(schema, level);
+      default:
+        return textFor(schema);
+    }
+  }
+
+  #objectFor(schema: Schema, level: number): Schema {
+    const properties = isObject(schema['properties']) ? schema['properties'] : {};
+    const names = list(schema['required']).filter((name) => typeof name === 'string');
+    return Object.fromEntries(names.map((name) => [name, this.of(properties[name], level + 1)]));
+  }
+
+  #listFor(schema: Schema, level: number): readonly unknown[] {
+    const fixed = list(schema['prefixItems']);
+    const least = level > MOST_LEVELS ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MOST_LENGTH);
+    return Array.from({ length: least }, (_, index) => this.of(fixed[index] ?? schema['items'], level + 1));
+  }
+
+  /** The first alternative; below the deepest level, the first one without nesting. */
+  #chosen(alternatives: readonly unknown[], level: number): Schema {
+    const resolved = alternatives.map((one) => this.#resolved(one));
+    const flat = resolved.find((one) => !['object', 'array'].includes(typeOf(one) ?? ''));
+    return (level > MOST_LEVELS ? flat : undefined) ?? resolved[0] ?? {};
+  }
+
+  #resolved(schema: unknown): Schema {
+    if (!isObject(schema)) return {};
+    const { $ref: reference, ...own } = schema;
+    return typeof reference === 'string' ? merged([own, this.#at(reference)]) : schema;
+  }
+
+  /** The schema at a JSON pointer of the document. Empty for a reference to another document. */
+  #at(reference: string): Schema {
+    if (!reference.startsWith('#')) return {};
+    const names = reference.split('/').slice(1);
+    const found = names.reduce<unknown>((inner, name) => {
+      const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
+      return isObject(inner) ? inner[key] : undefined;
+    }, this.#root);
+    return isObject(found) ? found : {};
+  }
+}
+
+/** Several schemas as one: properties and required names of all, otherwise the last value counts. */
+function merged(schemas: readonly Schema[]): Schema {
+  const properties = Object.assign({}, ...schemas.map((one) => one['properties'])) as Schema;
+  const required = [...new Set(schemas.flatMap((one) => list(one['required'])))];
+  const all = Object.assign({}, ...schemas) as Schema;
+  return {
+    ...all,
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** The first type that is not null, or the type that the other keywords imply. */
+function typeOf({ type, properties, items, prefixItems }: Schema): string | null {
+  const types = typeof type === 'string' ? [type] : list(type).filter((one) => typeof one === 'string');
+  const found = types.find((one) => one !== 'null') ?? types[0];
+  if (found !== undefined) return found.toLowerCase();
+  if (isObject(properties)) return 'object';
+  return items !== undefined || prefixItems !== undefined ? 'array' : null;
+}
+
+/** The smallest number from 1 on, within the bounds. */
+function numberFor(schema: Schema): number {
+  const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
+  const above = number(schema['exclusiveMinimum']);
+  const below = number(schema['exclusiveMaximum']);
+  const least = Math.max(number(schema['minimum']) ?? -Infinity, above === null ? -Infinity : above + (step || 0.5));
+  const most = Math.min(number(schema['maximum']) ?? Infinity, below === null ? Infinity : below - (step || 0.5));
+  const wanted = Math.min(Math.max(1, least), most);
+  if (step === 0) return least > most && above !== null && below !== null ? (above + below) / 2 : wanted;
+  const up = Math.ceil(wanted / step) * step;
+  return up <= most ? up : Math.floor(wanted / step) * step;
+}
+
+function textFor(schema: Schema): string {
+  const { format, pattern } = schema;
+  if (typeof format === 'string' && FORMATS[format] !== undefined) return FORMATS[format];
+  const least = Math.min(number(schema['minLength']) ?? 0, MOST_LENGTH);
+  const most = number(schema['maxLength']) ?? MOST_LENGTH;
+  const fitting = (text: string): string => text.padEnd(least, 'x').slice(0, most);
+  if (typeof pattern !== 'string') return fitting('demo');
+  return PATTERN_TEXTS.map(fitting).find((text) => matches(text, pattern)) ?? fitting('demo');
+}
+
+/** Longest text that is tried for a pattern. Patterns come from callers, and backtracking is exponential in the length. */
+const PATTERN_LENGTH = 16;
+
+function matches(text: string, pattern: string): boolean {
+  if (text.length > PATTERN_LENGTH) return false;
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { ConfigError, type ConfigFault } from './config-fault.ts';
+import { type Path, resolveReferences } from './config-references.ts';
+
+/** The configuration file with its included files and resolved references. */
+export interface ConfigDocument {
+  readonly content: Readonly<Record<string, unknown>>;
+  /** References to variables that are not set, among the paths that matter. */
+  readonly faults: readonly ConfigFault[];
+  /** File and line of a setting; of the nearest enclosing one when it is missing. */
+  placeOf(path: Path): { readonly source: string; readonly line: number | null };
+}
+
+export const NO_DOCUMENT: ConfigDocument = {
+  content: {},
+  faults: [],
+  placeOf: () => ({ source: 'config file', line: null }),
+};
+
+/** One file. */
+interface Part {
+  readonly file: string;
+  readonly content: Readonly<Record<string, unknown>>;
+  lineOf(path: Path): number;
+}
+
+/** The part that a section comes from; for a list, the part of its items from index `from` on. */
+interface Segment {
+  readonly part: Part;
+  readonly from: number;
+}
+
+/**
+ * Reads a file and those that its `include` names. As in the reference, lists of an included file are appended and other
+ * sections replaced. `isRead` decides for which paths an unset variable is a fault. Throws ConfigError.
+ */
+export function readConfigDocument(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  isRead: (path: Path) => boolean,
+): ConfigDocument {
+  const content: Record<string, unknown> = {};
+  const segments = new Map<string, Segment[]>();
+  const queue = [file];
+  const seen = new Set<string>();
+  for (const name of queue) {
+    if (seen.has(resolve(name))) continue;
+    seen.add(resolve(name));
+    const part = readPart(name);
+    for (const [section, value] of Object.entries(part.content)) {
+      if (section === 'include') queue.push(...includedFiles(value, part, dirname(file)));
+      else merge(content, segments, { section, value, part });
+    }
+  }
+
+  const placeOf = (path: Path): { source: string; line: number | null } => {
+    const [section, index, ...rest] = path;
+    const owners = segments.get(String(section)) ?? [];
+    if (typeof index !== 'number') {
+      const part = owners[0]?.part;
+      return part ? { source: part.file, line: part.lineOf(path) } : { source: file, line: 1 };
+    }
+    const owner = owners.findLast(({ from }) => from <= index);
+    if (owner === undefined) return { source: file, line: 1 };
+    return { source: owner.part.file, line: owner.part.lineOf([section ?? '', index - owner.from, ...rest]) };
+  };
+  const faults: ConfigFault[] = [];
+  const resolved = resolveReferences(content, [], (path, name) => {
+    const value = env[name];
+    if ((value === undefined || value === '') && isRead(path)) {
+      const message = `the environment variable ${name} it refers to is not set`;
+      faults.push({ ...placeOf(path), key: path.join('.'), message });
+    }
+    return value ?? '';
+  });
+  return { content: resolved as Readonly<Record<string, unknown>>, faults, placeOf };
+}
+
+function merge(
+  content: Record<string, unknown>,
+  segments: Map<string, Segment[]>,
+  { section, value, part }: { readonly section: string; readonly value: unknown; readonly part: Part },
+): void {
+  const before = content[section];
+  const isExtended = Array.isArray(before) && Array.isArray(value);
+  content[section] = isExtended ? [...(before as unknown[]), ...(value as unknown[])] : value;
+  const segment = { part, from: isExtended ? before.length : 0 };
+  segments.set(section, isExtended ? [...(segments.get(section) ?? []), segment] : [segment]);
+}
+
+function includedFiles(value: unknown, part: Part, folder: string): readonly string[] {
+  if (value === null) return [];
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string'))
+    return value.map((name) => resolve(folder, name));
+  const message = 'is not a list of files';
+  throw new ConfigError([{ source: part.file, line: part.lineOf(['include']), key: 'include', message }]);
+}
+
+function readPart(file: string): Part {
+  const lines = new LineCounter();
+  const document = parseDocument(readText(file), { lineCounter: lines, prettyErrors: false });
+  const syntax = document.errors.map(({ pos, message }) => ({
+    source: file,
+    line: lines.linePos(pos[0]).line,
+    key: '',
+    message,
+  }));
+  if (syntax.length > 0) throw new ConfigError(syntax);
+  return {
+    file,
+    content: sectionsOf(document, file),
+    lineOf: (path) => lines.linePos(offsetOf(document, path)).line,
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError([{ source: file, line: null, key: '', message: `cannot be read (${code})` }]);
+  }
+}
+
+/** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
+function sectionsOf(document: Document, file: string): Readonly<Record<string, unknown>> {
+  const refuse = (message: string): never => {
+    throw new ConfigError([{ source: file, line: null, key: '', message }]);
+  };
+  let content: unknown;
+  try {
+    content = document.toJS() ?? {};
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error));
+  }
+  if (typeof content !== 'object' || content === null || Array.isArray(content))
+    return refuse('is not a map of sections');
+  return content as Readonly<Record<string, unknown>>;
+}
+
+/** Offset of the key or list item at a path; of the nearest enclosing one when it is missing. */
+function offsetOf(document: Document, path: Path): number {
+  let offset = 0;
+  let node: unknown = document.contents;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    const found = childOf(node, step);
+    if (found === null) break;
+    ({ offset, node } = found);
+  }
+  return offset;
+}
+
+function childOf(node: unknown, step: string | number): { readonly offset: number; readonly node: unknown } | null {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return isNode(item) ? { offset: item.range?.[0] ?? 0, node: item } : null;
+  }
+  if (!isMap(node)) return null;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+  if (pair === undefined || !isNode(pair.key)) return null;
+  return { offset: pair.key.range?.[0] ?? 0, node: pair.value };
+}

@@ -1,0 +1,140 @@
+import type { ConfigDocument } from './config-document.ts';
+import type { ConfigFault } from './config-fault.ts';
+import type { Path } from './config-references.ts';
+import { MODEL_INFO_KEYS, MODEL_KEYS } from './deployments.ts';
+import { nearestOf } from './nearest-name.ts';
+import {
+  MODEL_EFFECTS,
+  PARTS,
+  UNSUPPORTED_KEYS,
+  UNSUPPORTED_SECTIONS,
+  type UnsupportedKeys,
+} from './reference-keys.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './table.ts';
+
+type Entries = Readonly<Record<string, unknown>>;
+
+const ROWS: readonly Setting[] = Object.values(SETTINGS);
+const FILE_PATHS: readonly string[] = ROWS.flatMap(({ file }) => (file === undefined ? [] : [file]));
+const NONE: UnsupportedKeys = { effects: {}, others: [] };
+const PLAIN_NAME = /^[\w.-]{1,60}$/;
+
+/** Names that rows read below a path of the file; `''` is the top level. */
+function readBelow(path: string): ReadonlySet<string> {
+  const start = path === '' ? '' : `${path}.`;
+  const below = FILE_PATHS.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
+  return new Set(below.map((rest) => rest.split('.')[0] ?? ''));
+}
+
+/**
+ * Sections and keys of the file that have no effect or are not known, one warning each. No warning repeats a value, except
+ * names of callbacks. A value that means "off" (false, null, empty) is no reason to warn about a supported name.
+ */
+export function configWarnings(document: ConfigDocument): readonly ConfigFault[] {
+  const warnings: ConfigFault[] = [];
+  const warn = (path: Path, message: string): void => {
+    warnings.push({ ...document.placeOf(path), key: path.join('.'), message });
+  };
+  checkMap(document.content, [], warn);
+  checkCallbacks(document.content, warn);
+  checkModels(document.content, warn);
+  return warnings;
+}
+
+type Warn = (path: Path, message: string) => void;
+
+/** Checks the keys of a map, and of the maps in it that contain settings. */
+function checkMap(entries: Entries, path: Path, warn: Warn): void {
+  const dotted = path.join('.');
+  const read = readBelow(dotted);
+  const known = path.length === 0 ? new Set([...read, 'model_list', 'include']) : read;
+  const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
+  for (const [name, value] of Object.entries(entries)) {
+    const here = [...path, name];
+    if (known.has(name)) {
+      const isSection = !FILE_PATHS.includes(here.join('.')) && readBelow(here.join('.')).size > 0;
+      if (isSection && isMap(value)) checkMap(value, here, warn);
+    } else if (isUnsupported(unsupported, name)) {
+      const whole = PARTS[here.join('.')];
+      if (!isOff(value) && (whole === undefined || !Object.hasOwn(entries, whole)))
+        warn(here, noEffect(unsupported.effects[name]));
+    } else warn(here, unknown(name, { known, unsupported, dotted }));
+  }
+}
+
+const isUnsupported = ({ effects, others }: UnsupportedKeys, name: string): boolean =>
+  Object.hasOwn(effects, name) || others.includes(name);
+
+const noEffect = (effect: string | undefined): string =>
+  effect === undefined ? 'has no effect' : `has no effect: ${effect}`;
+
+function unknown(
+  name: string,
+  about: { readonly known: ReadonlySet<string>; readonly unsupported: UnsupportedKeys; readonly dotted: string },
+): string {
+  const { known, unsupported, dotted } = about;
+  const elsewhere = FILE_PATHS.find((path) => path.endsWith(`.${name}`) && path !== `${dotted}.${name}`);
+  if (elsewhere !== undefined) return `is not a known setting here; did you mean ${elsewhere}?`;
+  const nearest = nearestOf(name, [...known, ...Object.keys(unsupported.effects), ...unsupported.others]);
+  return nearest === null ? 'is not a known setting' : `is not a known setting; did you mean ${nearest}?`;
+}
+
+/** `callbacks` is a setting, of which only `otel` has an effect. */
+function checkCallbacks({ litellm_settings: shared }: Entries, warn: Warn): void {
+  const callbacks = isMap(shared) ? [shared['callbacks']].flat() : [];
+  const others = callbacks.filter((name) => name !== 'otel' && !isOff(name));
+  if (others.length === 0) return;
+  const named = others.map((name) => (typeof name === 'string' && PLAIN_NAME.test(name) ? `"${name}"` : 'an entry'));
+  const verb = others.length === 1 ? 'has' : 'have';
+  warn(['litellm_settings', 'callbacks'], `${named.join(', ')} ${verb} no effect: no call is sent there`);
+}
+
+/** One warning for each key, at the first model that has it. */
+function checkModels({ model_list: models }: Entries, warn: Warn): void {
+  if (!Array.isArray(models)) return;
+  const found = new Map<string, { readonly path: Path; readonly message: string; count: number }>();
+  const note = (path: Path, message: string): void => {
+    const key = path.slice(2).join('.');
+    const known = found.get(key);
+    if (known === undefined) found.set(key, { path, message, count: 1 });
+    else known.count += 1;
+  };
+  for (const [index, model] of models.entries()) if (isMap(model)) checkModel(model, ['model_list', index], note);
+  for (const { path, message, count } of found.values())
+    warn(path, count === 1 ? message : `${message} (in ${count} models)`);
+}
+
+function checkModel(model: Entries, path: Path, note: Warn): void {
+  const { litellm_params: params, model_info: info, ...rest } = model;
+  for (const name of Object.keys(rest)) if (name !== 'model_name') note([...path, name], misplaced(name));
+  for (const [name, value] of Object.entries(isMap(params) ? params : {})) {
+    if (MODEL_KEYS.test(name) || isOff(value)) continue;
+    const nearest = Object.hasOwn(MODEL_EFFECTS, name) ? null : nearestOf(name, MODEL_KEYS.names);
+    const message = nearest === null ? noEffect(MODEL_EFFECTS[name]) : `has no effect; did you mean ${nearest}?`;
+    note([...path, 'litellm_params', name], message);
+  }
+  const unsupported = UNSUPPORTED_KEYS['model_info'] ?? NONE;
+  for (const [name, value] of Object.entries(isMap(info) ? info : {})) {
+    if (MODEL_INFO_KEYS.includes(name) || isOff(value)) continue;
+    if (isUnsupported(unsupported, name)) note([...path, 'model_info', name], noEffect(unsupported.effects[name]));
+  }
+}
+
+/** A key beside `litellm_params` that belongs into it. */
+function misplaced(name: string): string {
+  if (MODEL_KEYS.test(name)) return `has no effect here; did you mean litellm_params.${name}?`;
+  const nearest = nearestOf(name, ['model_name', 'litellm_params', 'model_info']);
+  return nearest === null ? 'has no effect' : `is not a known setting; did you mean ${nearest}?`;
+}
+
+const isMap = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** False, null, and empty texts, lists and maps. */
+const isOff = (value: unknown): boolean =>
+  value === false ||
+  value === null ||
+  value === undefined ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);

@@ -1,0 +1,171 @@
+import { Secret } from '../../domain/secret.ts';
+
+/** Why a value is refused. */
+export interface Refusal {
+  /** Completes a sentence that begins with the value, e.g. `is not a number`. */
+  readonly message: string;
+  /** Index or key of the wrong part of a list or map. */
+  readonly path?: readonly (string | number)[];
+  /** The message names the value itself. */
+  readonly complete?: boolean;
+}
+
+/** Result of reading a value; `unset` when the value means that the setting is not set. */
+type Parsed<Value> = { readonly value: Value } | { readonly refusals: readonly Refusal[] } | { readonly unset: true };
+
+/** A type of setting: what it accepts. `raw` is a text from an argument or variable, or any value of the file. */
+export interface Kind<Value> {
+  /** What is accepted, for help and documentation; empty for any text. */
+  readonly form: string;
+  /** Messages must not repeat the value. */
+  readonly isSecret: boolean;
+  parse(raw: unknown, from: 'text' | 'file'): Parsed<Value>;
+}
+
+const UNSET = { unset: true } as const;
+const refuse = (message: string): Parsed<never> => ({ refusals: [{ message }] });
+
+function kind<Value>(
+  form: string,
+  parse: Kind<Value>['parse'],
+  { isSecret = false }: { readonly isSecret?: boolean } = {},
+): Kind<Value> {
+  return { form, isSecret, parse };
+}
+
+/** A whole number. A file may give it as text, because references to variables are texts. */
+export function whole(least: number, most: number): Kind<number> {
+  const form = `whole number from ${least} to ${most}`;
+  return kind<number>(form, (raw) => {
+    const isDigits = typeof raw === 'string' && /^\d+$/.test(raw);
+    const number = isDigits ? Number(raw) : raw;
+    const isWithin = typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
+    return isWithin ? { value: number } : refuse(`is not a ${form}`);
+  });
+}
+
+/** A number within bounds; `above` excludes the lower one. */
+export function decimal(bounds: {
+  readonly from?: number;
+  readonly above?: number;
+  readonly to?: number;
+}): Kind<number> {
+  const { from, above, to = Infinity } = bounds;
+  const lower = above === undefined ? `from ${from ?? 0}` : `above ${above}`;
+  const upper = to === Infinity ? '' : above === undefined ? ` to ${to}` : `, at most ${to}`;
+  const form = `number ${lower}${upper}`;
+  return kind<number>(form, (raw) => {
+    const isText = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
+    const number = isText ? Number(raw) : raw;
+    const isWithin =
+      typeof number === 'number' && number <= to && (above === undefined ? number >= (from ?? 0) : number > above);
+    return isWithin ? { value: number } : refuse(`is not a ${form}`);
+  });
+}
+
+/** A size in megabytes of 1,048,576 bytes, read as whole bytes. */
+export function megabytes(): Kind<number> {
+  const { form, isSecret, parse } = decimal({ above: 0 });
+  return {
+    form,
+    isSecret,
+    parse(raw, from) {
+      const parsed = parse(raw, from);
+      return 'value' in parsed ? { value: Math.floor(parsed.value * 1024 * 1024) } : parsed;
+    },
+  };
+}
+
+export function flag(): Kind<boolean> {
+  return kind<boolean>('true or false', (raw) => {
+    if (typeof raw === 'boolean') return { value: raw };
+    if (typeof raw === 'string' && /^(true|false)$/i.test(raw)) return { value: raw.toLowerCase() === 'true' };
+    return refuse('is neither true nor false');
+  });
+}
+
+/** One of several texts; numbers in a file are compared as texts. */
+export function choice<const Choice extends string>(choices: readonly Choice[]): Kind<Choice> {
+  return kind<Choice>(choices.join(', '), (raw) => {
+    const written = typeof raw === 'number' ? String(raw) : raw;
+    if (written === '') return UNSET;
+    const chosen = choices.find((one) => one === written);
+    return chosen === undefined ? refuse(`is not one of ${choices.join(', ')}`) : { value: chosen };
+  });
+}
+
+/** A text. `check` returns why it is refused. */
+export function text(form = '', check: (value: string) => string | null = () => null): Kind<string> {
+  return kind(form, (raw) => textOf(raw, check));
+}
+
+/** A text that no message repeats, because it may contain a password. */
+export function secretText(form: string, check: (value: string) => string | null = () => null): Kind<string> {
+  return kind(form, (raw) => textOf(raw, check), { isSecret: true });
+}
+
+/** A secret. An empty text in the file is passed to `check`, so that a required secret is not lost silently. */
+export function secret(
+  form = '',
+  check: (value: string) => string | null = () => null,
+  { emptyIsUnset = true }: { readonly emptyIsUnset?: boolean } = {},
+): Kind<Secret> {
+  return kind<Secret>(
+    form,
+    (raw) => {
+      if (raw === '' && !emptyIsUnset) return refuse(check('') ?? 'is empty');
+      const parsed = textOf(raw, check);
+      return 'value' in parsed ? { value: new Secret(parsed.value) } : parsed;
+    },
+    { isSecret: true },
+  );
+}
+
+function textOf(raw: unknown, check: (value: string) => string | null): Parsed<string> {
+  if (raw === '') return UNSET;
+  if (typeof raw !== 'string') return refuse('is not a text');
+  const message = check(raw);
+  return message === null ? { value: raw } : refuse(message);
+}
+
+/** A list: comma-separated in a variable, a list in the file. `check` returns a whole message, with the item in it. */
+export function list(form: string, check: (item: string) => string | null): Kind<readonly string[]> {
+  return kind<readonly string[]>(`list of ${form}`, (raw, from) => {
+    const items: unknown = from === 'text' && typeof raw === 'string' ? entriesOf(raw) : raw;
+    if (!Array.isArray(items)) return refuse('is not a list');
+    if (from === 'text' && items.length === 0) return UNSET;
+    const refusals = items.flatMap((item: unknown, index): readonly Refusal[] => {
+      const path = from === 'file' ? [index] : [];
+      if (typeof item !== 'string') return [{ message: 'is not a text', path }];
+      const message = check(item);
+      return message === null ? [] : [{ message, path, complete: true }];
+    });
+    return refusals.length > 0 ? { refusals } : { value: items as readonly string[] };
+  });
+}
+
+const entriesOf = (raw: string): readonly string[] =>
+  raw
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** A map of texts in the file, or one text in a variable. No message repeats it. */
+export function texts(form: string): Kind<string | Readonly<Record<string, string>>> {
+  return kind<string | Readonly<Record<string, string>>>(
+    form,
+    (raw) => {
+      if (typeof raw === 'string') return raw === '' ? UNSET : { value: raw };
+      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return refuse('is not a map of texts');
+      const wrong = Object.entries(raw).filter(([, item]) => typeof item !== 'string');
+      if (wrong.length > 0) return { refusals: wrong.map(([name]) => ({ message: 'is not a text', path: [name] })) };
+      return { value: raw as Readonly<Record<string, string>> };
+    },
+    { isSecret: true },
+  );
+}
+
+/** Any value of the file. */
+export function anything(form: string): Kind<unknown> {
+  return kind(form, (raw) => ({ value: raw }), { isSecret: true });
+}

@@ -1,0 +1,31 @@
+import { type ConfigDocument, readConfigDocument } from './config-document.ts';
+import type { Path } from './config-references.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './table.ts';
+
+const ROWS: readonly Setting[] = Object.values(SETTINGS);
+
+/** Keys that a row of the table reads. Settings of the sale of access may refer to variables that are not set. */
+const isRead = ([section, name]: Path): boolean =>
+  section === 'model_list' ||
+  (section !== 'billing_settings' &&
+    ROWS.some(({ file }) => `${file}.`.startsWith(`${section}.${name}.`) || file === section));
+
+/** Reads the configuration file. `tracing.store: clickhouse` is short for `tracing.store.type`. Throws ConfigError. */
+export function readFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {
+  const document = readConfigDocument(path, env, isRead);
+  return { ...document, content: withStoreType(document.content) };
+}
+
+function withStoreType(content: ConfigDocument['content']): ConfigDocument['content'] {
+  const general = mapOf(content['general_settings']);
+  const tracing = mapOf(general?.['tracing']);
+  const store = tracing?.['store'];
+  if (typeof store !== 'string') return content;
+  return { ...content, general_settings: { ...general, tracing: { ...tracing, store: { type: store } } } };
+}
+
+const mapOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null;

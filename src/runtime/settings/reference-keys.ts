@@ -1,0 +1,170 @@
+/**
+ * Sections and keys of the LiteLLM proxy that Lensgate does not support, with what therefore does not happen. Keys that a row of
+ * the table of settings reads are supported, also when they are named here.
+ */
+export interface UnsupportedKeys {
+  /** Keys whose effect a user may rely on. */
+  readonly effects: Readonly<Record<string, string>>;
+  /** Other keys. */
+  readonly others: readonly string[];
+}
+
+const names = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+const NO_GUARDRAIL = 'no request and no answer is checked, masked or blocked';
+const NO_CALLBACK = 'no call is sent to them';
+const NO_ROUTER = 'Lensgate has its own rules for retries, fallbacks and cooldowns';
+const NO_ALERT = 'no alert is sent';
+const NO_KEY_RULE = 'keys are generated without these limits and defaults';
+const NO_LIMIT = 'the limit is not enforced';
+const NO_LOGIN = 'callers authenticate with keys only';
+
+export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
+  effects: {
+    guardrails: NO_GUARDRAIL,
+    policies: NO_GUARDRAIL,
+    policy_attachments: NO_GUARDRAIL,
+    router_settings: NO_ROUTER,
+    callback_settings: NO_CALLBACK,
+    environment_variables: 'no variable is set; set them in the environment of the process',
+    mcp_servers: 'no MCP server is reachable',
+    mcp_tools: 'no MCP tool is offered',
+    credential_list: 'deployments cannot refer to these credentials',
+    default_vertex_config: 'no Vertex AI credential is taken from it',
+    prompts: 'no prompt template is loaded',
+    search_tools: 'no search tool is offered',
+    vector_store_registry: 'no vector store is registered',
+    agent_list: 'no agent is registered',
+  },
+  others: names('files_settings finetune_settings assistant_settings mcp_semantic_tool_filter toolsets'),
+};
+
+export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
+  general_settings: {
+    effects: {
+      custom_auth: NO_LOGIN,
+      enable_jwt_auth: NO_LOGIN,
+      litellm_jwtauth: NO_LOGIN,
+      enable_oauth2_auth: NO_LOGIN,
+      enable_oauth2_proxy_auth: NO_LOGIN,
+      custom_sso: NO_LOGIN,
+      allowed_ips: 'every address may connect',
+      allowed_routes: 'every path stays available',
+      admin_only_routes: 'no further path is limited to administrators',
+      public_routes: 'no further path is open without a key',
+      use_x_forwarded_for: 'set `trusted_proxies` in its place',
+      pass_through_endpoints: 'the paths are not served',
+      alerting: NO_ALERT,
+      alert_types: NO_ALERT,
+      alerting_args: NO_ALERT,
+      alert_to_webhook_url: NO_ALERT,
+      max_parallel_requests: NO_LIMIT,
+      global_max_parallel_requests: NO_LIMIT,
+      max_response_size_mb: NO_LIMIT,
+      max_in_flight_requests_per_worker: NO_LIMIT,
+      enforce_user_param: 'requests without `user` are accepted',
+      enforced_params: 'requests without these parameters are accepted',
+      store_model_in_db: 'models come from the configuration file only',
+      maximum_spend_logs_retention_period: 'spend rows are kept',
+      disable_spend_logs: 'spend is recorded',
+      disable_budget_reservation: 'budgets are reserved before each call',
+      fail_closed_budget_enforcement: 'known keys are accepted for a minute while the database is unreachable',
+      enforce_fallback_model_access: 'Lensgate has its own rule for access to fallback models',
+      custom_key_generate: NO_KEY_RULE,
+      allowed_file_extensions: 'files of every type are accepted',
+      blocked_file_extensions: 'files of every type are accepted',
+      key_management_system: 'secrets come from the environment only',
+      key_management_settings: 'secrets come from the environment only',
+      forward_client_headers_to_llm_api: 'headers of callers are not forwarded',
+    },
+    others: names(`
+      admission_queue_timeout_seconds alerting_threshold allow_public_health_readiness_details allow_requests_on_db_unavailable
+      allow_user_auth apply_user_budget_to_team_keys auto_redirect_ui_login_to_sso cancel_on_disconnect completion_model
+      database_connection_pool_limit database_connection_timeout default_team_disabled
+      disable_adding_master_key_hash_to_db disable_auto_add_proxy_admin_to_teams disable_end_user_cost_tracking disable_error_logs
+      disable_master_key_return disable_prisma_schema_update disable_reset_budget
+      disable_retry_on_max_parallel_request_limit_error disable_spend_updates embedding_model
+      enable_health_check_routing enable_key_alias_format_validation forward_llm_provider_auth_headers forward_openai_org_id
+      health_check_ignore_transient_errors health_check_staleness_threshold image_generation_model infer_model_from_keys
+      litellm_license max_batch_file_records max_batch_file_uploads_per_day max_file_downloads_per_minute
+      max_queued_requests_per_worker maximum_spend_logs_cleanup_cron maximum_spend_logs_retention_interval mcp_allowed_clients
+      mcp_client_id_header mcp_internal_ip_ranges mcp_prefer_client_id_metadata_document mcp_required_fields
+      mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings pass_through_request_timeout
+      proxy_batch_write_at proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
+      proxy_config_reload_interval_seconds service_account_settings spend_report_frequency token_rate_limit_type
+      transcribe_media_buckets ui_access_mode use_azure_key_vault use_client_credentials_pass_through_routes
+      use_google_kms use_redis_transaction_buffer user_api_key_cache_max_size user_api_key_cache_ttl`),
+  },
+  litellm_settings: {
+    effects: {
+      guardrails: NO_GUARDRAIL,
+      cache: 'no answer is cached',
+      cache_params: 'no answer is cached',
+      callbacks: NO_CALLBACK,
+      success_callback: NO_CALLBACK,
+      failure_callback: NO_CALLBACK,
+      service_callback: NO_CALLBACK,
+      audit_log_callbacks: NO_CALLBACK,
+      turn_off_message_logging: 'the setting `store_prompts_in_spend_logs` decides whether prompts are stored',
+      redact_user_api_key_info: 'traces name key and team',
+      redact_messages_in_exceptions: 'errors of providers are not redacted',
+      max_budget: 'the proxy has no budget of its own; keys and teams have one',
+      budget_duration: 'the proxy has no budget of its own',
+      max_end_user_budget_id: 'end users have no budget',
+      default_key_generate_params: NO_KEY_RULE,
+      upperbound_key_generate_params: NO_KEY_RULE,
+      key_generation_settings: NO_KEY_RULE,
+      fallbacks: 'a call falls back only where its request names models',
+      default_fallbacks: 'a call falls back only where its request names models',
+      context_window_fallbacks: 'a call falls back only where its request names models',
+      content_policy_fallbacks: 'a call falls back only where its request names models',
+      num_retries: NO_ROUTER,
+      allowed_fails: NO_ROUTER,
+      request_timeout: 'set `timeout` of each model in its place',
+      ssl_verify: 'certificates of upstreams are always verified',
+      post_call_rules: NO_GUARDRAIL,
+      pre_call_rules: NO_GUARDRAIL,
+      timezone: 'budgets reset in UTC',
+      budget_reset_time: 'budgets reset at midnight UTC',
+      include_cost_in_streaming_usage: 'usage of streams has no cost',
+      modify_params: 'requests are not changed to suit a provider',
+      mcp_aliases: 'no MCP server is reachable',
+    },
+    others: names(`
+      add_function_to_prompt anthropic_prompt_caching_ttl apply_user_budget_to_team_keys budget_exceeded_throttle_percentage
+      cost_discount_config cost_margin_config custom_provider_map default_internal_user_params
+      default_max_internal_user_budget default_team_params default_team_settings disable_add_user_agent_to_request_tags
+      disable_copilot_system_to_assistant disable_end_user_cost_tracking disable_token_counter
+      enable_anthropic_prompt_caching enable_json_schema_validation enable_preview_features enable_redis_auth_cache force_ipv4
+      forward_traceparent_to_llm_provider internal_user_budget_duration json_logs langfuse_default_tags
+      max_internal_user_budget max_ui_session_budget model_alias_map priority_reservation prometheus_metrics_config public_model_groups
+      s3_callback_params set_verbose skip_system_message_in_guardrail tag_budget_config telemetry`),
+  },
+  model_info: {
+    effects: {
+      team_id: 'keys of every team may call the model',
+      team_public_model_name: 'the model has one name for all teams',
+      access_groups: 'keys cannot be limited to the group',
+    },
+    others: names('health_check_params allowed_fails allowed_fails_policy cooldown_time'),
+  },
+};
+
+/** Keys without an effect of their own beside another key, which is reported. */
+export const PARTS: Readonly<Record<string, string>> = {
+  'litellm_settings.cache_params': 'cache',
+};
+
+/** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */
+export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
+  guardrails: NO_GUARDRAIL,
+  rpm: 'the limit is not enforced, and does not weight the deployment',
+  tpm: 'the limit is not enforced, and does not weight the deployment',
+  max_budget: NO_LIMIT,
+  max_parallel_requests: NO_LIMIT,
+  max_retries: NO_ROUTER,
+  weight: NO_ROUTER,
+  order: NO_ROUTER,
+  litellm_credential_name: 'no credential is taken from it',
+  mock_response: 'the provider is called',
+};

@@ -1,0 +1,42 @@
+import type { Kind } from './kinds.ts';
+
+/** One row of the table of settings. */
+export interface Setting<Value = unknown, Default = unknown> {
+  readonly kind: Kind<Value>;
+  /** Value when nothing sets it; null for none. */
+  readonly default: Default;
+  /** The default as documentation shows it, where the value alone does not say it. */
+  readonly defaultText?: string;
+  /** Command-line argument, e.g. `--port`. It wins over everything else. */
+  readonly argument?: string;
+  /** Environment variables; the first that is set wins. An empty variable counts as not set. */
+  readonly env?: readonly string[];
+  /** Dotted path in the configuration file. */
+  readonly file?: string;
+  /** The file wins over the environment. */
+  readonly fileFirst?: boolean;
+  readonly unit?: string;
+  readonly description: string;
+  /** Version that introduced it, where that is not the first one. */
+  readonly since?: string;
+  /** Program that reads the variable in place of Lensgate. */
+  readonly readBy?: string;
+}
+
+/** A titled group of rows. */
+export interface SettingGroup {
+  readonly title: string;
+  readonly note?: string;
+  readonly settings: Readonly<Record<string, Setting>>;
+}
+
+/** Gives a row its types. */
+export const setting = <Value, const Default extends Value | null>(
+  row: Setting<Value, Default>,
+): Setting<Value, Default> => row;
+
+/** The value that a row yields. */
+export type ValueOf<Row> = Row extends Setting<infer Value, infer Default> ? Value | Widened<Default> : never;
+
+/** Null stays; a literal is one value of the kind already. */
+type Widened<Default> = Default extends null ? null : never;

@@ -1,0 +1,50 @@
+import type { SettingGroup, ValueOf } from './setting.ts';
+import { BILLING_SETTINGS, CATALOG_SETTINGS } from './table/catalog.ts';
+import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/gateway.ts';
+import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
+import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/traces.ts';
+
+/** Every setting: reading, validation, `--help` and docs/configuration.md use this table. */
+export const SETTINGS = {
+  ...SERVER_SETTINGS,
+  ...STORAGE_SETTINGS,
+  ...GATEWAY_SETTINGS,
+  ...HEALTH_SETTINGS,
+  ...UPSTREAM_SETTINGS,
+  ...TRACE_STORE_SETTINGS,
+  ...OTLP_SETTINGS,
+  ...EXPORT_SETTINGS,
+  ...CATALOG_SETTINGS,
+  ...BILLING_SETTINGS,
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The value of every setting. */
+export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> };
+
+/** The rows in the order of help and documentation. */
+export const SETTING_GROUPS: readonly SettingGroup[] = [
+  { title: 'Server and access', settings: SERVER_SETTINGS },
+  { title: 'Database', settings: STORAGE_SETTINGS },
+  { title: 'Model calls', settings: GATEWAY_SETTINGS },
+  { title: 'Health checks', settings: HEALTH_SETTINGS },
+  { title: 'Upstream connections', settings: UPSTREAM_SETTINGS },
+  { title: 'Trace storage', settings: TRACE_STORE_SETTINGS },
+  {
+    title: 'Limits of exports to /v1/traces',
+    note: 'An export beyond a limit is refused as a whole, with 413 unless its row names another status.',
+    settings: OTLP_SETTINGS,
+  },
+  {
+    title: 'Export of spans to a collector',
+    note: 'Prompts are exported only where they are stored. When the collector is unreachable, 4,096 spans or 32 MiB wait for it; further spans are dropped and counted at `/metrics`.',
+    settings: EXPORT_SETTINGS,
+  },
+  { title: 'Catalog', settings: CATALOG_SETTINGS },
+  {
+    title: 'Sale of access to the catalog',
+    note: 'See [selling-access.md](selling-access.md).',
+    settings: BILLING_SETTINGS,
+  },
+];

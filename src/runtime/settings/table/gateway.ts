@@ -1,0 +1,195 @@
+import { allowedHostFault } from '../../network/caller-addresses.ts';
+import { choice, decimal, flag, list, secretText, text, whole } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { proxyAddress } from './checks.ts';
+
+const MOST_SECONDS = 86_400;
+const MOST_RETENTION_DAYS = 36_500;
+/** Number of ports: more connections to one address are not possible. */
+const MOST_UPSTREAM_CONNECTIONS = 65_535;
+
+/** Calls of models. */
+export const GATEWAY_SETTINGS = {
+  demoModel: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.demo_model',
+    description: 'Serves the built-in model `demo`, which calls no provider.',
+  }),
+  dropParams: setting({
+    kind: flag(),
+    default: false,
+    file: 'litellm_settings.drop_params',
+    description: 'Drops request parameters that a provider does not support. When false they are a 400.',
+  }),
+  streamHeartbeatSeconds: setting({
+    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    default: 15,
+    file: 'general_settings.stream_heartbeat_seconds',
+    unit: 's',
+    description: 'Idle time of a stream before a heartbeat is sent. 0 sends none.',
+  }),
+  alwaysStreamUsage: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.always_include_stream_usage',
+    description: 'Ends every stream with its usage, also when the request does not ask for it.',
+  }),
+  budgetStatus: setting({
+    kind: choice(['422', '429', '400']),
+    default: '422',
+    file: 'litellm_settings.budget_exceeded_status_code',
+    description: 'HTTP status of a call that exceeds its budget.',
+  }),
+  enforceFallbackBudget: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.enforce_fallback_budget',
+    description: 'Checks the budget for fallback models, too (ADR 0041).',
+  }),
+  routerDebugInErrors: setting({
+    kind: flag(),
+    default: true,
+    file: 'litellm_settings.expose_router_debug_in_errors',
+    description: 'Names the other models that were tried in error messages.',
+  }),
+  clientCredentials: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.allow_client_side_credentials',
+    description: 'Lets callers send their own provider key and address (ADR 0042).',
+  }),
+  allowedHosts: setting({
+    kind: list('hosts, addresses or CIDR blocks', allowedHostFault),
+    default: [],
+    env: ['LENSGATE_USER_URL_ALLOWED_HOSTS'],
+    file: 'litellm_settings.user_url_allowed_hosts',
+    description: 'Private hosts that callers may name in `api_base`.',
+  }),
+  exposeApiBase: setting({
+    kind: flag(),
+    default: true,
+    env: ['LENSGATE_EXPOSE_API_BASE_HEADER'],
+    file: 'general_settings.expose_api_base_header',
+    description: 'Sends the header `x-litellm-model-api-base` to every caller. When false only to administrators.',
+  }),
+  capturePrompts: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.store_prompts_in_spend_logs',
+    description: 'Stores prompts and answers on the spans of the gateway.',
+  }),
+  storeResponses: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.store_responses',
+    description:
+      'Stores responses of models without the Responses API, encrypted, unless a request has `store: false` (ADR 0033).',
+  }),
+  responseRetentionDays: setting({
+    kind: whole(0, MOST_RETENTION_DAYS),
+    default: 30,
+    file: 'general_settings.response_retention_days',
+    unit: 'days',
+    description: 'Age at which a stored response is deleted. 0 keeps it.',
+  }),
+  disableResponseIdSecurity: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_responses_id_security',
+    description: 'Lets every key read every stored response.',
+  }),
+  batchPollingSeconds: setting({
+    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    default: 6_000,
+    file: 'general_settings.proxy_batch_polling_interval',
+    unit: 's',
+    description: 'Time between polls of open batches. 0 never polls.',
+  }),
+} as const;
+
+/** Health checks of deployments. */
+export const HEALTH_SETTINGS = {
+  backgroundHealthChecks: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.background_health_checks',
+    description: 'Probes every deployment at an interval. Probes are billed (ADR 0040).',
+  }),
+  healthCheckSeconds: setting({
+    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    default: 300,
+    file: 'general_settings.health_check_interval',
+    unit: 's',
+    description: 'Time between two rounds of probes.',
+  }),
+  healthCheckDetails: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.health_check_details',
+    description: 'Gives errors and parameters in `GET /health`. When false only which deployments answer.',
+  }),
+} as const;
+
+/** Connections to providers. */
+export const UPSTREAM_SETTINGS = {
+  httpClient: setting({
+    kind: choice(['auto', 'native', 'undici']),
+    default: 'auto',
+    env: ['LENSGATE_HTTP_CLIENT'],
+    file: 'general_settings.http_client',
+    description: 'HTTP client. `auto` takes `undici` when a proxy variable is set (ADR 0054).',
+  }),
+  upstreamConnections: setting({
+    kind: whole(1, MOST_UPSTREAM_CONNECTIONS),
+    default: 256,
+    env: ['LENSGATE_UPSTREAM_CONNECTIONS'],
+    file: 'general_settings.upstream_connections',
+    description: 'Most connections to one upstream. Further calls wait within their timeout.',
+  }),
+  upstreamConnectionShare: setting({
+    kind: decimal({ above: 0, to: 1 }),
+    default: 0.75,
+    file: 'general_settings.upstream_connection_share',
+    description: 'Share of the connections not used by other keys that one key may use.',
+  }),
+  upstreamSilenceSeconds: setting({
+    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    default: 300,
+    file: 'general_settings.upstream_silence_seconds',
+    unit: 's',
+    description: 'Idle time within an answer after which the call to the upstream fails.',
+  }),
+  stalledReaderSeconds: setting({
+    kind: decimal({ above: 0, to: MOST_SECONDS }),
+    default: 120,
+    file: 'general_settings.stalled_reader_seconds',
+    unit: 's',
+    description: 'Time without reads after which a client is disconnected from its answer.',
+  }),
+  httpProxy: setting({
+    kind: secretText('http:// or https:// address', proxyAddress),
+    default: null,
+    env: ['http_proxy', 'HTTP_PROXY'],
+    description: 'Forward proxy for calls of http: upstreams and span export.',
+  }),
+  httpsProxy: setting({
+    kind: secretText('http:// or https:// address', proxyAddress),
+    default: null,
+    env: ['https_proxy', 'HTTPS_PROXY'],
+    description: 'The same for https: upstreams.',
+  }),
+  noProxy: setting({
+    kind: text('comma-separated hosts'),
+    default: null,
+    env: ['no_proxy', 'NO_PROXY'],
+    description: 'Hosts that are called without the forward proxy.',
+  }),
+  extraCertificates: setting({
+    kind: text('PEM file'),
+    default: null,
+    env: ['NODE_EXTRA_CA_CERTS'],
+    readBy: 'Node',
+    description: 'Further certificate authorities for upstreams and proxies.',
+  }),
+} as const;

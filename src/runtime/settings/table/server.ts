@@ -1,0 +1,185 @@
+import { DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS } from '../../../domain/keys/failed-keys.ts';
+import { proxyFault } from '../../network/client-network.ts';
+import { LOG_LEVELS } from '../../telemetry/log.ts';
+import { ADMIN_KEY_FORM } from '../data-folder.ts';
+import { choice, flag, list, megabytes, secret, secretText, text, whole } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { httpAddress, originFault } from './checks.ts';
+
+/** Beyond what one process can hold. */
+const MOST_CONNECTIONS = 1_000_000;
+const DEFAULT_MAX_REQUEST_BYTES = 32 * 1024 * 1024;
+
+const keyFault = (key: string): string | null =>
+  ADMIN_KEY_FORM.test(key)
+    ? null
+    : 'must begin with "sk-", followed by 1 to 509 printable ASCII characters without spaces';
+
+/** Process, network and access. */
+export const SERVER_SETTINGS = {
+  configFile: setting({
+    kind: text(),
+    default: null,
+    argument: '--config',
+    env: ['CONFIG_FILE_PATH'],
+    description: 'Configuration file (YAML). `os.environ/NAME` in it is replaced by that variable.',
+  }),
+  host: setting({
+    kind: text(),
+    default: '127.0.0.1',
+    argument: '--host',
+    env: ['HOST'],
+    description: 'Address to listen on.',
+  }),
+  port: setting({
+    kind: whole(0, 65_535),
+    default: 4000,
+    argument: '--port',
+    env: ['PORT'],
+    description: 'Port to listen on. 0 takes a free port.',
+  }),
+  publicUrl: setting({
+    kind: text('http(s) address without a query', httpAddress),
+    default: null,
+    defaultText: 'the address listened on',
+    env: ['PROXY_BASE_URL'],
+    file: 'general_settings.proxy_base_url',
+    description: 'Address at which clients reach this server. Needed to sell access.',
+  }),
+  masterKey: setting({
+    kind: secret('`sk-` and at least one character', keyFault, { emptyIsUnset: false }),
+    default: null,
+    defaultText: 'generated at the first start',
+    env: ['LITELLM_MASTER_KEY'],
+    file: 'general_settings.master_key',
+    description: 'Admin key. A key that tutorials print is refused on addresses other than loopback.',
+  }),
+  permitWeakKey: setting({
+    kind: flag(),
+    default: false,
+    env: ['LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY'],
+    file: 'general_settings.dangerously_permit_weak_or_unset_master_key',
+    description: 'Accepts an admin key that tutorials print on every address.',
+  }),
+  keyHeader: setting({
+    kind: text('name of a header', (name) =>
+      /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) ? null : 'is not the name of a header',
+    ),
+    default: null,
+    defaultText: '`Authorization`',
+    file: 'general_settings.litellm_key_header_name',
+    description: 'Header that carries the key in place of `Authorization`, as `Bearer sk-…`.',
+  }),
+  dataDir: setting({
+    kind: text(),
+    default: '.lensgate',
+    env: ['LENSGATE_DATA_DIR'],
+    description: 'Folder of the SQLite database, the generated admin key and the price map.',
+  }),
+  maxRequestBytes: setting({
+    kind: megabytes(),
+    default: DEFAULT_MAX_REQUEST_BYTES,
+    defaultText: '32',
+    file: 'general_settings.max_request_size_mb',
+    unit: 'MiB',
+    description: 'Largest request body.',
+  }),
+  maxFileBytes: setting({
+    kind: megabytes(),
+    default: null,
+    file: 'general_settings.max_file_size_mb',
+    unit: 'MiB',
+    description: 'Largest file in a request.',
+  }),
+  maxBatchFileBytes: setting({
+    kind: megabytes(),
+    default: null,
+    defaultText: '`max_file_size_mb`',
+    file: 'general_settings.max_batch_file_size_mb',
+    unit: 'MiB',
+    description: 'Largest file with the lines of a batch.',
+  }),
+  maxConnections: setting({
+    kind: whole(0, MOST_CONNECTIONS),
+    default: 10_000,
+    env: ['LENSGATE_MAX_CONNECTIONS'],
+    file: 'general_settings.max_connections',
+    description: 'Most open client connections; more are answered 503. 0 sets no limit.',
+  }),
+  wrongKeysPerMinute: setting({
+    kind: whole(0, MOST_WRONG_KEYS),
+    default: DEFAULT_WRONG_KEYS,
+    env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
+    unit: 'per minute',
+    description: 'Wrong API keys per client address before it gets 429. 0 sets no limit.',
+  }),
+  trustedProxies: setting({
+    kind: list('addresses or CIDR blocks', proxyFault),
+    default: [],
+    env: ['LENSGATE_TRUSTED_PROXIES'],
+    file: 'general_settings.trusted_proxies',
+    description: 'Proxies whose `X-Forwarded-For` is trusted.',
+  }),
+  corsAllowedOrigins: setting({
+    kind: list('origins, or `*`', originFault),
+    default: [],
+    env: ['LENSGATE_CORS_ORIGINS'],
+    file: 'general_settings.cors_allowed_origins',
+    description: 'Origins whose pages may call the API and the graph from a browser. Empty turns CORS off.',
+  }),
+  fastPath: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_FAST_PATH'],
+    description: 'Serves the hottest routes past Koa. Off is slower and answers the same.',
+  }),
+  introspection: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.graphql_introspection',
+    description: 'Allows introspection of the GraphQL schema.',
+  }),
+  graphiql: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.graphiql',
+    description: 'Serves GraphiQL at `/graphql`.',
+  }),
+  logLevel: setting({
+    kind: choice(LOG_LEVELS),
+    default: 'info',
+    env: ['LENSGATE_LOG_LEVEL'],
+    description: 'Least severe log level that is written, as JSON lines to standard output.',
+  }),
+  strictConfig: setting({
+    kind: flag(),
+    default: false,
+    file: 'strict_config',
+    description: 'Refuses to start when the file has a section or key that has no effect or is not known.',
+  }),
+} as const;
+
+/** Databases. */
+export const STORAGE_SETTINGS = {
+  databaseUrl: setting({
+    kind: secretText('address of a database'),
+    default: null,
+    defaultText: 'SQLite in the data folder',
+    env: ['DATABASE_URL'],
+    file: 'general_settings.database_url',
+    description: 'PostgreSQL database, `postgres://…`.',
+  }),
+  sqliteDriver: setting({
+    kind: choice(['auto', 'sqlite3', 'node:sqlite']),
+    default: 'auto',
+    env: ['LENSGATE_SQLITE_DRIVER'],
+    description: 'SQLite driver. `auto` takes `sqlite3` where it is installed.',
+  }),
+  lockTimeoutMs: setting({
+    kind: whole(0, 60_000),
+    default: 5_000,
+    env: ['LENSGATE_DATABASE_LOCK_TIMEOUT_MS'],
+    unit: 'ms',
+    description: 'Longest wait of a write for a lock of another connection; then 503.',
+  }),
+} as const;

@@ -1,0 +1,121 @@
+import type { Bus } from '../domain/bus.ts';
+import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import { publishChanges } from '../domain/traces/publish-changes.ts';
+import { createGateway } from '../gateway/create-gateway.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { createProviders, demoDeployment } from '../providers/providers.ts';
+import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
+import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
+import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts';
+import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
+import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
+import { pause, systemClock } from '../runtime/clock.ts';
+import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
+import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
+import type { UpstreamClient } from '../runtime/http-client/client.ts';
+import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
+import { webSocketClient } from '../runtime/network/web-sockets.ts';
+import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
+import type { StartContext } from './context.ts';
+
+/** How long the last spans may take to their collector, in ms. */
+const EXPORT_DRAIN_MS = 1_500;
+
+/** The HTTP client of all upstreams. */
+export async function composeUpstreams({ settings, shutdown }: StartContext): Promise<UpstreamClient> {
+  const http = await openUpstreamClient(settings.upstream, createCallerAddresses(settings.callers.allowedHosts));
+  shutdown.add('upstream connections', () => http.close());
+  return http;
+}
+
+/** Where calls and answers are recorded: the stores, and an external collector where one is configured. */
+export function composeRecords(
+  { settings, log, shutdown }: StartContext,
+  { stores, bus, http }: { readonly stores: Stores; readonly bus: Bus; readonly http: UpstreamClient },
+) {
+  const spanExport = openSpanExport(settings, http, log);
+  shutdown.add('span export', () => spanExport?.drain(EXPORT_DRAIN_MS));
+  const records = createCallRecords({
+    stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
+    watched: () => bus.subscriberCount() > 0,
+    async changed(summaries) {
+      if (bus.subscriberCount() > 0) publishChanges(bus, await summaries());
+    },
+    log,
+  });
+  shutdown.add('unfolding of records', () => records.stop());
+  const keeper = createResponseKeeper({
+    store: stores.responses,
+    masterKey: settings.masterKey,
+    keeps: settings.storeResponses,
+    log,
+  });
+  return { spanExport, records, keeper };
+}
+
+/** Adds the commit of what calls left behind to the shutdown. */
+export function flushRecords(
+  { log, shutdown }: StartContext,
+  { records, keeper }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper'>,
+): void {
+  shutdown.add('responses', () =>
+    keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
+  );
+  shutdown.add('records', () =>
+    records.flush().catch((error: unknown) => log.error({ err: error }, 'last gateway records were lost')),
+  );
+}
+
+interface GatewayParts extends ReturnType<typeof composeRecords> {
+  readonly stores: Stores;
+  readonly http: UpstreamClient;
+  readonly catalog: CatalogSource;
+}
+
+/** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
+export function composeGateway(context: StartContext, parts: GatewayParts) {
+  const { settings, log } = context;
+  const { records, spanExport } = parts;
+  const admission = composeAdmission(context, parts);
+  const gateway = createGateway({
+    deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
+    providers: createProviders({
+      http: parts.http,
+      sockets: webSocketClient,
+      googleTokens: createGoogleTokens(),
+      awsAccounts: createAwsAccounts({
+        refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
+      }),
+    }),
+    catalog: parts.catalog,
+    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
+    admission,
+    rateLimits: createMemoryRateLimits({ clock: systemClock }),
+    clock: systemClock,
+    ids: randomIds,
+    pause,
+    capturePrompts: settings.capturePrompts,
+    alwaysStreamUsage: settings.alwaysStreamUsage,
+    budgetErrorKind: settings.budgetErrorKind,
+    clientCredentials: settings.callers.clientCredentials,
+    reportsTries: settings.routerDebugInErrors,
+    checksFallbackBudgets: settings.enforceFallbackBudget,
+  });
+  return { gateway, admission };
+}
+
+function composeAdmission(
+  { log, state }: StartContext,
+  { stores, records }: { readonly stores: Stores; readonly records: CallRecords },
+) {
+  return createMemoryAdmission({
+    totals: createStoredSpend(stores.spend, records),
+    clock: systemClock,
+    failed(error) {
+      if (!state.draining)
+        log.warn({ err: error }, 'stored spend could not be read; budgets use the amounts in memory');
+    },
+  });
+}

@@ -1,0 +1,76 @@
+import { createFailedKeys } from '../domain/keys/failed-keys.ts';
+import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
+import type { PaymentProvider } from '../domain/checkout/payments.ts';
+import { type CallerWatch, createCallerWatch } from '../gateway/caller-watch.ts';
+import type { CatalogKeyRing } from '../gateway/catalog-key-ring.ts';
+import { createCatalogKeyRing } from '../gateway/create-catalog-key-ring.ts';
+import { createKeyRing } from '../gateway/create-key-ring.ts';
+import { gatewayPaidKeys } from '../gateway/gateway-paid-keys.ts';
+import { createOwnedKeys } from '../gateway/owned-keys.ts';
+import type { KeyRing } from '../gateway/key-ring.ts';
+import { paidKeysOf } from '../gateway/paid-keys.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { createStripe } from '../providers/stripe/stripe.ts';
+import { pause, systemClock } from '../runtime/clock.ts';
+import { createFreeTier, type RunningFreeTier } from '../runtime/free-tier/free-tier.ts';
+import { createIpHash } from '../runtime/free-tier/ip-hash.ts';
+import { keyGenerator } from '../runtime/identifiers.ts';
+import { createClientNetworks } from '../runtime/network/client-network.ts';
+import type { StartContext } from './context.ts';
+
+/** Names the network a request comes from. */
+type NetworkOf = ReturnType<typeof createClientNetworks>;
+
+/** Who calls: keys of the gateway, and the watch that ends live feeds of keys that no longer hold. */
+export interface Keys {
+  readonly keyRing: KeyRing;
+  readonly callerWatch: CallerWatch;
+  readonly networkOf: NetworkOf;
+}
+
+export function composeKeys({ settings }: StartContext, stores: Stores): Keys {
+  const networkOf = createClientNetworks(settings.trustedProxies);
+  const keyRing = createKeyRing({
+    masterKey: settings.masterKey,
+    store: createOwnedKeys(stores.keys, stores),
+    generator: keyGenerator,
+    clock: systemClock,
+    failures: createFailedKeys({
+      perMinute: settings.wrongKeysPerMinute,
+      networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
+      clock: systemClock,
+    }),
+    pause,
+  });
+  const callerWatch = createCallerWatch(keyRing);
+  keyRing.onChange(callerWatch.check);
+  return { keyRing, callerWatch, networkOf };
+}
+
+/** What is sold, to whom, and what is free. */
+export interface Sales {
+  readonly payments: PaymentProvider;
+  readonly catalogKeys: CatalogKeyRing;
+  readonly paidKeys: PaidKeys;
+  readonly freeTier: RunningFreeTier;
+}
+
+export function composeSales(
+  { settings, log, shutdown }: StartContext,
+  { stores, keyRing }: { readonly stores: Stores; readonly keyRing: KeyRing },
+): Sales {
+  const catalogKeys = createCatalogKeyRing({ store: stores.checkouts, generator: keyGenerator, clock: systemClock });
+  const paidKeys = paidKeysOf({ catalog: catalogKeys, gateway: gatewayPaidKeys(keyRing) });
+  const payments = createStripe(settings.billing);
+  const freeTier = createFreeTier({
+    store: stores.freeTier,
+    paidKeys,
+    ipHash: createIpHash(settings.masterKey),
+    limit: settings.catalogDailyLimit,
+    onSale: payments.configured,
+    clock: systemClock,
+    failed: (error) => log.warn({ err: error }, 'the free tier could not reserve, return or remove calls'),
+  });
+  shutdown.add('free tier', () => freeTier.stop());
+  return { payments, catalogKeys, paidKeys, freeTier };
+}

@@ -1,0 +1,87 @@
+import type { Platform } from '../../resolvers/operation/scope.ts';
+import type { Bus } from '../domain/bus.ts';
+import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import { createRateLimiter } from '../domain/rate-limiter.ts';
+import type { ExportPacker } from '../domain/traces/packed.ts';
+import { createCallEstimates } from '../gateway/estimate-call.ts';
+import type { Connections } from '../http/connections.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
+import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { UpstreamClient } from '../runtime/http-client/client.ts';
+import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
+import { createResponseIds } from '../runtime/responses/response-ids.ts';
+import { createMetrics } from '../runtime/telemetry/metrics.ts';
+import { createTraceOutlines } from '../runtime/traces/outlines.ts';
+import type { composeGateway, composeRecords } from './compose-gateway.ts';
+import type { Keys, Sales } from './compose-keys.ts';
+import type { StartContext } from './context.ts';
+
+/** Longest that a reader of traces waits for records that are not stored yet, in ms. */
+const READABLE_MS = 1_000;
+
+/** Starting a purchase is open to everyone, and each one creates a row and a session at the payment provider. */
+const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
+
+interface PlatformParts
+  extends ReturnType<typeof composeGateway>, ReturnType<typeof composeRecords>, Keys, Omit<Sales, 'paidKeys'> {
+  readonly stores: Stores;
+  readonly exports: ExportPacker;
+  readonly bus: Bus;
+  readonly http: UpstreamClient;
+  readonly catalog: RefreshingCatalog;
+  readonly connections: Connections;
+}
+
+/** Everything that operations may use. */
+export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
+  const { settings, state } = context;
+  const { stores, catalog, gateway, records } = parts;
+  return {
+    stores,
+    catalog,
+    catalogKeys: parts.catalogKeys,
+    catalogResults: createCatalogResultCache(catalog),
+    patterns: createPatternCompiler(),
+    freeTier: parts.freeTier,
+    payments: parts.payments,
+    checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
+    gateway,
+    healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
+    fileLimits: settings.fileLimits,
+    exposesApiBase: settings.callers.exposeApiBase,
+    estimates: createCallEstimates(catalog),
+    exports: parts.exports,
+    outlines: createTraceOutlines(),
+    keyRing: parts.keyRing,
+    ownedKeys: parts.keyRing,
+    callerWatch: parts.callerWatch,
+    responses: {
+      ids: createResponseIds(settings.masterKey),
+      idSecurity: settings.responseIdSecurity,
+      keeper: parts.keeper,
+    },
+    keyGenerator,
+    metrics: composeMetrics(parts),
+    bus: parts.bus,
+    clock: systemClock,
+    ids: randomIds,
+    publicUrl: () => settings.billing.publicUrl ?? state.url,
+    draining: () => state.draining,
+    records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
+  };
+}
+
+function composeMetrics({ catalog, spanExport, records, stores, connections, http, admission }: PlatformParts) {
+  return createMetrics({
+    catalog,
+    spanExport,
+    calls: { waiting: records.waiting, backlog: stores.calls.backlog },
+    connections: connections.counts,
+    upstreams: () => http.connections(),
+    failedWrites: stores.failedWrites,
+    reservations: admission.counts,
+    clock: systemClock,
+  });
+}

@@ -1,0 +1,34 @@
+import { createSlots } from '../domain/concurrency-limit.ts';
+import { createTracePacker } from '../ingest/export-packer.ts';
+import { openStores } from '../persistence/database/orm.ts';
+import { lockDatabase } from '../persistence/database/process-lock.ts';
+import type { Stores } from '../persistence/stores.ts';
+import type { ExportPacker } from '../domain/traces/packed.ts';
+import type { StartContext } from './context.ts';
+
+/** The lock of the database, the stores in it, and the reader of span exports that the trace store uses. */
+export async function composeStores({ settings, log, shutdown }: StartContext): Promise<{
+  readonly stores: Stores;
+  readonly exports: ExportPacker;
+}> {
+  const { databaseUrl, dataDir } = settings;
+  const lock = await lockDatabase({ databaseUrl, dataDir, log });
+  shutdown.add('database lock', () => lock.release());
+  const exports = createTracePacker({
+    limits: settings.otlp.limits,
+    offloadBytes: settings.otlp.offloadBytes,
+    unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
+  });
+  shutdown.add('export workers', () => exports.close());
+  const stores = await openStores({
+    bodies: exports,
+    databaseUrl,
+    dataDir,
+    sqliteDriver: settings.sqliteDriver,
+    lockTimeoutMs: settings.lockTimeoutMs,
+    traces: settings.clickHouse,
+    log,
+  });
+  shutdown.add('stores', () => stores.close());
+  return { stores, exports };
+}

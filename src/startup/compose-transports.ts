@@ -1,0 +1,127 @@
+import { docsRoutes } from '../../rest-shims/docs.ts';
+import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import type { createBus } from '../runtime/bus.ts';
+import { createResponseSessions } from '../gateway/create-response-sessions.ts';
+import type { KeyRing } from '../gateway/key-ring.ts';
+import type { Realtime } from '../gateway/realtime.ts';
+import { createLazyGraphQL, type LazyGraphQL } from '../graphql/lazy-server.ts';
+import { type Connections, createConnections } from '../http/connections.ts';
+import { createHttpApplication, type HttpApplication } from '../http/application.ts';
+import { connectionFailureLog, failureLog, notHttp, refusedConnections } from '../http/failure-log.ts';
+import type { Scopes } from '../http/request-scopes.ts';
+import { restRoutes } from '../http/routes.ts';
+import { graphUpgrade, realtimeUpgrade, responsesUpgrade } from '../http/upgrade-routes.ts';
+import { createUpgrades, type Upgrades } from '../http/upgrades.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import { createPeerNetworks } from '../runtime/network/client-network.ts';
+import { webSocketServer } from '../runtime/network/web-sockets.ts';
+import type { StartContext } from './context.ts';
+
+/** How long beyond the grace the end of requests in flight may take, in ms. */
+const DRAIN_MARGIN_MS = 1_000;
+
+interface HttpParts {
+  readonly graph: LazyGraphQL;
+  readonly upgrades: Upgrades;
+  readonly failed: (failure: RequestFailure) => void;
+}
+
+interface TransportParts {
+  readonly bus: ReturnType<typeof createBus>;
+  readonly scopes: Scopes;
+  readonly keyRing: KeyRing;
+  readonly realtime: Realtime;
+  readonly connections: Connections;
+}
+
+/** Limits the connections of each network. */
+export const composeConnections = ({ settings, log }: StartContext): Connections =>
+  createConnections({
+    most: settings.maxConnections,
+    networkOf: createPeerNetworks(settings.trustedProxies),
+    refused: refusedConnections(log),
+  });
+
+/** Serves GraphQL, HTTP and WebSockets on the configured port. Resolves when the server listens. */
+export async function composeTransports(context: StartContext, parts: TransportParts): Promise<void> {
+  const { log, settings, state } = context;
+  const failed = failureLog(log);
+  const graph = createLazyGraphQL({
+    scopeFor: parts.scopes.forGraph,
+    log,
+    settings: { introspection: settings.introspection, graphiql: settings.graphiql },
+  });
+  const upgrades = composeUpgrades(context, parts, { graph, failed });
+  const http = composeHttp(context, parts, { graph, upgrades, failed });
+  closeTransports(context, { http, graph, bus: parts.bus });
+  state.url = await http.listen();
+}
+
+function composeUpgrades(
+  { settings, state }: StartContext,
+  { keyRing, scopes, realtime }: TransportParts,
+  { graph, failed }: Omit<HttpParts, 'upgrades'>,
+): Upgrades {
+  const responses = createResponseSessions(systemClock);
+  return createUpgrades({
+    identify: keyRing.identify,
+    sockets: webSocketServer,
+    routes: [
+      realtimeUpgrade({ scopeFor: scopes.forUpgrade, failed, ids: randomIds }),
+      responsesUpgrade({ scopeFor: scopes.forUpgrade, failed, sessions: responses, current: keyRing.current }),
+      graphUpgrade(graph),
+    ],
+    sessions: [realtime, responses, graph.sockets],
+    draining: () => state.draining,
+    failed,
+    maxMessageBytes: settings.maxRequestBytes,
+  });
+}
+
+/** The HTTP server in front of the REST routes, the graph and the upgrades. It does not listen yet. */
+function composeHttp(
+  { settings, log }: StartContext,
+  { keyRing, scopes, connections }: TransportParts,
+  { graph, upgrades, failed }: HttpParts,
+): HttpApplication {
+  return createHttpApplication({
+    settings: { ...settings, ...settings.http },
+    rest: {
+      rows: [...restRoutes, ...docsRoutes(restRoutes)],
+      identify: keyRing.identify,
+      scopeFor: scopes.forRequest,
+      failed,
+      bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
+      heartbeatMs: settings.streamHeartbeatSeconds * 1000,
+      stallMs: settings.upstream.stalledReaderSeconds * 1000,
+    },
+    graph,
+    upgrades,
+    connections,
+    failed: connectionFailureLog(log),
+    notHttp: notHttp(log),
+  });
+}
+
+/** Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. */
+function closeTransports(
+  { shutdown }: StartContext,
+  {
+    http,
+    graph,
+    bus,
+  }: { readonly http: HttpApplication; readonly graph: LazyGraphQL; readonly bus: TransportParts['bus'] },
+): void {
+  shutdown.add(
+    'requests in flight',
+    (graceMs) => http.finishShutdown(graceMs),
+    (graceMs) => graceMs + DRAIN_MARGIN_MS,
+  );
+  shutdown.add('live feeds', () => {
+    // The graph first: subscribers receive the reason before their source ends.
+    graph.close();
+    bus.close();
+  });
+  shutdown.add('port', () => http.beginShutdown());
+}

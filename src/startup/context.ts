@@ -1,0 +1,17 @@
+import type { Log } from '../runtime/telemetry/log.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
+import type { ShutdownStack } from './shutdown-stack.ts';
+
+/** What every step of the start uses. */
+export interface StartContext {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly shutdown: ShutdownStack;
+  /** State of the process that operations and transports read. */
+  readonly state: {
+    /** Whether the process is shutting down. */
+    draining: boolean;
+    /** Where the server listens; empty before it does. */
+    url: string;
+  };
+}

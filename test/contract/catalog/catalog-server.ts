@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLoaders } from '../../../resolvers/operation/loaders.ts';
+import { createCatalogResultCache } from '../../../src/domain/catalog/result-cache.ts';
+import type { Platform } from '../../../resolvers/operation/scope.ts';
+import { catalogRoutes } from '../../../rest-shims/catalog.ts';
+import { freeTierRoutes } from '../../../rest-shims/free-tier.ts';
+import type { CatalogSnapshot, FollowedCatalog } from '../../../src/domain/catalog/catalog.ts';
+import type { FreeTier } from '../../../src/domain/free-tier/free-tier.ts';
+import { createPatternCompiler } from '../../../src/runtime/catalog/pattern.ts';
+import { createSnapshot, entryOf } from '../../../src/runtime/catalog/snapshot.ts';
+import { aClient, aFreeTier } from '../../support/free-tier.ts';
+import { serveRows } from '../../support/rest-server.ts';
+
+type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** What the catalog's operations ask of a catalog. */
+type ReadCatalog = Pick<FollowedCatalog, 'current' | 'at'>;
+
+/** A state of these rows. */
+export function stateOf(id: string, rows: Rows): CatalogSnapshot {
+  return createSnapshot({ id, takenAt: new Date(0), source: 'file', entries: Object.entries(rows).map(entryOf) });
+}
+
+/** A catalog of these rows, for tests that state every byte of their answer. */
+export function catalogOf(rows: Rows): ReadCatalog {
+  const snapshot = stateOf('test', rows);
+  return { current: () => snapshot, at: (id) => (id === snapshot.id ? snapshot : null) };
+}
+
+/** The catalog's and the free tier's paths behind a real port, over any catalog. `offered` is what a caller sends as a key. */
+export async function startCatalogServer(
+  catalog: ReadCatalog,
+  { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
+): Promise<{ url: string; close(): Promise<void> }> {
+  // The catalog's operations use nothing else of the platform.
+  const catalogResults = createCatalogResultCache(catalog);
+  const platform = { catalog, catalogResults, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
+  const serve = serveRows({
+    rows: [...catalogRoutes, ...freeTierRoutes],
+    identify: () => {
+      throw new Error('The catalog asks for no key.');
+    },
+    scopeFor: (caller) => ({
+      platform,
+      caller,
+      client: aClient('192.0.2.1', offered),
+      signal: new AbortController().signal,
+      loaders: createLoaders(platform.stores, caller),
+    }),
+    failed: () => {},
+    bodyLimits: { setting: 1024, otlp: 1024 },
+  });
+  const server = createServer(serve);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

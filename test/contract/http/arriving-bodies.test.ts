@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readBody, RequestAborted } from '../../../rest-shims/http/body.ts';
+import type { Incoming, Outgoing } from '../../../rest-shims/http/outgoing.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
+
+const TIMEOUTS = {
+  keepAliveTimeout: 72_000,
+  headersTimeout: 75_000,
+  requestTimeout: 300_000,
+  smallBodyTimeout: 30_000,
+  connectionsCheckingInterval: 20,
+};
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A server whose requests the test answers. */
+async function openServer(timeouts: Partial<typeof TIMEOUTS> = {}) {
+  const waiting: ((asked: Asked) => void)[] = [];
+  const serve = (request: Incoming, response: Outgoing): void => waiting.shift()?.({ request, response });
+  const server = createHttpServer(serve, { timeouts: { ...TIMEOUTS, ...timeouts }, hotPaths: new Set(['/hot']) });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return {
+    server,
+    next: () => new Promise<Asked>((resolve) => void waiting.push(resolve)),
+    open() {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').setNoDelay(true);
+      return socket.on('error', () => {});
+    },
+  };
+}
+
+interface Asked {
+  readonly request: Incoming;
+  readonly response: Outgoing;
+}
+
+const head = (length: number, path = '/hot'): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+
+function answer(response: Outgoing, text: string): void {
+  response.writeHead(200, ['content-length', String(text.length)]);
+  response.end(text, 'latin1');
+}
+
+const ANSWERED = (text: string, connection: string): RegExp =>
+  new RegExp(
+    `^HTTP/1\\.1 200 OK\\r\\ncontent-length: ${text.length}\\r\\nDate: [^\\r]*\\r\\n${connection}\\r\\n\\r\\n${text}$`,
+  );
+const CLOSES = 'Connection: close';
+const STAYS = 'Connection: keep-alive\\r\\nKeep-Alive: timeout=72';
+
+/** Everything that comes until the server closes. */
+async function allOf(socket: Socket): Promise<string> {
+  let all = '';
+  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
+  return all;
+}
+
+describe('a body that arrives after its head', () => {
+  it('is read on demand; its connection then serves the next request', async () => {
+    const { next, open } = await openServer();
+    const first = next();
+    const socket = open();
+    socket.write(`${head(6)}abc`);
+    const { request, response } = await first;
+    const body = readBody(request, 100);
+    socket.write('def');
+    expect(Buffer.from(await body).toString()).toBe('abcdef');
+    answer(response, 'one');
+    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('one', STAYS));
+    const second = next();
+    socket.write(`${head(3)}ghi`);
+    const again = await second;
+    expect(Buffer.from(await readBody(again.request, 100)).toString()).toBe('ghi');
+    answer(again.response, 'two');
+    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('two', STAYS));
+    socket.destroy();
+  });
+
+  it('stays in the socket until it is read, except for one chunk', async () => {
+    const { server, next, open } = await openServer();
+    const [connected] = [once(server, 'connection') as Promise<[Socket]>];
+    const asked = next();
+    const socket = open();
+    socket.write(head(131_072));
+    const [[serverSide], { request, response }] = await Promise.all([connected, asked]);
+    const before = serverSide.bytesRead;
+    await new Promise((resolve) => void socket.write('x'.repeat(131_072), resolve));
+    for (let round = 0; round < 20; round += 1) await turn();
+    expect(serverSide.isPaused()).toBe(true);
+    expect(serverSide.bytesRead - before).toBeLessThanOrEqual(65_536);
+    expect((await readBody(request, 200_000)).length).toBe(131_072);
+    answer(response, 'ok');
+    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('ok', STAYS));
+    socket.destroy();
+  });
+
+  it('is not awaited by an early answer, which closes the connection', async () => {
+    const { next, open } = await openServer();
+    const asked = next();
+    const socket = open();
+    const came = allOf(socket);
+    socket.write(`${head(1_000)}abc`);
+    const { request, response } = await asked;
+    answer(response, 'no');
+    expect(await came).toMatch(ANSWERED('no', CLOSES));
+    await expect(readBody(request, 2_000)).rejects.toBeInstanceOf(RequestAborted);
+  });
+
+  it('over the limit is refused before it is read', async () => {
+    const { next, open } = await openServer();
+    const asked = next();
+    const socket = open();
+    socket.write(`${head(1_000)}abc`);
+    const { request } = await asked;
+    expect(() => readBody(request, 999)).toThrow(/^Request size is too large/);
+    socket.destroy();
+  });
+
+  it.each([
+    ['destroys the connection', (socket: Socket) => socket.destroy()],
+    ['ends its side', (socket: Socket) => socket.end()],
+  ])('ends with RequestAborted when the client %s', async (_how, leave) => {
+    const { next, open } = await openServer();
+    const asked = next();
+    const socket = open();
+    socket.write(`${head(6)}abc`);
+    const { request, response } = await asked;
+    const body = Promise.resolve(readBody(request, 100));
+    leave(socket);
+    await expect(body).rejects.toBeInstanceOf(RequestAborted);
+    expect(response.destroyed).toBe(true);
+  });
+
+  it.each([true, false])('that is too slow is answered 408 and aborted (read: %s)', async (isRead) => {
+    const { next, open } = await openServer({ smallBodyTimeout: 50 });
+    const asked = next();
+    const socket = open();
+    const came = allOf(socket);
+    socket.write(`${head(6)}abc`);
+    const { request, response } = await asked;
+    const closed = new Promise<void>((resolve) => void response.once('close', resolve));
+    const early = isRead ? Promise.resolve(readBody(request, 100)) : null;
+    early?.catch(() => {});
+    expect(await came).toBe('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n');
+    await closed;
+    await expect(early ?? readBody(request, 100)).rejects.toBeInstanceOf(RequestAborted);
+    answer(response, 'late');
+    expect(response.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['on the fast path', '/hot', 'arrives'],
+    ['on Node’s parser', '/cold', 'arrives'],
+    ['pipelined on the fast path', '/hot', 'is ahead'],
+  ])('stays small in memory when it comes in single bytes, %s', async (_what, path, how) => {
+    const { next, open } = await openServer();
+    const sockets = Array.from({ length: 20 }, () => open());
+    const bodies = [];
+    for (const socket of sockets) {
+      const asked = next();
+      socket.write(head(how === 'arrives' ? 120_000 : 0, path));
+      bodies.push(Promise.resolve(readBody((await asked).request, 200_000)).catch(() => null));
+    }
+    const before = heldBytes();
+    for (let nth = 0; nth < 1_500; nth += 1) {
+      for (const socket of sockets) socket.write('x');
+      await turn();
+    }
+    // 30,000 bytes. As a Buffer each, they would hold more than 3 MB.
+    expect(heldBytes() - before).toBeLessThan(1_000_000);
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(bodies);
+  });
+});
+
+/** Bytes of the heap and of buffers that are in use. */
+function heldBytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

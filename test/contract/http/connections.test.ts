@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startApp } from '../../support/start-app.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).toReversed()) await clean();
+});
+
+const BODY = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hi' }] });
+const OK = 'HTTP/1.1 200 OK';
+const LIVENESS = 'GET /health/liveness HTTP/1.1\r\nhost: x\r\n\r\n';
+const chat = (key: string): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
+
+/** The product with a limit, and one connection with a known key that reads the counts. */
+async function start(maxConnections: number, env: Record<string, string> = {}) {
+  const app = await startApp({ config: { general_settings: { max_connections: maxConnections } }, env });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  cleanups.push(
+    () => app.stop(),
+    () => agent.destroy(),
+  );
+  const told = async (method: string, path: string, body: string): Promise<string> => {
+    const headers = { authorization: `Bearer ${app.adminKey}`, 'content-length': body.length };
+    const asked = request(`${app.url}${path}`, { agent, method, headers }).end(body);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    return await text(answer);
+  };
+  await told('POST', '/v1/chat/completions', BODY);
+  return {
+    app,
+    async counts() {
+      const lines = (await told('GET', '/metrics', '')).matchAll(/^lensgate_connections_(\S+) (\d+)$/gm);
+      return Object.fromEntries(Array.from(lines, ([, name, count]) => [name, Number(count)]));
+    },
+  };
+}
+
+type Setup = Awaited<ReturnType<typeof start>>;
+const counts = (now: number, total: number, network: number) => ({
+  open: now,
+  'refused_total{limit="total"}': total,
+  'refused_total{limit="network"}': network,
+});
+
+function open({ app }: Setup, from = '127.0.0.1'): Socket {
+  const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', localAddress: from });
+  cleanups.push(() => socket.destroy());
+  return socket.setNoDelay(true).on('error', () => {});
+}
+
+/** Sends a request and gives the status line of its answer. */
+async function ask(socket: Socket, said: string): Promise<string> {
+  socket.write(said);
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  return bytes.toString().split('\r\n', 1)[0] ?? '';
+}
+
+/** Everything that comes until the server closes. */
+async function allOf(socket: Socket): Promise<string> {
+  let all = '';
+  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
+  return all;
+}
+
+const REFUSED = [
+  'HTTP/1.1 503 Service Unavailable',
+  'retry-after: 1',
+  'content-type: application/json',
+  'content-length: 100',
+  'connection: close',
+  '',
+  '{"error":{"message":"Too many connections.","type":"service_unavailable","param":null,"code":"503"}}',
+].join('\r\n');
+
+describe('max_connections', () => {
+  it('answers one connection too many with 503, and admits another when one has closed', async () => {
+    const server = await start(3);
+    const first = open(server);
+    expect(await ask(first, chat(server.app.adminKey))).toBe(OK);
+    const second = open(server);
+    expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
+    const refused = open(server);
+    refused.write(chat(server.app.adminKey));
+    expect(await allOf(refused)).toBe(REFUSED);
+    expect(await server.counts()).toEqual(counts(3, 1, 0));
+    first.destroy();
+    await expect.poll(async () => (await server.counts())['open']).toBe(2);
+    expect(await ask(open(server), LIVENESS)).toBe(OK);
+    expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
+  });
+
+  it('gives an address without a known key at most a quarter once half are open', async () => {
+    const server = await start(16);
+    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(server), LIVENESS)).toBe(OK);
+    expect(await allOf(open(server))).toBe(REFUSED);
+    expect(await server.counts()).toEqual(counts(8, 0, 1));
+    const others = [];
+    for (let nth = 0; nth < 4; nth += 1) {
+      const socket = open(server, '127.0.0.2');
+      others.push(socket);
+      expect(await ask(socket, LIVENESS)).toBe(OK);
+    }
+    expect(await allOf(open(server, '127.0.0.2'))).toBe(REFUSED);
+    // With a known key a connection leaves the share: on the fast path, in Koa and in the graph.
+    const [onFastPath, onNode, inGraph] = others;
+    if (!onFastPath || !onNode || !inGraph) throw new TypeError('Three connections are open.');
+    const authorized = `authorization: Bearer ${server.app.adminKey}\r\n`;
+    expect(await ask(onFastPath, chat(server.app.adminKey))).toBe(OK);
+    expect(await ask(onNode, `GET /v1/models HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
+    expect(await ask(inGraph, `GET /graphql?query={__typename} HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
+    for (let nth = 0; nth < 3; nth += 1) expect(await ask(open(server, '127.0.0.2'), LIVENESS)).toBe(OK);
+    expect(await allOf(open(server, '127.0.0.2'))).toBe(REFUSED);
+    expect(await server.counts()).toEqual(counts(15, 0, 3));
+  });
+
+  it('counts a trusted proxy as many clients, and 0 sets no limit', async () => {
+    const behind = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
+    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behind), LIVENESS)).toBe(OK);
+    expect(await allOf(open(behind))).toBe(REFUSED);
+    expect(await behind.counts()).toEqual(counts(8, 1, 0));
+
+    const unlimited = await start(8, { LENSGATE_MAX_CONNECTIONS: '0' });
+    for (let nth = 0; nth < 20; nth += 1) expect(await ask(open(unlimited), LIVENESS)).toBe(OK);
+    expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
+  });
+
+  it('closes a flood of connections without answers and serves those that are open', async () => {
+    const server = await start(2);
+    const inside = open(server);
+    expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
+    const flood = Array.from({ length: 300 }, () => allOf(open(server)).catch(() => ''));
+    const answers = await Promise.all(flood);
+    expect(new Set(answers).isSubsetOf(new Set([REFUSED, '']))).toBe(true);
+    expect(answers.filter((came) => came === REFUSED).length).toBeGreaterThanOrEqual(100);
+    expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
+    expect(await server.counts()).toEqual(counts(2, 300, 0));
+  });
+});
+
+describe('a key is checked before the body', () => {
+  const WORDS =
+    'Authentication Error, Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
+  const CODED = { error: { message: WORDS, type: 'auth_error', param: 'None', code: '401' } };
+
+  async function refusal(path: string, length: number) {
+    const socket = open(await start(0));
+    const came = once(socket, 'data') as Promise<[Buffer]>;
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer unknown\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{"model":`,
+    );
+    const [head = '', body = ''] = String((await came)[0]).split('\r\n\r\n');
+    return { socket, status: head.split('\r\n', 1)[0], head, body: JSON.parse(body) as unknown };
+  }
+
+  it.each([
+    ['/v1/chat/completions', 10_000_000, CODED],
+    ['/v1/traces', 10_000_000, { message: WORDS.slice('Authentication Error, '.length) }],
+    ['/v1/files', 10_000_000, CODED],
+  ])('at %s, with %i bytes of it to come', async (path, length, expected) => {
+    const { status, body } = await refusal(path, length);
+    expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: expected });
+  });
+
+  it('on the fast path, whose connection closes after the answer', async () => {
+    const { socket, status, head, body } = await refusal('/v1/chat/completions', 100_000);
+    expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: CODED });
+    expect(head).toMatch(/\r\nConnection: close$/);
+    await once(socket.resume(), 'end');
+  });
+});

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp } from '../../support/start-app.ts';
+
+let dataDir: string;
+let other: Server;
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'lensgate-failed-start-'));
+  other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+});
+afterAll(() => {
+  other.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Files that SQLite keeps beside a database only while a connection is open. */
+const openFiles = (): readonly string[] => readdirSync(dataDir).filter((name) => /-wal$|-shm$|\.holder$/.test(name));
+
+it('a start that fails at the port closes the database, and the next start succeeds', async () => {
+  const { port } = other.address() as AddressInfo;
+  await expect(startApp({ dataDir, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  expect(openFiles()).toEqual([]);
+  const app = await startApp({ dataDir });
+  expect((await app.call('GET', '/health/readiness')).status).toBe(200);
+  expect(openFiles()).not.toEqual([]);
+  await app.stop({ keepData: true });
+  expect(openFiles()).toEqual([]);
+});

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }];
+const chat = (members: Record<string, unknown> = {}) => ({
+  model: 'demo',
+  messages: MESSAGES,
+  mock_response: 'Fixed.',
+  ...members,
+});
+
+/** Title, path, body and headers. */
+type Call = readonly [string, string, unknown, Record<string, string>?];
+
+/** Every hot row, with success and failure. */
+const CALLS: readonly Call[] = [
+  ['a call', '/v1/chat/completions', chat()],
+  ['a call without /v1', '/chat/completions', chat()],
+  ['a stream', '/v1/chat/completions', chat({ stream: true })],
+  ['a large body', '/v1/chat/completions', chat({ user: 'u'.repeat(200_000) })],
+  ['a body of another form', '/v1/chat/completions', '{"model":'],
+  ['no body', '/v1/chat/completions', ''],
+  ['an unknown model', '/v1/chat/completions', chat({ model: 'no-such-model' })],
+  ['an unknown key', '/v1/chat/completions', chat(), { authorization: 'Bearer sk-unknown' }],
+  ['a malformed key', '/v1/chat/completions', chat(), { authorization: 'Basic abc' }],
+  ['a call of an IDE', '/cursor/chat/completions', chat()],
+  ['an embedding of a chat model', '/v1/embeddings', { model: 'demo', input: 'Hi' }],
+  ['a message', '/v1/messages', chat({ max_tokens: 9 })],
+  ['a message without max_tokens', '/v1/messages', chat()],
+  ['a count of tokens', '/v1/messages/count_tokens', { model: 'demo', messages: MESSAGES }],
+  ['a response', '/v1/responses', { model: 'demo', input: 'Hi', mock_response: 'Fixed.' }],
+];
+
+const VARIABLE =
+  /\b(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?:chatcmpl|resp|msg|rs|item)[-_][\w=-]+|\d{10}(?:\.\d+)?)\b/g;
+/** Headers whose values are times. */
+const TIMES = /^(?:date|x-litellm-(?:callback|overhead|response)-duration-ms|x-litellm-key-spend)$/;
+
+async function answerOf(app: TestApp, path: string, body: unknown, headers?: Record<string, string>) {
+  const answer = await app.call('POST', path, body, headers);
+  return {
+    status: answer.status,
+    headers: [...answer.headers].map(([name, value]) => [
+      name,
+      TIMES.test(name) ? '' : value.replaceAll(VARIABLE, '#'),
+    ]),
+    body: (await answer.text()).replaceAll(VARIABLE, '#'),
+  };
+}
+
+let on: TestApp;
+let off: TestApp;
+beforeAll(async () => {
+  [on, off] = [await startApp(), await startApp({ env: { LENSGATE_FAST_PATH: 'off' } })];
+});
+afterAll(() => Promise.all([on.stop(), off.stop()]));
+
+it.each(CALLS.map((call) => ({ title: call[0], call })))(
+  'with the fast path off, $title has the same answer',
+  async ({ call }) => {
+    const [, path, body, headers] = call;
+    const expected = await answerOf(on, path, body, headers);
+    expect(expected.status).not.toBe(404);
+    expect(await answerOf(off, path, body, headers)).toEqual(expected);
+  },
+);

@@ -1,0 +1,324 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { writeAnswer } from '../../../rest-shims/http/answer-writer.ts';
+import { readBody } from '../../../rest-shims/http/body.ts';
+import type { Incoming, Outgoing } from '../../../rest-shims/http/outgoing.ts';
+import type { ByteSink } from '../../../src/domain/bytes.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
+import { readRequestHead } from '../../../src/http/fast-path/request-head.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const HOT = new Set(['/hot', '/v1/hot']);
+const TIMEOUTS = {
+  keepAliveTimeout: 72_000,
+  headersTimeout: 75_000,
+  requestTimeout: 300_000,
+  smallBodyTimeout: 30_000,
+  connectionsCheckingInterval: 20,
+};
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function openServer(
+  serve: (request: Incoming, response: Outgoing) => void,
+  { hot = HOT, timeouts = TIMEOUTS } = {},
+): Promise<Server> {
+  const server = createHttpServer(serve, { timeouts, hotPaths: hot });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return server;
+}
+
+function open(server: Server): Socket {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  return socket.setNoDelay(true).on('error', () => {});
+}
+
+/** Answers with what was received. */
+const echo = (request: Incoming, response: Outgoing): void => {
+  void (async () => {
+    const body = Buffer.from(await readBody(request, 4e6)).toString('latin1');
+    const said = Buffer.from(JSON.stringify([request.method, request.url, request.headers['x-n'] ?? null, body]));
+    response.writeHead(200, ['content-type', 'application/json', 'content-length', String(said.length)]);
+    response.end(said.toString('latin1'), 'latin1');
+  })().catch(() => response.destroy());
+};
+
+const post = (path: string, body: string, more = ''): string =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n${body}`;
+const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+
+/** Everything that came until the server closed, without its dates. */
+async function allOf(socket: Socket): Promise<string> {
+  let all = '';
+  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
+  return all.replaceAll(/Date: [^\r]*/g, 'Date: then');
+}
+
+async function send(server: Server, pieces: readonly Buffer[]): Promise<string> {
+  const socket = open(server);
+  const answer = allOf(socket);
+  await once(socket, 'connect');
+  for (const piece of pieces) {
+    socket.write(piece);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  return answer;
+}
+
+describe('the fast path', () => {
+  /** Each is followed by a last request, unless its connection closes. */
+  const FORMS: readonly string[] = [
+    post('/hot', 'abc'),
+    post('/hot', 'abc') + post('/v1/hot', 'def', 'X-N: 2\r\n') + post('/hot', ''),
+    post('/hot', 'abc') + post('/cold', 'def') + post('/hot', 'ghi'),
+    post('/hot', 'abc', 'Connection: keep-alive\r\n') + post('/hot', 'x'.repeat(200_000)) + post('/hot', 'y'),
+    post('/hot', 'abc', 'connection: close\r\n'),
+    post('/hot', 'x'.repeat(1_200_000)) + post('/hot', 'y'),
+    post('/hot', 'x'.repeat(131_072)) + post('/hot', 'x'.repeat(131_073)) + post('/hot', 'y'),
+    post('/hot', 'abc', 'Expect: 100-continue\r\n'),
+    post('/hot', 'abc', 'Origin: https://app.example\r\n'),
+    post('/hot?x=1', 'abc'),
+    post('http://x/hot', 'abc'),
+    post('/hot', 'abc', 'X-N: a\r\nX-N: b\r\n'),
+    post('/hot', 'abc', 'x-n: \t spaced \t\r\n'),
+    post('/hot', 'abc', 'x-n: Zo\xeb\r\n'),
+    'POST /hot HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
+    'POST /hot HTTP/1.0\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\n\r\n',
+    '\r\nPOST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc',
+    'GET /hot HTTP/1.1\r\nhost: x\r\n\r\n',
+    // Ambiguous requests.
+    post('/hot', 'abc', 'Content-Length: 3\r\n'),
+    post('/hot', 'abc', 'Content-Length: 30\r\n'),
+    post('/hot', 'abc', 'Transfer-Encoding: chunked\r\n'),
+    post('/hot', 'abc', 'Host: y\r\n'),
+    'POST /hot HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: +3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3, 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 03\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length : 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length:\r\n 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\nhost: x\ncontent-length: 3\n\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\nx-n: a\nb: c\r\ncontent-length: 3\r\n\r\nabc',
+    'POST /hot HTTP/1.1\r\nhost: x\r\nx-n: a\0\r\ncontent-length: 3\r\n\r\nabc',
+    'post /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc',
+    'POST  /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabc',
+    'nonsense\r\n\r\n',
+    `POST /hot HTTP/1.1\r\nhost: x\r\nx-n: ${'a'.repeat(20_000)}\r\ncontent-length: 3\r\n\r\nabc`,
+  ];
+
+  it.each(FORMS.map((form) => [form.slice(0, 90), form]))(
+    'answers as Node’s server alone does: %j',
+    async (_start, form) => {
+      const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
+      const whole = [Buffer.from(form + LAST, 'latin1')];
+      const expected = await send(nodeAlone, whole);
+      expect(expected).not.toBe('');
+      expect(await send(withFastPath, whole)).toBe(expected);
+    },
+  );
+
+  it('answers in order, however requests are cut into pieces', async () => {
+    const [withFastPath, nodeAlone] = [await openServer(echo), await openServer(echo, { hot: new Set() })];
+    const random = randomFrom(22);
+    for (let round = 0; round < 60; round += 1) {
+      const paths = ['/hot', '/v1/hot', random(4) === 0 ? '/cold' : '/hot'];
+      const requests = Array.from({ length: 1 + random(5) }, (_, n) =>
+        post(paths[random(3)] ?? '/hot', 'b'.repeat(random(60)), random(2) === 0 ? `x-n: ${n}\r\n` : ''),
+      );
+      const bytes = Buffer.from(requests.join('') + LAST);
+      const pieces: Buffer[] = [];
+      for (let at = 0; at < bytes.length;) {
+        const size = 1 + random(random(2) === 0 ? 30 : 300);
+        pieces.push(bytes.subarray(at, at + size));
+        at += size;
+      }
+      expect(await send(withFastPath, pieces)).toBe(await send(nodeAlone, [bytes]));
+    }
+  });
+
+  it('reads a body with its head, and parses an equal head once', async () => {
+    const seen: Incoming[] = [];
+    const server = await openServer((request, response) => {
+      seen.push(request);
+      echo(request, response);
+    });
+    await send(server, [Buffer.from(post('/hot', 'abc') + post('/hot', 'def') + LAST)]);
+    const [first, second, last] = seen;
+    expect([first && 'whole' in first, second && 'whole' in second, last && 'whole' in last]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(first?.headers).toBe(second?.headers);
+    expect(Object.isFrozen(first?.headers)).toBe(true);
+  });
+
+  it('streams in chunks, and emits drain when the client reads again', async () => {
+    const piped = Promise.withResolvers<ByteSink>();
+    const resumed = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const server = await openServer((_request, response) => {
+      const writing = writeAnswer(response, {
+        body: {
+          kind: 'stream',
+          stream: { pipe: piped.resolve, resume: resumed.resolve, cancel() {} },
+          contentType: 'text/event-stream',
+          failureEvent: () => null,
+        },
+      });
+      void Promise.resolve(writing).then(written.resolve);
+    });
+    const socket = open(server);
+    socket.pause();
+    socket.write(post('/hot', 'abc'));
+    const sink = await piped.promise;
+    const chunks = [Buffer.alloc(3, 'a'), Buffer.alloc(0), Buffer.alloc(40_000, 'b')];
+    for (const chunk of chunks) sink.chunk(chunk);
+    let sent = 40_003;
+    while (sink.chunk(Buffer.alloc(60_000, 'c'))) sent += 60_000;
+    sent += 60_000;
+    let came = '';
+    socket.on('data', (data) => (came += data.toString('latin1')));
+    socket.resume();
+    await resumed.promise;
+    sink.done();
+    await written.promise;
+    await expect.poll(() => came.endsWith('\r\n0\r\n\r\n'), { timeout: 10_000 }).toBe(true);
+    const body = came.slice(came.indexOf('\r\n\r\n') + 4).replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
+    expect(body.replace(/\r\n$/, '').length).toBe(sent);
+    socket.destroy();
+  });
+
+  it('emits close on an open answer when the client closes or half-closes', async () => {
+    for (const leave of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
+      const asked = Promise.withResolvers<Outgoing>();
+      const server = await openServer((_request, response) => asked.resolve(response));
+      const socket = open(server);
+      socket.write(post('/hot', 'abc'));
+      const response = await asked.promise;
+      const closed = new Promise<void>((resolve) => {
+        response.once('close', resolve);
+      });
+      leave(socket);
+      await closed;
+      expect([response.writableFinished, response.destroyed]).toEqual([false, true]);
+      response.writeHead(200, ['content-length', '2']);
+      response.end('ok', 'latin1');
+    }
+  });
+
+  it('refuses invalid characters in headers', async () => {
+    const failed = Promise.withResolvers<unknown>();
+    const server = await openServer((_request, response) => {
+      try {
+        response.writeHead(200, ['x-a', 'b\r\nx-c: d', 'content-length', '0']);
+      } catch (error) {
+        failed.resolve(error);
+        response.destroy();
+      }
+    });
+    await send(server, [Buffer.from(post('/hot', 'abc'))]);
+    expect(await failed.promise).toBeInstanceOf(TypeError);
+  });
+
+  it('emits close only when a slow client has the whole answer, and is not idle before', async () => {
+    const said = Buffer.alloc(20_000_000, 'x');
+    const asked = Promise.withResolvers<Outgoing>();
+    const server = await openServer((_request, response) => asked.resolve(response));
+    const socket = open(server).pause();
+    socket.write(post('/hot', 'abc'));
+    const response = await asked.promise;
+    let over = false;
+    response.once('close', () => {
+      over = true;
+    });
+    response.writeHead(200, ['content-length', String(said.length)]);
+    response.end(said);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    expect(over).toBe(false);
+    server.closeIdleConnections();
+    let came = 0;
+    socket.on('data', (data) => (came += data.length)).resume();
+    await expect.poll(() => came, { timeout: 10_000 }).toBeGreaterThan(said.length);
+    await expect.poll(() => over, { timeout: 10_000 }).toBe(true);
+    socket.destroy();
+  });
+
+  it('closes idle connections, or all', async () => {
+    const asked = Promise.withResolvers<Outgoing>();
+    const server = await openServer((request, response) =>
+      request.headers['x-n'] === 'held' ? asked.resolve(response) : echo(request, response),
+    );
+    const [fresh, idle, held] = [open(server), open(server), open(server)];
+    idle.write(post('/hot', 'abc'));
+    await once(idle, 'data');
+    held.write(post('/hot', 'abc', 'x-n: held\r\n'));
+    const response = await asked.promise;
+    await expect.poll(() => fresh.readyState).toBe('open');
+    server.closeIdleConnections();
+    await Promise.all([once(fresh, 'close'), once(idle, 'close')]);
+    response.writeHead(200, ['content-length', '2']);
+    response.end('ok', 'latin1');
+    expect(String((await once(held, 'data'))[0])).toMatch(/ok$/);
+    server.closeAllConnections();
+    await once(held, 'close');
+  });
+});
+
+describe('a slow client of the fast path', () => {
+  it.each([
+    [
+      'for its body is answered 408',
+      { requestTimeout: 50, headersTimeout: 50 },
+      post('/hot', 'abc').slice(0, -1),
+      /^HTTP\/1\.1 408 /,
+    ],
+    ['for its first request is closed', { headersTimeout: 50 }, '', /^$/],
+    [
+      'for its head is answered 408',
+      { requestTimeout: 50, headersTimeout: 50 },
+      post('/hot', 'abc').slice(0, 40),
+      /^HTTP\/1\.1 408 /,
+    ],
+    [
+      'for the head of its next request is answered 408',
+      { requestTimeout: 50, headersTimeout: 50 },
+      post('/hot', 'abc') + post('/hot', 'abc').slice(0, 40),
+      /^HTTP\/1\.1 200 [^]*HTTP\/1\.1 408 /,
+    ],
+    ['for its next request is closed', { keepAliveTimeout: 50 }, post('/hot', 'abc'), /^HTTP\/1\.1 200 /],
+  ])('%s', async (_what, short, text, expected) => {
+    const server = await openServer(echo, { timeouts: { ...TIMEOUTS, ...short } });
+    expect(await send(server, [Buffer.from(text)])).toMatch(expected);
+  });
+});
+
+describe('a head that the fast path does not serve', () => {
+  it.each([
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\nte: trailers\r\n\r\n',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\nconstructor: x\r\n\r\n',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n__proto__: x\r\n\r\n',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 9999999999999\r\n\r\n',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\nconnection: keep-alive, close\r\n\r\n',
+    'POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\tfolded: x\r\n\r\n',
+    'POST /HOT HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\n',
+    `POST /hot HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n${Array.from({ length: 120 }, (_, n) => `x-${n}: y\r\n`).join('')}\r\n`,
+    '\r\n\r\n',
+  ])('is Node’s: %j', (text) => {
+    expect(readRequestHead(text, HOT)).toBeNull();
+  });
+});

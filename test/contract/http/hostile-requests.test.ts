@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { hostileShapes, type HostileShape, ordinaryRequests } from '../../support/hostile-requests.ts';
+import { mutated } from '../../support/mutate.ts';
+import { randomFrom } from '../../support/random.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const KEY = 'sk-hostile-requests-0123456789';
+const LAST = Buffer.from('GET /health/liveness HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+const SHAPES = hostileShapes(KEY).map((shape) => [shape.what, shape] as const);
+
+let upstream: FaultServer;
+let app: TestApp;
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  // Answers with the last message it was sent.
+  upstream.answer((response, _socket, { body }) => {
+    const { messages } = JSON.parse(body) as { messages: { content: unknown }[] };
+    const message = { role: 'assistant', content: String(messages.at(-1)?.content) };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        id: 'c',
+        object: 'chat.completion',
+        model: 'up',
+        choices: [{ index: 0, message, finish_reason: 'stop' }],
+        usage,
+      }),
+    );
+  });
+  const litellm_params = { model: 'openai/up', api_base: upstream.url, api_key: 'sk-upstream' };
+  app = await startApp({
+    config: { model_list: [{ model_name: 'echo', litellm_params }] },
+    env: { LITELLM_MASTER_KEY: KEY },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+/** A connection, everything received on it, and its end. */
+async function open() {
+  const socket: Socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+    .setNoDelay(true)
+    .on('error', () => {});
+  let all = '';
+  socket.on('data', (bytes: Buffer) => (all += bytes.toString('latin1')));
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  await Promise.race([once(socket, 'connect'), closed]);
+  return { socket, closed, came: () => all };
+}
+
+async function write(socket: Socket, pieces: readonly Uint8Array[]): Promise<void> {
+  for (const piece of pieces) {
+    if (!socket.writable) return;
+    socket.write(piece);
+    await turn();
+  }
+}
+
+/** Everything received until the server closes the connection. */
+async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
+  const { socket, closed, came } = await open();
+  await write(socket, pieces);
+  await closed;
+  return came();
+}
+
+const statusesIn = (answer: string): readonly number[] =>
+  Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
+
+/** The received and the expected statuses of a shape. */
+function judged({ status, goesOn }: HostileShape, answer: string): { readonly got: unknown; readonly wanted: unknown } {
+  const [first, ...more] = statusesIn(answer);
+  const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
+  return { got, wanted: [status ?? undefined, ...(goesOn ? [200] : [])] };
+}
+
+function cut(bytes: Buffer, draw: (below: number) => number): Buffer[] {
+  const pieces: Buffer[] = [];
+  const most = draw(2) === 0 ? 40 : 4_000;
+  for (let at = 0; at < bytes.length && pieces.length < 200;) {
+    const end = pieces.length === 199 ? bytes.length : at + 1 + draw(most);
+    pieces.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+describe('a hostile request', () => {
+  it.each(SHAPES)('has the expected answer: %s', async (_what, shape) => {
+    const { got, wanted } = judged(shape, await answerTo([shape.bytes, ...(shape.goesOn ? [LAST] : [])]));
+    expect(got).toEqual(wanted);
+  });
+
+  it.each(SHAPES)('has the same answer in pieces: %s', async (_what, shape) => {
+    const pieces = cut(shape.bytes, randomFrom(shape.bytes.length));
+    const { got, wanted } = judged(shape, await answerTo([...pieces, ...(shape.goesOn ? [LAST] : [])]));
+    expect(got).toEqual(wanted);
+  });
+});
+
+describe('400 damaged requests', () => {
+  const HOSTILE = 400;
+  const AT_ONCE = 8;
+
+  /** Sends a damaged request, waits until the server must have read it, and leaves. */
+  async function damage(seed: number): Promise<string> {
+    const draw = randomFrom(seed);
+    const ordinary = ordinaryRequests(KEY);
+    const [one, other] = [draw(ordinary.length), draw(ordinary.length)];
+    const bytes = mutated(ordinary[one] ?? LAST, draw, ordinary[other] ?? LAST);
+    const { socket, closed, came } = await open();
+    await write(socket, cut(Buffer.from(bytes), draw));
+    await answerTo([LAST]);
+    socket.end();
+    await closed;
+    return came();
+  }
+
+  it('cause no server failure and no answer of another call', async () => {
+    const seeds = Array.from({ length: HOSTILE }, (_, seed) => seed);
+    const failures: unknown[] = [];
+    const damaging = Array.from({ length: AT_ONCE }, async () => {
+      for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
+        const answer = await damage(seed);
+        if (statusesIn(answer).some((status) => status >= 500) || answer.includes('Internal server error'))
+          failures.push({ seed, answer });
+      }
+    });
+    const said: string[] = [];
+    while (seeds.length > 0) {
+      const content = `call ${said.length}`;
+      const answer = await app.call('POST', '/v1/chat/completions', {
+        model: 'echo',
+        messages: [{ role: 'user', content }],
+      });
+      const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+      said.push(choices[0]?.message.content ?? '');
+    }
+    await Promise.all(damaging);
+    expect(failures).toEqual([]);
+    expect(said.length).toBeGreaterThan(10);
+    expect(said).toEqual(said.map((_, nth) => `call ${nth}`));
+  }, 60_000);
+
+  it('leave no connection open', async () => {
+    const read = async (): Promise<number> => {
+      const text = await (await fetch(`${app.url}/metrics`, { headers: { connection: 'close' } })).text();
+      return Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
+    };
+    // Its own, and those that `fetch` keeps for calls.
+    await expect.poll(read, { timeout: 10_000 }).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import { json, type RouteRow } from '../../../rest-shims/http/route.ts';
+import { openRowServer } from '../../support/rest-server.ts';
+
+const facts = { surface: 'proxy', category: null, credential: 'none', answers: [200], bodyLimit: 64 } as const;
+
+const rows: readonly RouteRow[] = [
+  {
+    ...facts,
+    name: 'echo.body',
+    method: 'POST',
+    paths: ['/v1/echo', '/echo'],
+    handle: ({ body, search }) => json({ body: Buffer.from(body).toString(), search }),
+  },
+  {
+    ...facts,
+    name: 'echo.id',
+    method: 'GET',
+    paths: ['/things/{*rest}'],
+    handle: ({ params }) => json(params['rest'] ?? ''),
+  },
+  {
+    ...facts,
+    name: 'mixed.any',
+    method: 'GET',
+    paths: ['/mixed/*rest'],
+    handle: ({ params }) => json(`wildcard ${params['rest']}`),
+  },
+  {
+    ...facts,
+    name: 'mixed.one',
+    method: 'GET',
+    paths: ['/mixed/:id'],
+    handle: ({ params }) => json(`parameter ${params['id']}`),
+  },
+  { ...facts, name: 'mixed.fixed', method: 'GET', paths: ['/mixed/fixed'], handle: () => json('fixed') },
+  { ...facts, name: 'mixed.delete', method: 'DELETE', paths: ['/mixed/:id'], handle: () => json('deleted') },
+  { ...facts, name: 'mixed.create', method: 'POST', paths: ['/mixed/:id'], handle: () => json('created') },
+];
+
+let server: Awaited<ReturnType<typeof openRowServer>>;
+beforeAll(async () => {
+  server = await openRowServer({
+    rows,
+    bodyLimits: { setting: 0, otlp: 0 },
+    identify: () => {
+      throw new TypeError('No row needs a key.');
+    },
+    scopeFor: (caller) => ({ caller }) as Scope,
+    failed: () => {},
+  });
+});
+afterAll(() => server.close());
+
+async function ask(path: string, init: RequestInit = {}) {
+  const answer = await fetch(`${server.url}${path}`, init);
+  const { status, headers } = answer;
+  return { status, headers, body: await answer.json() };
+}
+
+describe('a request that matches no row', () => {
+  it.each(['/nowhere', '/V1/echo', '/v1/echo/', '/v1//echo', '//v1/echo', '/mixed', '/mixed/', '/v1%2Fecho'])(
+    'is 404 for %s',
+    async (path) => {
+      const { status, body, headers } = await ask(path);
+      expect([status, body, headers.get('allow')]).toEqual([404, { detail: 'Not Found' }, null]);
+      expect(headers.get('content-type')).toBe('application/json');
+    },
+  );
+
+  it.each(['GET', 'PUT', 'OPTIONS', 'DELETE', 'PROPFIND'])(
+    'is 405 with Allow for %s on a path that takes POST',
+    async (method) => {
+      const { status, body, headers } = await ask('/v1/echo', { method });
+      expect([status, body, headers.get('allow')]).toEqual([405, { detail: 'Method Not Allowed' }, 'POST']);
+    },
+  );
+
+  it('is 405 for HEAD on a path with GET', async () => {
+    const answer = await fetch(`${server.url}/things/a`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([405, 'GET', '']);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('names every method of its path in the order of the table', async () => {
+    const { status, headers } = await ask('/mixed/a', { method: 'PUT' });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, POST, DELETE']);
+  });
+});
+
+describe('a request', () => {
+  it('reaches its row by every path, with body and query', async () => {
+    for (const path of ['/v1/echo', '/echo']) {
+      const { status, body } = await ask(`${path}?a=%20b`, { method: 'POST', body: 'hello' });
+      expect([status, body]).toEqual([200, { body: 'hello', search: 'a=%20b' }]);
+    }
+  });
+
+  it.each([
+    ['a/b', 'a/b'],
+    ['a%2Fb', 'a/b'],
+    ['a%252Fb', 'a%2Fb'],
+    ['%C3%A9', 'é'],
+    ['', ''],
+    ['/a', '/a'],
+    ['%FF', '%FF'],
+    ['a%zz', 'a%zz'],
+  ])('matches a wildcard: /things/%s', async (rest, value) => {
+    const { status, body } = await ask(`/things/${rest}`);
+    expect([status, body]).toEqual([200, value]);
+  });
+
+  it.each([
+    ['/mixed/a', 'parameter a'],
+    ['/mixed/a%2Fb', 'parameter a/b'],
+    ['/mixed/%FF', 'parameter %FF'],
+    ['/mixed/fixed', 'fixed'],
+    ['/mixed/a/b', 'wildcard a/b'],
+    ['/mixed/fixed/b', 'wildcard fixed/b'],
+  ])('matches the most specific path, whatever the order of the rows: %s', async (path, value) => {
+    const { status, body } = await ask(path);
+    expect([status, body]).toEqual([200, value]);
+  });
+
+  it('of a path that cannot be decoded is 404 without a row', async () => {
+    expect((await ask('/nowhere/%FF')).status).toBe(404);
+  });
+
+  it('does not read the body of a method without one', async () => {
+    const request = httpRequest(`${server.url}/things/a`, { method: 'GET', headers: { 'content-length': '500' } });
+    request.end('x'.repeat(500));
+    const [answer] = await once(request, 'response');
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+  });
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(ANSWER);
+  });
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'priced',
+          litellm_params: {
+            model: 'openai/tiny-1',
+            api_base: `${upstream.url}/v1`,
+            api_key: 'k',
+            input_cost_per_token: 0.01,
+            output_cost_per_token: 0.01,
+          },
+        },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function newKey(draft: object): Promise<string> {
+  const answer = await app.call('POST', '/key/generate', draft);
+  return ((await answer.json()) as { key: string }).key;
+}
+
+async function chat(key: string) {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+  const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const { error } = (await answer.json()) as { error?: { message: string } };
+  return { status: answer.status, message: error?.message ?? null };
+}
+
+async function infoOf(key: string): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await app.call('GET', `/key/info?key=${key}`);
+  return ((await answer.json()) as { info: Readonly<Record<string, unknown>> }).info;
+}
+
+describe('the spend of a key', () => {
+  it('counts against its budget from the reset value', async () => {
+    const key = await newKey({ max_budget: 2, spend: 2 });
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      message: expect.stringContaining('Current cost: 2.0, Max budget: 2.0') as string,
+    });
+    await app.call('POST', `/key/${key}/reset_spend`, { reset_to: 0 });
+    expect((await chat(key)).status).toBe(200);
+    await app.call('POST', '/key/update', { key, spend: 3 });
+    expect((await chat(key)).status).toBe(422);
+    await app.call('POST', '/key/update', {
+      key,
+      temp_budget_increase: 5,
+      temp_budget_expiry: '2999-01-01T00:00:00Z',
+    });
+    expect((await chat(key)).status).toBe(200);
+  });
+
+  it('counts against the budget of every window, which names itself', async () => {
+    const key = await newKey({ max_budget: 100, budget_limits: [{ budget_duration: '1d', max_budget: 0.00001 }] });
+    expect((await chat(key)).status).toBe(200);
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      message: expect.stringMatching(/^ExceededBudget: Key over 1d budget. Spend=\$0\.\d{4}, Limit=\$0\.00$/) as string,
+    });
+  });
+
+  it('counts against the budget of its model', async () => {
+    const budget = { budget_limit: 0.00001, time_period: '1d' };
+    const key = await newKey({ model_max_budget: { priced: budget } });
+    expect((await chat(key)).status).toBe(200);
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      message: expect.stringMatching(
+        /^LiteLLM Virtual Key: [0-9a-f]{64}, key_alias: None, exceeded budget for model=priced$/,
+      ) as string,
+    });
+    const other = await newKey({ model_max_budget: { elsewhere: budget } });
+    expect([(await chat(other)).status, (await chat(other)).status]).toEqual([200, 200]);
+  });
+
+  it('restarts at the end of a budget window, and its total does not', async () => {
+    const key = await newKey({ max_budget: 0.00001, budget_duration: '1s' });
+    expect((await chat(key)).status).toBe(200);
+    await vi.waitFor(async () => expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0), 10_000);
+    await vi.waitFor(async () => expect((await infoOf(key))['spend']).toBe(0), { timeout: 12_000, interval: 200 });
+    expect((await chat(key)).status).toBe(200);
+    expect(Number((await infoOf(key))['total_spend'])).toBeGreaterThan(0);
+  }, 30_000);
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { detail, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const { send, get, post, user } = tenancyClient();
+
+const organization = (id: string, more: object = {}) =>
+  post('/organization/new', { organization_id: id, organization_alias: `Org ${id}`, ...more });
+const infoOf = async (id: string): Promise<Json> => (await get(`/organization/info?organization_id=${id}`)).body;
+const unknown = detail(404, 'Organization not found for organization_id=none');
+
+describe('organizations', () => {
+  it('organizations.create, organizations.info, organizations.infos 200: with a budget of its own', async () => {
+    const { status, body } = await organization('o1', { models: ['demo'], max_budget: 100, metadata: { a: 1 } });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      organization_id: 'o1',
+      organization_alias: 'Org o1',
+      models: ['demo'],
+      metadata: { a: 1 },
+      litellm_budget_table: { max_budget: 100, budget_id: body['budget_id'] },
+      members: [],
+      teams: [],
+    });
+    expect(await infoOf('o1')).toEqual(body);
+    expect((await post('/organization/info', { organizations: ['o1', 'none'] })).body).toEqual([body]);
+  });
+
+  it('organizations.create 400: a taken id, and an unknown budget', async () => {
+    expect(await organization('o1')).toEqual(detail(400, "Organization with id 'o1' already exists."));
+    expect(await organization('o2', { budget_id: 'none' })).toEqual(detail(400, 'Budget none does not exist.'));
+  });
+
+  it('organizations.info 404, organizations.info 422', async () => {
+    expect(await get('/organization/info?organization_id=none')).toEqual(unknown);
+    expect((await get('/organization/info')).status).toBe(422);
+  });
+
+  it('organizations.list 200: administrators see all, users those they are members of', async () => {
+    await organization('seen');
+    await post('/organization/member_add', {
+      organization_id: 'seen',
+      member: { user_id: 'see', role: 'internal_user' },
+    });
+    await post('/user/update', { user_id: 'see' });
+    const key = String((await post('/key/generate', { user_id: 'see' })).body['key']);
+    const ids = async (path: string, by?: string) =>
+      ((await get(path, by)).body as unknown as readonly Json[]).map((one) => one['organization_id']);
+    expect(await ids('/organization/list')).toEqual(['o1', 'seen']);
+    expect(await ids('/organization/list?org_alias=SEEN')).toEqual(['seen']);
+    expect(await ids('/organization/list?org_id=o1')).toEqual(['o1']);
+    expect(await ids('/organization/list', key)).toEqual(['seen']);
+    expect(await ids('/organization/list?org_id=o1', key)).toEqual([]);
+  });
+
+  it('organizations.update 200, organizations.update 400, organizations.update 404', async () => {
+    const change = { organization_id: 'o1', organization_alias: 'Uno', max_budget: 7 };
+    expect((await send('PATCH', '/organization/update', change)).body).toMatchObject({
+      organization_alias: 'Uno',
+      litellm_budget_table: { max_budget: 7 },
+    });
+    const below = { organization_id: 'o1', max_budget: -1 };
+    expect((await send('PATCH', '/organization/update', below)).status).toBe(400);
+    expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(unknown);
+  });
+
+  it('teams of an organization have its models, and no larger budget', async () => {
+    const team = (more: object) => post('/team/new', { organization_id: 'o1', ...more });
+    expect((await team({ team_id: 'ot', models: ['demo'], max_budget: 5 })).status).toBe(200);
+    expect((await infoOf('o1'))['teams']).toMatchObject([{ team_id: 'ot' }]);
+    expect(await team({ models: ['other'] })).toEqual(
+      envelope(400, 'Model other is not a model of the organization o1.'),
+    );
+    expect(await team({ max_budget: 8 })).toEqual(
+      envelope(400, 'The budget of the team exceeds that of the organization o1.'),
+    );
+  });
+
+  it('organizationMembers.add 200, organizationMembers.add 400, organizationMembers.add 404', async () => {
+    const add = (organizationId: string, member: unknown) =>
+      post('/organization/member_add', { organization_id: organizationId, member, max_budget_in_organization: 3 });
+    const { body } = await add('o1', [{ user_id: 'om1', role: 'org_admin' }]);
+    expect(body).toMatchObject({
+      organization_id: 'o1',
+      updated_users: [{ user_id: 'om1' }],
+      updated_organization_memberships: [{ user_role: 'org_admin', litellm_budget_table: { max_budget: 3 } }],
+    });
+    const again = { user_id: 'om1', role: 'org_admin' };
+    expect(await add('o1', again)).toEqual(detail(400, 'User already in organization. Member: user_id=om1'));
+    expect(await add('none', again)).toEqual(unknown);
+  });
+
+  it('an administrator of an organization creates teams in it and adds members', async () => {
+    const admin = String((await post('/key/generate', { user_id: 'om1' })).body['key']);
+    expect((await post('/team/new', { team_id: 'by-admin', organization_id: 'o1' }, admin)).status).toBe(200);
+    expect((await post('/team/new', { organization_id: 'seen' }, admin)).status).toBe(401);
+    const member = { organization_id: 'o1', member: { user_id: 'om2', role: 'internal_user' } };
+    expect((await post('/organization/member_add', member, admin)).status).toBe(200);
+    expect((await send('PATCH', '/organization/update', { organization_id: 'o1' }, admin)).status).toBe(401);
+  });
+
+  it('organizationMembers.update, organizationMembers.remove 200', async () => {
+    const named = { organization_id: 'o1', user_id: 'om2' };
+    const updated = await send('PATCH', '/organization/member_update', { ...named, role: 'org_admin' });
+    expect(updated.body).toMatchObject({ user_id: 'om2', user_role: 'org_admin', budget_id: null });
+    expect((await send('DELETE', '/organization/member_delete', named)).body).toMatchObject({ user_id: 'om2' });
+    expect((await infoOf('o1'))['members']).toMatchObject([{ user_id: 'om1' }]);
+  });
+
+  it('organizationMembers.update, organizationMembers.remove 400, organizationMembers.update, organizationMembers.remove 404', async () => {
+    for (const [method, path] of [
+      ['PATCH', '/organization/member_update'],
+      ['DELETE', '/organization/member_delete'],
+    ] as const) {
+      const refused = detail(400, 'User zzz is not a member of organization o1.');
+      expect(await send(method, path, { organization_id: 'o1', user_id: 'zzz' })).toEqual(refused);
+      expect(await send(method, path, { organization_id: 'none', user_id: 'om1' })).toEqual(unknown);
+    }
+  });
+
+  it('organizations.delete 200, organizations.delete 400, organizations.delete 404', async () => {
+    const remove = (...ids: readonly string[]) => send('DELETE', '/organization/delete', { organization_ids: ids });
+    expect(await remove('seen', 'none')).toEqual(unknown);
+    expect(await remove('o1')).toEqual(detail(400, 'Organization o1 has teams. Delete or move them first.'));
+    expect((await remove('seen')).body).toMatchObject([{ organization_id: 'seen' }]);
+    expect((await get('/organization/info?organization_id=seen')).status).toBe(404);
+  });
+});
+
+describe('projects', () => {
+  const notFound = envelope(404, 'Project not found, project_id=none', 'not_found', 'project_id');
+
+  it('projects.create, projects.info, projects.list 200: a part of a team', async () => {
+    await post('/team/new', { team_id: 'pt', models: ['demo'] });
+    const draft = { project_id: 'p1', project_alias: 'P', team_id: 'pt', models: ['demo'], tags: ['x'] };
+    const { status, body } = await post('/project/new', { ...draft, max_budget: 2 });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ ...draft, blocked: false, litellm_budget_table: { max_budget: 2 } });
+    expect((await get('/project/info?project_id=p1')).body).toEqual(body);
+    expect((await get('/project/list')).body).toEqual([body]);
+  });
+
+  it('projects.create 400, projects.create 404: a taken id, a foreign model, an unknown team', async () => {
+    expect(await post('/project/new', { team_id: 'pt', project_id: 'p1' })).toEqual(
+      envelope(400, 'Project id = p1 already exists.', 'bad_request', 'project_id'),
+    );
+    expect((await post('/project/new', { team_id: 'pt', models: ['other'] })).status).toBe(400);
+    expect((await post('/project/new', { team_id: 'none' })).status).toBe(404);
+  });
+
+  it('projects.info 403, projects.info 404: members of its team read a project', async () => {
+    const [member, other] = [await user({ user_id: 'in', teams: ['pt'] }), await user({ user_id: 'out' })];
+    expect((await get('/project/info?project_id=p1', member)).status).toBe(200);
+    expect((await get('/project/list', member)).body).toHaveLength(1);
+    expect((await get('/project/info?project_id=p1', other)).status).toBe(403);
+    expect((await get('/project/list', other)).body).toEqual([]);
+    expect(await get('/project/info?project_id=none')).toEqual(notFound);
+  });
+
+  it('projects.update 200, projects.update 400, projects.update 404', async () => {
+    const change = { project_id: 'p1', description: 'd', blocked: true, max_budget: 3 };
+    expect((await post('/project/update', change)).body).toMatchObject({
+      description: 'd',
+      blocked: true,
+      project_alias: 'P',
+      litellm_budget_table: { max_budget: 3 },
+    });
+    expect((await post('/project/update', { project_id: 'p1', models: ['other'] })).status).toBe(400);
+    expect(await post('/project/update', { project_id: 'none' })).toEqual(notFound);
+  });
+
+  it('projects.delete 200, projects.delete 404', async () => {
+    expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'none'] })).toEqual(notFound);
+    expect((await send('DELETE', '/project/delete', { project_ids: ['p1'] })).body).toMatchObject([
+      { project_id: 'p1' },
+    ]);
+    expect((await get('/project/list')).body).toEqual([]);
+  });
+});

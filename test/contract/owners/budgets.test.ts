@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+const exceeded = (subject: string, cost: string, budget: string) => ({
+  error: {
+    message: `Budget has been exceeded! ${subject} Current cost: ${cost}, Max budget: ${budget}`,
+    type: 'budget_exceeded',
+    param: null,
+    code: '422',
+  },
+});
+
+async function answerOf(key: string, model?: string) {
+  const { status, body } = await calls.chat(key, model);
+  return status === 200 ? status : [status, body];
+}
+
+async function spendOf(key: string): Promise<number> {
+  const answer = await calls.app.call('GET', `/key/info?key=${key}`);
+  return ((await answer.json()) as { info: { spend: number } }).info.spend;
+}
+
+describe('the budget of a team', () => {
+  it('is shared by its keys, and refuses a spend above it', async () => {
+    await calls.manage('/team/new', { team_id: 'shared', max_budget: 2 });
+    const keys = [await calls.newKey({ team_id: 'shared' }), await calls.newKey({ team_id: 'shared' })] as const;
+    // A spend equal to the budget of a team is not refused.
+    for (const key of [...keys, keys[0]]) expect(await answerOf(key)).toBe(200);
+    for (const key of keys) expect(await answerOf(key)).toEqual([422, exceeded('Team=shared', '3.0', '2.0')]);
+    expect(await answerOf(keys[0], 'free')).toBe(200);
+    expect(await answerOf(await calls.newKey({}))).toBe(200);
+    await calls.manage('/team/update', { team_id: 'shared', max_budget: 4 });
+    expect(await answerOf(keys[1])).toBe(200);
+  });
+
+  it('of zero refuses the first call', async () => {
+    await calls.manage('/team/new', { team_id: 'none', max_budget: 0 });
+    const key = await calls.newKey({ team_id: 'none' });
+    expect(await answerOf(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
+  });
+
+  it('counts what its keys had spent before it had a budget', async () => {
+    await calls.manage('/team/new', { team_id: 'later' });
+    const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
+    for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
+    // Spend that is not stored yet does not count for a budget that is new.
+    await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), 5_000);
+    await calls.manage('/key/delete', { keys: [two] });
+    await calls.manage('/team/update', { team_id: 'later', max_budget: 2 });
+    expect(await answerOf(one)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
+  });
+});
+
+describe('budget windows of owners', () => {
+  it.each([
+    { owner: { team_id: 'windowed' }, path: '/team/new', subject: 'Team=windowed', cost: '2.0' },
+    { owner: { user_id: 'windowed' }, path: '/user/new', subject: 'User=windowed', cost: '1.0' },
+  ])(
+    'begin anew at the end of the window: $subject',
+    async ({ owner, path, subject, cost }) => {
+      await calls.manage(path, {
+        ...owner,
+        ...(path === '/user/new' ? { auto_create_key: false } : {}),
+        max_budget: 1,
+        budget_duration: '2s',
+      });
+      const key = await calls.newKey(owner);
+      // A refusal shows the spend of the window: in the second round that of a later window.
+      for (let round = 1; round <= 2; round += 1) {
+        await vi.waitFor(async () => expect(await answerOf(key)).toEqual([422, exceeded(subject, cost, '1.0')]), {
+          timeout: 5_000,
+          interval: 50,
+        });
+        await vi.waitFor(async () => expect(await answerOf(key)).toBe(200), { timeout: 12_000, interval: 200 });
+      }
+    },
+    40_000,
+  );
+});
+
+describe('the budget of a user', () => {
+  it('is shared by its keys without a team, and counts the spend of all', async () => {
+    await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
+    await calls.manage('/team/new', { team_id: 'of-bob' });
+    const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];
+    const inTeam = await calls.newKey({ user_id: 'bob', team_id: 'of-bob' });
+    for (const key of [one, inTeam]) expect(await answerOf(key)).toBe(200);
+    for (const key of [one, two]) expect(await answerOf(key)).toEqual([422, exceeded('User=bob', '2.0', '2.0')]);
+    expect(await answerOf(inTeam)).toBe(200);
+  });
+});
+
+describe('the budget of a member', () => {
+  it('of its own holds for its keys of the team only', async () => {
+    await calls.manage('/user/new', { user_id: 'cem', auto_create_key: false });
+    await calls.manage('/team/new', { team_id: 'club' });
+    await calls.manage('/team/member_add', {
+      team_id: 'club',
+      member: { role: 'user', user_id: 'cem' },
+      max_budget_in_team: 1,
+    });
+    const key = await calls.newKey({ user_id: 'cem', team_id: 'club' });
+    expect(await answerOf(key)).toBe(200);
+    expect(await answerOf(key)).toEqual([422, exceeded('TeamMember=cem:club', '1.0', '1.0')]);
+    expect(await answerOf(await calls.newKey({ user_id: 'cem' }))).toBe(200);
+    expect(await answerOf(await calls.newKey({ team_id: 'club' }))).toBe(200);
+  });
+});

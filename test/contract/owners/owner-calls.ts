@@ -1,0 +1,58 @@
+import { expect } from 'vitest';
+import { startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: USAGE,
+});
+
+export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
+
+/** An app with the models `priced`, of which a call costs 1 USD, and `free`. */
+export async function startOwnerCalls() {
+  const upstream = await startFaultServer();
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(ANSWER);
+  });
+  const deployment = (model_name: string, price: number) => ({
+    model_name,
+    litellm_params: {
+      model: 'openai/tiny-1',
+      api_base: `${upstream.url}/v1`,
+      api_key: 'k',
+      input_cost_per_token: 0,
+      output_cost_per_token: price,
+    },
+  });
+  const app: TestApp = await startApp({ config: { model_list: [deployment('priced', 1), deployment('free', 0)] } });
+
+  /** Sends a management call that must succeed. */
+  async function manage(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
+    const answer = await app.call('POST', path, body);
+    const text = await answer.text();
+    expect([path, answer.status, text]).toEqual([path, 200, text]);
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  }
+
+  return {
+    app,
+    manage,
+    newKey: async (draft: object): Promise<string> => String((await manage('/key/generate', draft))['key']),
+    async chat(key: string, model = 'priced') {
+      const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+      const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+      return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    },
+    async stop(): Promise<void> {
+      await app.stop();
+      await upstream.stop();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { budgetRoutes } from '../../../rest-shims/budgets.ts';
+import { customerRoutes } from '../../../rest-shims/customers.ts';
+import type { RouteRow } from '../../../rest-shims/http/route.ts';
+import { organizationRoutes } from '../../../rest-shims/organizations.ts';
+import { projectRoutes } from '../../../rest-shims/projects.ts';
+import { tagRoutes } from '../../../rest-shims/tags.ts';
+import { teamMemberRoutes } from '../../../rest-shims/team-members.ts';
+import { teamRoutes } from '../../../rest-shims/teams.ts';
+import { invitationRoutes, userRoutes } from '../../../rest-shims/users.ts';
+import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const ROWS: readonly RouteRow[] = [
+  ...userRoutes,
+  ...invitationRoutes,
+  ...teamRoutes,
+  ...teamMemberRoutes,
+  ...organizationRoutes,
+  ...projectRoutes,
+  ...customerRoutes,
+  ...budgetRoutes,
+  ...tagRoutes,
+];
+const { send, post, user } = tenancyClient();
+
+/** Members that every body of these rows needs; each row reads its own. */
+const BODY = {
+  user_id: 'a',
+  user_ids: ['a'],
+  users: [{ user_id: 'a' }],
+  team_id: 'a',
+  team_ids: ['a'],
+  models: ['a'],
+  team_member_permissions: [],
+  member: { user_id: 'a' },
+  members: [{ user_id: 'a' }],
+  invitation_id: 'a',
+  organization_alias: 'a',
+  organization_id: 'a',
+  organization_ids: ['a'],
+  project_id: 'a',
+  project_ids: ['a'],
+  name: 'a',
+  names: ['a'],
+  budget_id: 'a',
+  budgets: ['a'],
+  id: 'a',
+};
+const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
+const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');
+const rowsWith = (status: number, isChange: boolean): readonly RouteRow[] =>
+  ROWS.filter(({ answers, method }) => answers.includes(status) && (method !== 'GET') === isChange);
+
+let viewer = '';
+beforeAll(async () => {
+  viewer = await user({ user_id: 'viewer', user_role: 'proxy_admin_viewer' });
+});
+
+const typeOf = ({ error }: Json): unknown => (error as Json)['type'];
+
+describe('a row of users, teams and what belongs to them', () => {
+  it.each([...rowsWith(401, true), ...rowsWith(401, false)])('$name 401: without a key', async (row) => {
+    const { status, body } = await send(row.method, pathOf(row), row.method === 'GET' ? undefined : bodyOf(row), '');
+    expect([status, typeOf(body)]).toEqual([401, 'auth_error']);
+  });
+
+  it.each(rowsWith(403, true))('$name 403: a read-only administrator changes nothing', async (row) => {
+    const { status, body } = await send(row.method, pathOf(row), bodyOf(row), viewer);
+    expect([status, typeOf(body)]).toEqual([403, 'auth_error']);
+  });
+
+  it.each(rowsWith(422, true))('$name 422: a body that is no object', async (row) => {
+    const { status, body } = await send(row.method, pathOf(row), []);
+    expect(status).toBe(422);
+    expect(body['detail']).toMatchObject([{ type: 'model_attributes_type', loc: ['body'] }]);
+  });
+
+  it('401: a user who is no administrator makes no users, teams, customers and budgets', async () => {
+    const key = await user({ user_id: 'plain', user_role: 'internal_user' });
+    expect((await post('/user/new', {}, key)).status).toBe(401);
+    for (const path of ['/team/new', '/customer/new', '/budget/new', '/tag/new', '/organization/new']) {
+      const { status, body } = await post(path, BODY, key);
+      expect([path, status, typeOf(body)]).toEqual([path, 401, 'auth_error']);
+    }
+  });
+});

@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const run = promisify(execFile);
+const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
+// oxlint-disable-next-line no-console -- A test that did not run must say so.
+if (python === '')
+  console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: the Python snippet of the README is not run.');
+
+/** The snippets of a document in one language, in order. */
+const snippetsOf = (document: string, language: string): readonly string[] =>
+  [
+    ...readFileSync(join(ROOT, document), 'utf8').matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g')),
+  ].map(([, text = '']) => text);
+
+describe('commands of the documents', () => {
+  let server: ServerProcess;
+  let folder: string;
+  let key: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lensgate-documents-'));
+    server = await spawnServer(join(folder, 'data'));
+    key = readFileSync(join(folder, 'data', 'admin-key'), 'utf8').trim();
+  });
+  afterAll(async () => {
+    await server?.end('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A snippet for this server in place of the one that a reader has started. */
+  const here = (text: string): string =>
+    text
+      .replaceAll('http://127.0.0.1:4000', server.url)
+      .replaceAll('.lensgate/admin-key', join(folder, 'data', 'admin-key'));
+  const environment = () => ({ ...process.env, KEY: key });
+  /** Every JSON document that the commands print: one an answer. */
+  const answersOf = async (snippet: string): Promise<readonly Record<string, unknown>[]> => {
+    // Each answer on a line of its own.
+    const commands = `curl() { command curl -w '\\n' "$@"; }\n${here(snippet)}`;
+    const { stdout } = await run('bash', ['-euc', commands], { env: environment() });
+    const lines = stdout.split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+  const shell = snippetsOf('README.md', 'bash');
+
+  it('the three calls of the README answer', async () => {
+    const [entry, chat, graph] = await answersOf(shell[0] ?? '');
+    expect(entry).toMatchObject({ id: 'gpt-4o' });
+    expect(chat).toMatchObject({ object: 'chat.completion' });
+    expect(graph).toMatchObject({ data: { traces: { nodes: [{ name: 'chat demo', status: 'OK' }] } } });
+  });
+
+  it.each([
+    ['README.md', 1],
+    ['docs/subscriptions.md', 0],
+  ])('the subscription of %s prints the trace of a call', async (document, index) => {
+    const snippet = snippetsOf(document, 'bash')[index] ?? '';
+    const feed = spawn('bash', ['-c', `exec timeout 20 bash -c "$SNIPPET"`], {
+      env: { ...environment(), SNIPPET: here(snippet).replace(/^curl/m, 'exec curl') },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(feed, 'close');
+    let output = '';
+    const chat = () =>
+      fetch(`${server.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+    // The first bytes of the stream tell that the subscription is open.
+    feed.stdout.once('data', () => void chat());
+    feed.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes('chat demo')) feed.kill();
+    });
+    await ended;
+    expect(output).toMatch(/event: next\ndata: \{"data":\{"traceUpdates":\{.*"name":"chat demo"/);
+  });
+
+  it('the TypeScript snippet of the README prints an answer', async () => {
+    const file = join(ROOT, 'test', `readme-${process.pid}.ts`);
+    writeFileSync(file, here(snippetsOf('README.md', 'typescript')[0] ?? ''));
+    try {
+      const { stdout } = await run(process.execPath, [file], { env: environment() });
+      expect(stdout).toContain('demo model');
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it.skipIf(python === '')('the Python snippet of the README prints an answer', async () => {
+    const { stdout } = await run(python, ['-c', here(snippetsOf('README.md', 'python')[0] ?? '')], {
+      env: environment(),
+    });
+    expect(stdout).toContain('demo model');
+  });
+
+  it('the calls of docs/keys.md make, change, block, rotate and delete a key', async () => {
+    const [overHttp, overGraph] = snippetsOf('docs/keys.md', 'bash');
+    const [info, list, update, block, unblock, rotated, deleted] = await answersOf(overHttp ?? '');
+    expect(info).toMatchObject({ info: { key_alias: 'ci', max_budget: 5 } });
+    expect(list).toMatchObject({ total_count: 1 });
+    expect([update, block, unblock]).toMatchObject([{ max_budget: 10 }, { blocked: true }, { blocked: false }]);
+    expect(rotated).toMatchObject({ key: expect.stringMatching(/^sk-/) as unknown });
+    expect(deleted).toEqual({ deleted_keys: ['ci'] });
+    expect((await answersOf(overGraph ?? '')).map(({ data }) => data)).toMatchObject([
+      { generateKey: { key: 'sk-example-0123456789abcdef' } },
+      { blockKey: { blocked: true } },
+      { unblockKey: { blocked: false } },
+      { regenerateKey: { key: expect.stringMatching(/^sk-/) as unknown } },
+      { deleteKeys: { __typename: 'DeletedKeys' } },
+    ]);
+  });
+});
+
+it('the README has at most 100 lines and a picture below 200 kB', () => {
+  expect(readFileSync(join(ROOT, 'README.md'), 'utf8').split('\n').length - 1).toBeLessThanOrEqual(100);
+  expect(readFileSync(join(ROOT, 'docs/images/live-traces.png')).byteLength).toBeLessThan(200_000);
+});

@@ -1,0 +1,337 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLoaders } from '../../resolvers/operation/loaders.ts';
+import type { Platform } from '../../resolvers/operation/scope.ts';
+import { publishChanges } from '../../src/domain/traces/publish-changes.ts';
+import type { Owner } from '../../src/domain/caller.ts';
+import type { CatalogEntry, CatalogSnapshot } from '../../src/domain/catalog/catalog.ts';
+import { createCatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
+import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
+import type { ChatDelta } from '../../src/domain/chat/chat.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Span } from '../../src/domain/traces/span.ts';
+import type { TraceStore } from '../../src/domain/traces/store.ts';
+import type { Health } from '../../src/domain/deployments/health.ts';
+import { createCallerWatch } from '../../src/gateway/caller-watch.ts';
+import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
+import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
+import type { GraphQLOptions } from '../../src/graphql/engine.ts';
+import { createLazyGraphQL } from '../../src/graphql/lazy-server.ts';
+import { graphUpgrade } from '../../src/http/upgrade-routes.ts';
+import { createUpgrades } from '../../src/http/upgrades.ts';
+import { createStripe } from '../../src/providers/stripe/stripe.ts';
+import { createBus } from '../../src/runtime/bus.ts';
+import { createPatternCompiler } from '../../src/runtime/catalog/pattern.ts';
+import { keyGenerator, randomIds } from '../../src/runtime/identifiers.ts';
+import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
+import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
+import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
+import { aClient, aFreeTier } from '../support/free-tier.ts';
+import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
+import { NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
+import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import type { TypedDocumentString } from './generated/graphql.ts';
+import { NO_OUTCOME } from '../support/chat.ts';
+
+/** Half a day after every span of the samples began. */
+const NOW = new Date(1_700_000_000_000 + 43_200_000);
+
+/** A catalog entry with a price. */
+export function anEntry(id: string, row: Readonly<Record<string, unknown>> = {}): CatalogEntry {
+  const { litellm_provider: provider = 'openai', mode = 'chat' } = row;
+  return { id, provider: String(provider), mode: String(mode), row: { litellm_provider: provider, mode, ...row } };
+}
+
+const snapshotOf = (entries: readonly CatalogEntry[], count: number): CatalogSnapshot => ({
+  id: `snapshot-${count}`,
+  takenAt: NOW,
+  source: 'embedded',
+  entries,
+  find: (id) => entries.find((entry) => entry.id === id) ?? null,
+});
+
+/** A gateway's sessions, where none is asked for. */
+export const NO_REALTIME: Gateway['realtime'] = {
+  open: () => Promise.reject(new Error('The graph opens no sessions.')),
+  tend() {},
+  count: () => 0,
+  ended: () => Promise.resolve(),
+  endAll() {},
+};
+
+/** The health of a deployment nobody has called. */
+export const UNTRIED: Health = {
+  state: 'unknown',
+  calls: 0,
+  failures: 0,
+  inFlight: 0,
+  latencyMs: null,
+  lastSuccessAt: null,
+  lastFailure: null,
+};
+
+/** A gateway whose every answer is this stream; it prices nothing. */
+export function scriptedGateway(deltas: () => AsyncIterableIterator<ChatDelta>): Gateway {
+  return {
+    deployments: () => [],
+    realtime: NO_REALTIME,
+    healthOf: () => UNTRIED,
+    admit: () => Promise.reject(new Error('Nothing is made ready by the graph.')),
+    async call(): Promise<GatewayCall> {
+      const never = (): never => {
+        throw new Error('The graph reads deltas, not bytes.');
+      };
+      return {
+        callId: 'call-1',
+        traceId: '1'.repeat(32),
+        spanId: '2'.repeat(16),
+        tries: { retries: 0, fallbacks: 0, mostFallbacks: null },
+        limits: [],
+        modelGroup: 'demo',
+        get deployment() {
+          return never();
+        },
+        exchange: {
+          status: 200,
+          headers: {},
+          streaming: true,
+          outcome: () => NO_OUTCOME,
+        },
+        cost: () => null,
+        keySpend: () => null,
+        elapsedMs: () => 0,
+        deltas,
+        bytes: never,
+        consume: never,
+        translated: never,
+      };
+    },
+  };
+}
+
+/** A past of which nothing is known. */
+const noHistory: CatalogHistory = {
+  head: async () => null,
+  recorded: async () => [],
+  record: async ({ head }) => head,
+  confirm: async () => {},
+  importChanges: async () => 0,
+  importSpan: async () => {},
+  list: async () => [],
+  ofEntries: async (entryIds) =>
+    entryIds.map((entryId) => ({ entryId, changes: [], complete: true, fields: null, spans: [] })),
+  spans: async () => [],
+};
+
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly event: string;
+}
+
+export interface GraphAnswer<Data> {
+  readonly data: Data;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: Readonly<Record<string, unknown>> }[];
+}
+
+/** The graph on a loopback port over stores in memory. */
+export async function openGraph(
+  options: {
+    readonly entries?: readonly CatalogEntry[];
+    readonly gateway?: Gateway;
+    readonly history?: CatalogHistory;
+    readonly spend?: readonly SpendRow[];
+    readonly introspection?: boolean;
+    readonly graphiql?: boolean;
+    readonly queueLimit?: number;
+    readonly socketLimits?: GraphQLOptions['socketLimits'];
+    readonly traces?: TraceStore;
+    /** Lets a test break a part of the platform. */
+    readonly platform?: Partial<Platform>;
+  } = {},
+) {
+  const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
+  const traces = options.traces ?? createMemoryTraceStore();
+  const reads = { listSpans: 0, findBySpans: 0, findElsewhere: 0, findKeys: 0 };
+  const keys = new Map<string, VirtualKey>();
+  const lines: LogLine[] = [];
+  let catalog = snapshotOf(options.entries ?? [], 1);
+  const states = [catalog];
+  const keyRing = options.platform?.keyRing ?? { ...KEYS_IN_MEMORY, identify: identifyByName };
+  const callerWatch = createCallerWatch(keyRing);
+  const platform: Platform = {
+    stores: {
+      catalogHistory: options.history ?? noHistory,
+      get checkouts(): never {
+        throw new Error('Purchases are tested with a real store.');
+      },
+      get upstreamObjects(): never {
+        throw new Error('Files and batches are tested with a real store.');
+      },
+      ...noTenancy,
+      ...OTHER_STORES,
+      traces: {
+        ...traces,
+        listSpans(refs) {
+          reads.listSpans += 1;
+          return traces.listSpans(refs);
+        },
+      },
+      spend: {
+        append: async () => {},
+        async findBySpans(spanKeys) {
+          reads.findBySpans += 1;
+          return (options.spend ?? []).filter(({ traceId, spanId }) => spanKeys.includes(`${traceId}:${spanId}`));
+        },
+        async findElsewhere(sought) {
+          reads.findElsewhere += 1;
+          const answers = new Set(sought.map(({ responseId }) => responseId));
+          return (options.spend ?? []).filter(({ responseId }) => responseId !== null && answers.has(responseId));
+        },
+        forgetErrors: async () => {},
+        ...noTotals,
+      },
+      spendReports: { rows: async () => [], count: async () => 0, groups: async () => [] },
+      keys: {
+        add: async (key) => void keys.set(key.hash, key),
+        find: async (hash) => keys.get(hash) ?? null,
+        async findMany(hashes) {
+          reads.findKeys += 1;
+          return [...keys.values()].filter(({ hash }) => hashes.includes(hash));
+        },
+        ...KEYS_ELSEWHERE,
+      },
+    },
+    exposesApiBase: true,
+    estimates: createCallEstimates({ current: () => catalog }),
+    exports: aTracePacker(),
+    outlines: createTraceOutlines(),
+    responses: {
+      ids: { seal: () => '', open: () => null },
+      idSecurity: true,
+      keeper: {
+        mayKeep: () => false,
+        keep: () => false,
+        find: async () => null,
+        findAll: async () => [],
+        conversation: async () => ({ kind: 'broken' }),
+        remove: async () => {},
+      },
+    },
+    catalog: {
+      current: () => catalog,
+      status: () => ({
+        source: catalog.source,
+        takenAt: catalog.takenAt,
+        count: catalog.entries.length,
+        lastCheckedAt: null,
+        lastError: null,
+        held: 0,
+        looks: { taken: 0, unchanged: 0, refused: 0, failed: 0 },
+      }),
+      at: (id) => states.find((state) => state.id === id) ?? null,
+      held: () => [],
+      release: async () => null,
+    },
+    catalogKeys: { holds: () => false, forget() {} },
+    catalogResults: createCatalogResultCache({ current: () => catalog }),
+    patterns: createPatternCompiler(),
+    freeTier: aFreeTier(),
+    checkoutPace: { count() {} },
+    payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
+    healthChecks: { background: false, details: true },
+    fileLimits: { file: null, batchFile: null },
+    gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
+    keyRing,
+    ownedKeys: { forgetOwner() {} },
+    callerWatch,
+    keyGenerator,
+    metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },
+    bus,
+    clock: { now: () => NOW, monotonicMs: () => performance.now() },
+    ids: randomIds,
+    publicUrl: () => 'http://127.0.0.1',
+    draining: () => false,
+    records: { waiting: () => 0, readable: async () => true },
+    ...options.platform,
+  };
+  const note = (level: LogLine['level']) => (facts: object, event: string) =>
+    void lines.push({ level, facts: { ...facts }, event });
+  const transport = createLazyGraphQL({
+    log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
+    settings: { introspection: options.introspection ?? true, graphiql: options.graphiql ?? false },
+    async scopeFor({ request, signal }) {
+      const key = request.headers.authorization?.replace('Bearer ', '');
+      const identified = key === undefined ? null : await platform.keyRing.identify(key);
+      const loaders = createLoaders(platform.stores, identified);
+      return { platform, caller: identified, client: aClient(), signal, loaders };
+    },
+    ...(options.socketLimits ? { socketLimits: options.socketLimits } : {}),
+  });
+  const server: Server = createServer((req, res) => {
+    const stream = req.url?.startsWith('/graphql/stream') ?? false;
+    void (stream ? transport.handleStream({ req, res }) : transport.handle({ req, res }));
+  });
+  const upgrades = createUpgrades({
+    identify: platform.keyRing.identify,
+    sockets: webSocketServer,
+    routes: [graphUpgrade(transport)],
+    sessions: [transport.sockets],
+    draining: () => false,
+    failed() {},
+    maxMessageBytes: 1,
+  });
+  server.on('upgrade', upgrades.serve);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
+
+  /** Sends a body as it is. */
+  const post = (body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+    fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+
+  return {
+    url,
+    transport,
+    bus,
+    reads,
+    lines,
+    post,
+    tendFeeds: callerWatch.tend,
+    /** Runs an operation as the holder of `key`; null sends none. */
+    async call<Data, Variables>(
+      document: TypedDocumentString<Data, Variables>,
+      variables: Variables,
+      key: string | null = 'sk-admin',
+    ): Promise<GraphAnswer<Data>> {
+      const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+      const answer = await post(JSON.stringify({ query: document.toString(), variables }), headers);
+      return (await answer.json()) as GraphAnswer<Data>;
+    },
+    addKey: (key: VirtualKey) => platform.stores.keys.add(key),
+    /** Stores spans as if this owner's key had sent them, and tells who watches. */
+    ingest: async (owner: Owner, ...spans: readonly Span[]) =>
+      publishChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
+    replaceCatalog(entries: readonly CatalogEntry[]) {
+      catalog = snapshotOf(entries, states.length + 1);
+      states.push(catalog);
+    },
+    async close() {
+      transport.close();
+      transport.sockets.endAll();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Resolves once `holds` does; fails after ten seconds, which a busy machine may need. */
+export async function eventually(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

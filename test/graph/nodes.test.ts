@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aKey, aSpan, aSpendRow, OTHER_TEAM_KEY, spanId, TEAM_KEY, traceId } from '../ports/samples.ts';
+import { traceRefOf } from '../support/memory-trace-store.ts';
+import { NodeDocument, NodesDocument, SpanNodesDocument, ViewerDocument } from './generated/graphql.ts';
+import { anEntry, openGraph } from './graph-server.ts';
+
+const idOf = (address: string): string => Buffer.from(address).toString('base64');
+const ref = traceRefOf(TEAM_KEY, traceId(1));
+const TRACE = idOf(`Trace:${traceId(1)}:${ref}`);
+const SPAN = idOf(`Span:${traceId(1)}:${spanId(1)}:${ref}`);
+const KEY = idOf(`VirtualKey:${TEAM_KEY.keyHash}`);
+const ROW = idOf(`SpendRow:${traceId(1)}:${spanId(1)}`);
+const FOREIGN = [TRACE, SPAN, KEY, ROW, idOf(`Team:${TEAM_KEY.teamId}`)];
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+beforeEach(async () => {
+  house = await openGraph({
+    entries: [anEntry('openai/gpt-4o')],
+    spend: [aSpendRow({ id: 'row', traceId: traceId(1), spanId: spanId(1), ...TEAM_KEY })],
+  });
+  await house.addKey(aKey({ hash: TEAM_KEY.keyHash }));
+  await house.ingest(
+    TEAM_KEY,
+    aSpan({ name: 'root' }),
+    aSpan({ spanId: spanId(2), parentSpanId: spanId(1), name: 'below' }),
+  );
+});
+afterEach(() => house.close());
+
+const nodes = async (ids: readonly string[], key: string | null = 'sk-admin') =>
+  await house.call(NodesDocument, { ids: [...ids] }, key);
+
+describe('node', () => {
+  it('reads an object of each type by its global id, with that id', async () => {
+    const found = [
+      { __typename: 'Trace', id: TRACE, traceId: traceId(1), spanCount: 2 },
+      { __typename: 'Span', id: SPAN, spanId: spanId(1), name: 'root' },
+      { __typename: 'VirtualKey', id: KEY, hash: TEAM_KEY.keyHash },
+      { __typename: 'SpendRow', id: ROW, gatewayCallId: 'row' },
+      { __typename: 'CatalogEntry', id: idOf('CatalogEntry:openai/gpt-4o'), entryId: 'openai/gpt-4o' },
+      { __typename: 'Model', id: idOf('Model:gpt-4o'), name: 'gpt-4o' },
+      { __typename: 'Team', id: idOf('Team:team-a'), teamId: 'team-a' },
+    ];
+    for (const node of found) expect(await house.call(NodeDocument, { id: node.id })).toEqual({ data: { node } });
+    expect(await nodes(found.map(({ id }) => id))).toEqual({ data: { nodes: found } });
+  });
+
+  it('is null for what the caller may not read, as for what does not exist', async () => {
+    const unknown = [
+      idOf(`Trace:${traceId(9)}:${ref}`),
+      idOf(`Span:${traceId(1)}:${spanId(9)}:${ref}`),
+      idOf(`VirtualKey:${'f'.repeat(64)}`),
+      idOf(`SpendRow:${traceId(9)}:${spanId(9)}`),
+      idOf('Team:team-z'),
+    ];
+    const none = { data: { nodes: [null, null, null, null, null] } };
+    expect(await nodes(FOREIGN, 'sk-team-b')).toEqual(none);
+    expect(await nodes(unknown, 'sk-team-b')).toEqual(none);
+    const [own] = (await nodes([TRACE], 'sk-team-a')).data.nodes;
+    expect(own).toMatchObject({ __typename: 'Trace' });
+  });
+
+  it('fails without a key for each id alone, whether the object exists or not', async () => {
+    const unknown = idOf(`Trace:${traceId(9)}:${ref}`);
+    const { data, errors } = await nodes([TRACE, idOf('Model:gpt-4o'), unknown], null);
+    expect(data.nodes.map((node) => node?.id ?? null)).toEqual([null, idOf('Model:gpt-4o'), null]);
+    expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED']);
+  });
+
+  it.each([
+    '',
+    'x',
+    traceId(1),
+    'VHJhY2U6',
+    idOf('Trace'),
+    idOf('Trace:'),
+    idOf(`trace:${traceId(1)}`),
+    idOf(`Query:${traceId(1)}`),
+    idOf(`TraceBucket:1`),
+    idOf(`Trace:${traceId(1)}:`),
+    idOf(`Trace:${traceId(1)}:\0`),
+    idOf(`Span:${traceId(1)}:${spanId(1)}`),
+    idOf('VirtualKey:sk-1234'),
+    idOf(`Trace:${'0'.repeat(10_000)}`),
+    `${TRACE}=`,
+    ` ${TRACE}`,
+    '\u{1f600}',
+  ])('is null for the malformed id %j', async (id) => {
+    expect(await house.call(NodeDocument, { id })).toEqual({ data: { node: null } });
+    expect(house.lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  it('reads the span of the key in the id, where two keys sent one span id', async () => {
+    await house.ingest(OTHER_TEAM_KEY, aSpan({ name: 'another' }));
+    const other = idOf(`Span:${traceId(1)}:${spanId(1)}:${traceRefOf(OTHER_TEAM_KEY, traceId(1))}`);
+    const { data } = await nodes([SPAN, other, idOf(`Trace:${traceId(1)}`)]);
+    expect(data.nodes).toMatchObject([{ name: 'root' }, { name: 'another' }, { spanCount: 2 }]);
+  });
+});
+
+describe('nodes', () => {
+  it('costs one read of each kind, however many ids there are', async () => {
+    const count = 20;
+    const numbers = Array.from({ length: count }, (_, at) => at + 1);
+    const hashOf = (number: number): string => number.toString(16).padStart(64, '0');
+    for (const number of numbers) {
+      await house.addKey(aKey({ hash: hashOf(number) }));
+      await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(number), spanId: spanId(7), parentSpanId: spanId(1) }));
+    }
+    const spanIds = numbers.map((number) => {
+      return idOf(`Span:${traceId(number)}:${spanId(7)}:${traceRefOf(TEAM_KEY, traceId(number))}`);
+    });
+    const { data, errors } = await house.call(SpanNodesDocument, { ids: spanIds });
+    expect([errors, data.nodes.filter((node) => node !== null).length]).toEqual([undefined, count]);
+    expect(house.reads).toMatchObject({ listSpans: 1, findBySpans: 0 });
+    const keyIds = [...numbers.map((number) => idOf(`VirtualKey:${hashOf(number)}`)), KEY, KEY];
+    const keys = await nodes(keyIds);
+    expect(keys.data.nodes.map((node) => node?.id)).toEqual(keyIds);
+    expect(house.reads.findKeys).toBe(1);
+    await nodes(numbers.map((number) => idOf(`SpendRow:${traceId(number)}:${spanId(1)}`)));
+    expect(house.reads.findBySpans).toBe(1);
+  });
+
+  it('keeps the order of the ids, with null for unknown and repeated objects for repeated ids', async () => {
+    const { data } = await nodes([SPAN, 'x', TRACE, SPAN]);
+    expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);
+  });
+
+  it.each([101, 1_000])('refuses %i ids', async (count) => {
+    const { errors } = await nodes(Array.from({ length: count }, () => TRACE));
+    expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual([
+      count === 101 ? 'INVALID_INPUT' : 'TOO_LARGE',
+    ]);
+  });
+});
+
+describe('viewer', () => {
+  it('is the caller, and null without a key', async () => {
+    expect(await house.call(ViewerDocument, {}, 'sk-team-a')).toEqual({
+      data: {
+        viewer: {
+          role: 'INTERNAL_USER',
+          keyHash: 'internal_user-team-a',
+          key: null,
+          team: { teamId: 'team-a' },
+          userId: null,
+        },
+      },
+    });
+    expect(await house.call(ViewerDocument, {}, null)).toEqual({ data: { viewer: null } });
+  });
+});

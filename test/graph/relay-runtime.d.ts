@@ -1,0 +1,21 @@
+declare module 'relay-runtime' {
+  interface Subscribed {
+    toPromise(): Promise<unknown>;
+  }
+  export interface Fetched {
+    readonly text: string;
+  }
+  export class RecordSource {
+    toJSON(): Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  }
+  export class Store {
+    constructor(source: RecordSource);
+    getSource(): RecordSource;
+  }
+  export const Network: { create(fetch: (request: Fetched, variables: object) => Promise<unknown>): object };
+  export class Environment {
+    constructor(config: { readonly network: object; readonly store: Store });
+    getStore(): Store;
+  }
+  export function fetchQuery(environment: Environment, query: object, variables: object): Subscribed;
+}

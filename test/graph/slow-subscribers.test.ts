@@ -1,0 +1,83 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it } from 'vitest';
+import { mapStream } from '../../src/domain/pollable-stream.ts';
+import { createBus } from '../../src/runtime/bus.ts';
+import { aSummary } from '../support/seeds.ts';
+import { TraceNamesDocument, TraceUpdatesDocument } from './generated/graphql.ts';
+import { eventually, openGraph } from './graph-server.ts';
+import { overYoga, stall } from './subscribers.ts';
+
+let house: Awaited<ReturnType<typeof openGraph>>;
+afterEach(() => house.close());
+
+/** A bus that counts what each of its subscribers has taken, in the order they came. */
+function countingBus(queueLimit: number): { readonly bus: ReturnType<typeof createBus>; readonly taken: number[] } {
+  const bus = createBus({ queueLimit });
+  const taken: number[] = [];
+  return {
+    taken,
+    bus: {
+      ...bus,
+      subscribe(topic, options) {
+        const feed = bus.subscribe(topic, options);
+        const index = taken.push(0) - 1;
+        return mapStream(feed, (delivery) => {
+          taken[index] = (taken[index] ?? 0) + 1;
+          return delivery;
+        });
+      },
+    },
+  };
+}
+
+describe.each([
+  ['/graphql', '', undefined],
+  ['/graphql as multipart', '', 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0'],
+  ['/graphql/stream', '/stream', undefined],
+])('a subscriber that does not read, on %s', (_name, path, accept) => {
+  it('gets no more than the socket holds, and delays no other subscriber, during 100,000 events', async () => {
+    const { bus, taken } = countingBus(64);
+    house = await openGraph({ platform: { bus } });
+    const stalled = await stall(`${house.url}${path}`, TraceNamesDocument, accept);
+    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber');
+    const reader = overYoga(house.url, TraceUpdatesDocument, {});
+    await eventually(() => bus.subscriberCount() === 2, 'the reading one');
+    const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
+    const before = heapInUse();
+
+    // At the reader's own pace: were the stalled one served too, it would now hold 128 MB.
+    for (let published = 50; published <= 2_000; published += 50) {
+      for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
+      await eventually(() => reader.received.length === published, `event ${published}`);
+    }
+    expect(taken[0]).toBeLessThan(400);
+
+    // And all at once: what is too fast for the reader is dropped, and counted.
+    for (let batch = 0; batch < 98; batch += 1) {
+      for (let index = 0; index < 1_000; index += 1) bus.publish('trace', event);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const heard = (): number =>
+      (reader.received as { data: { traceUpdates: { droppedUpdates: number } } }[]).reduce(
+        (total, { data }) => total + 1 + data.traceUpdates.droppedUpdates,
+        0,
+      );
+    await eventually(() => heard() === 100_000, 'every event heard or counted as missed');
+    reader.received.length = 0;
+    expect(taken[0]).toBeLessThan(400);
+    expect(heapInUse() - before).toBeLessThan(32 * 1024 * 1024);
+
+    stalled.leave();
+    await eventually(() => bus.subscriberCount() === 1, 'the stalled subscriber gone');
+    await reader.leave();
+  });
+});
+
+/** Bytes of live objects, and of what they hold outside the heap. */
+function heapInUse(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

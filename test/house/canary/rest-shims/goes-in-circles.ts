@@ -1,4 +1,0 @@
-// Breaks `rest-shims` and `no-circular`.
-import { field } from '../schema/sees-the-other-door.ts';
-
-export const answer = field;

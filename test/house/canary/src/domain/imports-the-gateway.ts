@@ -1,0 +1,6 @@
+// Breaks `domain` three ways: a floor above, a library, and Node.
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import type { engine } from '../gateway/imports-the-orm.ts';
+
+export const ground = { readFileSync, z, engine: null as typeof engine | null };

@@ -1,0 +1,4 @@
+// Breaks `http`.
+import type { Row } from '../persistence/imports-a-wire-format.ts';
+
+export type Answer = Row;

@@ -1,0 +1,4 @@
+// Breaks `persistence`.
+import type { Format } from '../wire/imports-an-operation.ts';
+
+export type Row = Format;

@@ -1,4 +1,0 @@
-// Breaks `recording`.
-import type { Row } from '../persistence/knows-a-format.ts';
-
-export type Recorded = Row;

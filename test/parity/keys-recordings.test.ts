@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+/** Cases that need rows of users and teams. */
+const OTHER_NOUNS = new Set(['setup team', 'setup user', 'use wrong model', 'update team to unknown']);
+
+/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
+const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
+  status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
+
+const isCompared = (one: RecordedCase): boolean => isTold(one) && !OTHER_NOUNS.has(one.name) && !NOT_WORTH_COPYING(one);
+
+/** A user is made as a key of that user. */
+const asKey = (one: RecordedCase): RecordedCase =>
+  one.path === '/user/new'
+    ? { ...one, path: '/key/generate', body: { user_id: 'kt-user', user_role: 'internal_user' } }
+    : one;
+
+async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
+  const replay = createReplay(app.url, app.adminKey);
+  const compared: KeyComparison[] = [];
+  for (const [index, recorded] of recordedCases('keys').entries()) {
+    const one = asKey(recorded);
+    if (typeof one.wait_before_s === 'number') await sleep(one.wait_before_s * 1_000);
+    // The reference was called by another client at the same time.
+    const busy = one.name === 'parallel over' ? replay.send(slowly(one)) : null;
+    if (busy !== null) await sleep(300);
+    const answer = await replay.send(one);
+    await busy;
+    if (isCompared(recorded)) compared.push(compareKeyAnswer(index, recorded, answer));
+  }
+  return compared;
+}
+
+const slowly = (one: RecordedCase): RecordedCase => ({
+  ...one,
+  body: { model: 'oa', messages: [{ role: 'user', content: 'sleep:1000' }] },
+});
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', () => {
+  let all: readonly KeyComparison[] = [];
+  beforeAll(async () => {
+    const upstream = await startRecordedUpstream();
+    const to = (name: string, model: string, further: object = {}) => ({
+      model_name: name,
+      litellm_params: { model, api_base: upstream.base, api_key: 'k', ...further },
+    });
+    const app = await startApp({
+      config: {
+        model_list: [
+          to('oa', 'openai/tiny-1'),
+          to('gpt-4o', 'openai/gpt-4o'),
+          to('slow', 'openai/tiny-1', { timeout: 1, max_retries: 0 }),
+          to('emb', 'openai/text-embedding-3-small'),
+        ],
+      },
+    });
+    try {
+      all = await replayed(app);
+    } finally {
+      await app.stop();
+      await upstream.stop();
+    }
+  }, 120_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  });
+
+  it('have the same status in 95 of 100 cases', () => {
+    expect(all.length).toBeGreaterThan(120);
+    expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('have the same shape in 90 of 100 cases', () => {
+    const alike = all.filter(({ status, shape }) => status === null && shape === null);
+    expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
+  });
+});
+
+function report(compared: readonly KeyComparison[]): string {
+  const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
+  const lines = differing.map(
+    ({ index, name, status, shape, text }) =>
+      `#${index} ${name}: ${status ?? ''} ${shape ?? ''}\n    ${text.slice(0, 240)}`,
+  );
+  const statuses = compared.filter(({ status }) => status === null).length;
+  return [...lines, `statuses ${statuses}, shapes ${compared.length - differing.length} of ${compared.length}`].join(
+    '\n',
+  );
+}

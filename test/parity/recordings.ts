@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+/** Recorded answers of the reference. Not part of the repository. */
+const FOLDER = new URL('../../../shared/data/reference/', import.meta.url);
+
+/** One recorded request with its answer. */
+export interface RecordedCase {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly role: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly body?: unknown;
+  readonly raw_body?: string | null;
+  readonly form?: RecordedForm | null;
+  readonly wait_before_s?: number | null;
+  readonly expected?: string;
+  readonly status: number;
+  readonly response_body: unknown;
+  /** Length of the whole body, when only its beginning is recorded. */
+  readonly truncated?: number;
+  readonly capture?: Readonly<Record<string, string>> | null;
+}
+
+interface RecordedForm {
+  readonly data?: Readonly<Record<string, string>>;
+  /** File name, content and media type by field. */
+  readonly files?: Readonly<Record<string, readonly [string, string, string]>>;
+}
+
+/** Whether the recordings are beside the repository. */
+export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
+
+/** Recorded cases of one file, in the order of recording. */
+export const recordedCases = (name: string): readonly RecordedCase[] =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
+
+/** Whether the answer of a case is known. The others are sent, because later cases may depend on them. */
+export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';
+
+/** The fake upstream of the recordings, in a process of its own. */
+export async function startRecordedUpstream(): Promise<{
+  readonly base: string;
+  readonly stop: () => Promise<void>;
+}> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [fileURLToPath(new URL('upstream.mjs', FOLDER))], {
+    env: { ...process.env, UP_PORT: String(port) },
+    stdio: 'ignore',
+  });
+  const exited = once(child, 'exit');
+  const base = `http://127.0.0.1:${port}`;
+  for (;;) {
+    const answer = await fetch(`${base}/__calls`).catch(() => null);
+    if (answer?.ok) break;
+    if (child.exitCode !== null) throw new Error('The recorded upstream did not start.');
+  }
+  return {
+    base: `${base}/v1`,
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('No free port.');
+  return address.port;
+}
+
+/** Answer to a replayed case. */
+export interface ReplayedAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly contentType: string;
+}
+
+/** Sends recorded cases to a server, in order, with the values that earlier answers gave. */
+export function createReplay(url: string, adminKey: string) {
+  const captured = new Map<string, string>();
+  const fill = (text: string): string =>
+    text.replaceAll(/\{\{(\w+)\}\}/g, (_all, name: string) => captured.get(name) ?? '');
+
+  function bodyOf(one: RecordedCase): { readonly body?: BodyInit; readonly contentType?: string } {
+    if (one.form) return formOf(one.form);
+    if (typeof one.raw_body === 'string')
+      return { body: Buffer.from(fill(one.raw_body), 'latin1'), contentType: 'application/json' };
+    if (one.body === undefined || one.body === null) return {};
+    return { body: fill(JSON.stringify(one.body)), contentType: 'application/json' };
+  }
+
+  function credentialOf({ role }: RecordedCase): Record<string, string> {
+    if (role === 'admin') return { authorization: `Bearer ${adminKey}` };
+    return role?.startsWith('key:') ? { authorization: `Bearer ${captured.get(role.slice(4)) ?? ''}` } : {};
+  }
+
+  return {
+    /** Sets a value for later cases, as an answer would. */
+    capture: (name: string, value: string): void => void captured.set(name, value),
+    async send(one: RecordedCase): Promise<ReplayedAnswer> {
+      const { body, contentType } = bodyOf(one);
+      const sent = Object.entries(one.headers ?? {}).map(([name, value]) => [name.toLowerCase(), fill(value)]);
+      const answer = await fetch(`${url}${fill(one.path)}`, {
+        method: one.method,
+        redirect: 'manual',
+        headers: {
+          ...(contentType === undefined ? {} : { 'content-type': contentType }),
+          ...credentialOf(one),
+          ...(Object.fromEntries(sent) as Record<string, string>),
+        },
+        ...(body === undefined ? {} : { body }),
+      });
+      const text = await answer.text();
+      for (const [name, path] of Object.entries(one.capture ?? {})) {
+        const value = memberAt(parsed(text), path);
+        if (typeof value === 'string') captured.set(name, value);
+      }
+      return { status: answer.status, text, contentType: answer.headers.get('content-type') ?? '' };
+    },
+  };
+}
+
+function formOf({ data = {}, files }: RecordedForm): { readonly body: BodyInit; readonly contentType?: string } {
+  if (files === undefined)
+    return { body: new URLSearchParams(data).toString(), contentType: 'application/x-www-form-urlencoded' };
+  const form = new FormData();
+  for (const [name, value] of Object.entries(data)) form.set(name, value);
+  for (const [name, [filename, content, type]] of Object.entries(files))
+    form.set(name, new File([content], filename, { type }));
+  return { body: form };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const memberAt = (value: unknown, path: string): unknown =>
+  path.split('.').reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The shape of an answer: its outermost fields, those of `error`, and `error.type`. A stream has the fields of all its
+ * events. A field that is null counts as absent, except in `error`.
+ */
+export function shapeOf(body: unknown): readonly string[] {
+  const value = typeof body === 'string' ? (parsed(body) ?? body) : body;
+  if (typeof value === 'string') return shapeOfStream(value);
+  if (Array.isArray(value)) return ['[]'];
+  if (!isObject(value)) return [typeof value];
+  return [...new Set(fieldsOf(value))].toSorted();
+}
+
+function shapeOfStream(text: string): readonly string[] {
+  const events = text
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(5).trim());
+  if (events.length === 0) return [text === '' ? 'empty' : 'text'];
+  const fields = events.flatMap((data) => {
+    const value = parsed(data);
+    return isObject(value) ? fieldsOf(value) : [data];
+  });
+  return [...new Set(fields)].toSorted();
+}
+
+function fieldsOf(value: Readonly<Record<string, unknown>>): readonly string[] {
+  const outer = Object.keys(value).filter((name) => value[name] !== null);
+  const { error, detail } = value;
+  if (Array.isArray(detail)) return [...outer, 'detail[]'];
+  if (!isObject(error)) return outer;
+  return [...outer, ...Object.keys(error).map((name) => `error.${name}`), `error.type=${String(error['type'])}`];
+}

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+/** Cases that need rows of users, teams and budgets. */
+const OTHER_NOUNS = new Set(['setup user', 'setup team', 'management/v1/budgets']);
+
+/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
+const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
+  status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
+
+const isCompared = (one: RecordedCase): boolean => isTold(one) && !OTHER_NOUNS.has(one.name) && !NOT_WORTH_COPYING(one);
+
+/** A user is made as a key of that user. */
+const asKey = (one: RecordedCase): RecordedCase =>
+  one.path === '/user/new'
+    ? { ...one, path: '/key/generate', body: { user_id: 's-user', user_role: 'internal_user' } }
+    : one;
+
+/** The day and the keys of the recording, as those of this run: answers have them as names of members. */
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
+  const replay = createReplay(app.url, app.adminKey);
+  const compared: KeyComparison[] = [];
+  for (const [index, recorded] of recordedCases('spend').entries()) {
+    const day = Date.parse(`${today()}T00:00:00Z`);
+    const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
+    const dated = JSON.parse(
+      JSON.stringify(asKey(recorded)).replaceAll('2026-11-21', near(-1)).replaceAll('2026-11-23', near(1)),
+    ) as RecordedCase;
+    if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
+    const answer = await replay.send(dated);
+    if (isCompared(recorded)) compared.push(compareKeyAnswer(index, anonymous(recorded), anonymousAnswer(answer)));
+  }
+  return compared;
+}
+
+const HASH = /[0-9a-f]{64}|litellm_proxy_master_key/g;
+/** Client of the recording, and of this run. */
+const AGENT = /(User-Agent: )[\w.-]+(\/[\w.]+)?/g;
+const hidden = (text: string): string => text.replaceAll(HASH, 'hash').replaceAll(AGENT, '$1agent');
+const anonymousAnswer = <Answer extends { readonly text: string }>(answer: Answer): Answer => ({
+  ...answer,
+  text: hidden(answer.text),
+});
+
+/** A long answer is recorded only in part: its first item is compared. */
+function anonymous(one: RecordedCase): RecordedCase {
+  if (one.truncated === undefined || typeof one.response_body !== 'string')
+    return { ...one, response_body: JSON.parse(hidden(JSON.stringify(one.response_body))) as unknown };
+  const begin = one.response_body.slice(0, one.response_body.indexOf(',{"request_id"'));
+  return { ...one, response_body: JSON.parse(hidden(`${begin}]`)) as unknown };
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', () => {
+  let all: readonly KeyComparison[] = [];
+  beforeAll(async () => {
+    const upstream = await startRecordedUpstream();
+    const to = (name: string, model: string) => ({
+      model_name: name,
+      litellm_params: { model, api_base: upstream.base, api_key: 'k' },
+    });
+    const app = await startApp({
+      config: {
+        model_list: [
+          to('oa', 'openai/tiny-1'),
+          to('gpt-4o', 'openai/gpt-4o'),
+          to('emb', 'openai/text-embedding-3-small'),
+        ],
+      },
+    });
+    try {
+      all = await replayed(app);
+    } finally {
+      await app.stop();
+      await upstream.stop();
+    }
+  }, 120_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  });
+
+  it('have the same status in 95 of 100 cases', () => {
+    expect(all.length).toBeGreaterThan(55);
+    expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('have the same shape in 90 of 100 cases', () => {
+    const alike = all.filter(({ status, shape }) => status === null && shape === null);
+    expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
+  });
+});
+
+function report(compared: readonly KeyComparison[]): string {
+  const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
+  const lines = differing.map(
+    ({ index, name, status, shape, text }) =>
+      `#${index} ${name}: ${status ?? ''} ${shape ?? ''}\n    ${text.slice(0, 240)}`,
+  );
+  const statuses = compared.filter(({ status }) => status === null).length;
+  return [...lines, `statuses ${statuses}, shapes ${compared.length - differing.length} of ${compared.length}`].join(
+    '\n',
+  );
+}

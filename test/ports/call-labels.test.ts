@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { A_CALL, spanId, traceId } from './samples.ts';
+
+const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
+
+/** A call that the call log can hold, by number. */
+function aCall(number: number, fields: Partial<SpendRow> = {}): CallRecord {
+  const ids = { traceId: traceId(number), spanId: spanId(number) };
+  const own = { id: `call-${number}`, callId: `call-${number}` };
+  const error = fields.error?.message ?? null;
+  return { spend: { ...A_CALL.spend, ...own, ...ids, ...fields }, span: { ...A_CALL.span, ...ids, error } };
+}
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`labels of calls on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    let bare: Database;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+      bare = await scratch.openBare();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    const commit = async (calls: readonly CallRecord[]): Promise<void> =>
+      void (await stores.calls.append(calls.map((call) => stores.calls.keep(call))));
+    const stored = ({ spend }: CallRecord): Promise<readonly SpendRow[]> =>
+      stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
+
+    it('are stored, those of a call and those of its user agent', async () => {
+      const agent = ['User-Agent: curl', 'User-Agent: curl/8.1'];
+      const calls = [
+        aCall(1, { endUser: ODD, sessionId: ODD, tags: [ODD, ...agent] }),
+        aCall(2, { tags: agent }),
+        aCall(3, { tags: [] }),
+        aCall(4, { endUser: 'customer', callId: 'client-call' }),
+        aCall(5, { tags: ['User-Agent: other'] }),
+        aCall(6, { sessionId: 'session', error: { code: '500', message: ODD }, status: 'failure' }),
+      ];
+      await commit(calls);
+      for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
+    });
+
+    it('are none for segments of versions without labels', async () => {
+      const calls = [aCall(1), aCall(2, { callId: 'client-call' })];
+      await commit(calls);
+      const [segment]: { readonly rows: string }[] = await bare.orm.em.fork().execute('select rows from call_segment');
+      const profiles = JSON.parse(segment?.rows ?? '') as unknown[][];
+      const earlier = profiles.map((profile) =>
+        profile.slice(0, profile.findIndex((value) => Array.isArray(value) && Array.isArray(value[0])) + 1),
+      );
+      expect(earlier.map(({ length }) => length)).toEqual(profiles.map(({ length }) => length - 4));
+      await bare.orm.em.fork().execute('update call_segment set rows = ?', [JSON.stringify(earlier)]);
+      for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
+    });
+  });

@@ -1,0 +1,193 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PackedExport } from '../../src/domain/traces/packed.ts';
+import { SPAN_ROW_MEMBERS } from '../../src/domain/traces/span-rows.ts';
+import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
+import { packExport } from '../../src/ingest/pack-export.ts';
+import { aTracePacker } from '../support/trace-packer.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
+
+const BEFORE = 'Migration20261121110000_gateway_calls';
+
+/** Spans of a trace by their numbers; letters beyond Latin-1 are several bytes. */
+interface Sent {
+  readonly trace: number;
+  readonly spans: readonly number[];
+}
+
+const from = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, at) => first + at);
+const saying = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
+
+function anExport(...sent: readonly Sent[]): PackedExport {
+  const spans = sent.flatMap(({ trace, spans: numbers }) =>
+    numbers.map((span) => ({
+      traceId: traceId(trace),
+      spanId: spanId(span),
+      name: saying(trace, span),
+      startTimeUnixNano: `${START_MS + span}000001`,
+      endTimeUnixNano: `${START_MS + span}000002`,
+      attributes: [{ key: 'gen_ai.prompt', value: { stringValue: saying(trace, span) } }],
+    })),
+  );
+  const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
+  return packExport({ bytes, contentType: 'application/json', contentEncoding: undefined }, DEFAULT_OTLP_LIMITS);
+}
+
+const keyOf = (trace: number) => ({ traceId: traceId(trace), traceRef: traceRefOf(TEAM_KEY, traceId(trace)) });
+
+it('stands in blocks in an order that only a migration which lays them out may change', () => {
+  const first = ['spanId', 'parentSpanId', 'name', 'kind', 'type', 'agent', 'service', 'startNs', 'endNs', 'status'];
+  const next = ['error', 'model', 'inputTokens', 'outputTokens', 'inputPreview', 'requestId', 'cost', 'bodyAt'];
+  const last = ['payload', 'provider', 'framework', 'callId', 'gateway', 'source', 'estimate'];
+  expect(SPAN_ROW_MEMBERS).toEqual([...first, ...next, ...last]);
+});
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`the first spans of traces, on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    beforeEach(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open({ bodies: aTracePacker() });
+    });
+    afterEach(() => scratch.remove());
+
+    const store = (...sent: readonly Sent[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
+
+    /** Spans with rows of their own, and traces in blocks. */
+    async function counts(): Promise<readonly number[]> {
+      const { orm } = await scratch.openBare();
+      const db = orm.em.fork().getKysely<never>();
+      const { rows } = await sql<{ spans: number | string; traces: number | string }>`
+        select (select count(*) from span) as spans, (select count(*) from sheet_trace) as traces`.execute(db);
+      return rows.flatMap(({ spans, traces }) => [Number(spans), Number(traces)]);
+    }
+
+    /** The names of a trace's spans, and what the payload of each says. */
+    async function read(trace: number): Promise<readonly (readonly [name: string, input: string | undefined])[]> {
+      const heads = (await stores.traces.listSpans([keyOf(trace)])).get(keyOf(trace).traceRef) ?? [];
+      return Promise.all(
+        heads.map(async ({ name, spanId: id }) => {
+          const span = await stores.traces.findSpan([keyOf(trace)], id);
+          return [name, span?.input] as const;
+        }),
+      );
+    }
+
+    const whole = (trace: number, spans: readonly number[]) =>
+      spans.map((span) => [saying(trace, span), saying(trace, span)] as const);
+
+    it('become rows when calls of a trace are noted, and nothing is left of them when it is removed', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [3] });
+      const before = await read(1);
+      const call = { traceId: traceId(1), name: 'late' };
+      const late = [8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
+      for (const span of late) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
+      expect(await counts()).toEqual([4, 2]);
+      expect((await read(1)).filter(([name]) => name !== 'late')).toEqual(before);
+      expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);
+      expect(await scratch.everything()).toContain(saying(1, 1));
+      expect(await stores.traces.remove([keyOf(1)])).toBe(1);
+      expect(await scratch.everything()).not.toContain(saying(1, 1));
+      expect(await counts()).toEqual([0, 1]);
+      expect(await read(2)).toEqual([[saying(2, 3), saying(2, 3)]]);
+    });
+
+    it('are stored as a block, and read like later spans', async () => {
+      await store({ trace: 1, spans: [1, 3] }, { trace: 2, spans: [1] });
+      expect(await counts()).toEqual([0, 2]);
+      await store({ trace: 1, spans: [2, 4] }, { trace: 3, spans: [9] });
+      expect(await counts()).toEqual([2, 3]);
+      expect(await read(1)).toEqual(whole(1, [1, 2, 3, 4]));
+      expect(await read(2)).toEqual(whole(2, [1]));
+      expect(await read(3)).toEqual(whole(3, [9]));
+      const pages = await stores.traces.listSpanPage(keyOf(1), null, 3);
+      expect(pages.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => saying(1, span)));
+      const [, , last] = pages;
+      const behind = await stores.traces.listSpanPage(keyOf(1), last ?? null, 3);
+      expect(behind.map(({ name }) => name)).toEqual([saying(1, 4)]);
+    });
+
+    it('are stored once by a second process, with the rest of their export', async () => {
+      await store({ trace: 1, spans: [1, 2] });
+      const other = await scratch.open({ bodies: aTracePacker() });
+      const again = anExport({ trace: 2, spans: [1] }, { trace: 1, spans: [2, 3] }, { trace: 3, spans: [1, 2] });
+      const summaries = await other.traces.ingestExport(TEAM_KEY, again);
+      expect(summaries.map(({ traceId: id, spanCount }) => [id, spanCount])).toEqual([
+        [traceId(2), 1],
+        [traceId(1), 3],
+        [traceId(3), 2],
+      ]);
+      expect(await other.traces.ingestExport(TEAM_KEY, again)).toEqual([]);
+      expect(await counts()).toEqual([1, 3]);
+      expect([await read(1), await read(2), await read(3)]).toEqual([
+        whole(1, [1, 2, 3]),
+        whole(2, [1]),
+        whole(3, [1, 2]),
+      ]);
+    });
+
+    it('stay with their trace under concurrent exports, some of them sent twice', async () => {
+      const sent = Array.from({ length: 23 }, (_, at) => ({ trace: 1 + (at % 20), spans: from(1, 1 + (at % 20)) }));
+      for (const some of [sent.slice(0, 3), sent.slice(3)]) await Promise.all(some.map((one) => store(one)));
+      for (const { trace, spans } of sent) expect(await read(trace)).toEqual(whole(trace, spans));
+      expect(await counts()).toEqual([0, 20]);
+      expect((await scratch.keptBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
+    });
+
+    it('is not stored again when it is sent again, alone or with more', async () => {
+      await store({ trace: 1, spans: [1, 2] });
+      await store({ trace: 1, spans: [2, 1] });
+      const [grown] = await store({ trace: 1, spans: [1, 2, 3] });
+      expect([grown?.spanCount, await counts(), await read(1)]).toEqual([3, [1, 1], whole(1, [1, 2, 3])]);
+    });
+
+    it('has rows where two exports of one commit bring the same trace, but for the first', async () => {
+      await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
+      expect([await counts(), await read(1)]).toEqual([[1, 1], whole(1, [1, 2])]);
+    });
+
+    it('has rows where there are more than a hundred spans', async () => {
+      await store({ trace: 1, spans: from(1, 100) }, { trace: 2, spans: from(1, 101) });
+      expect([await counts(), await read(1)]).toEqual([[101, 1], whole(1, from(1, 100))]);
+      expect(await read(2)).toEqual(whole(2, from(1, 101)));
+    });
+
+    it('are deleted with their trace, and neighbours stay', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
+      await stores.traces.remove([keyOf(2)]);
+      expect([await counts(), await read(2)]).toEqual([[0, 2], []]);
+      expect((await scratch.everything()).includes(saying(2, 1))).toBe(false);
+      expect([await read(1), await read(3)]).toEqual([whole(1, [1, 2]), whole(3, [1, 2])]);
+      await stores.traces.remove([keyOf(1), keyOf(3)]);
+      expect([await counts(), await scratch.keptBodies()]).toEqual([[0, 0], []]);
+    });
+
+    it('keep their structure after redaction', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
+      await stores.traces.redact([keyOf(1)], new Date(START_MS));
+      expect(await counts()).toEqual([2, 1]);
+      expect(await read(1)).toEqual([1, 2].map((span) => [saying(1, span), '']));
+      expect(await read(2)).toEqual(whole(2, [1]));
+    });
+
+    it('has rows again after the way back, and is read by them once more', async () => {
+      await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
+      const before = [
+        await stores.traces.listSpans([keyOf(1), keyOf(2)]),
+        await stores.traces.findSpan([keyOf(1)], spanId(2)),
+      ];
+      const migrator = new Migrator((await scratch.openBare()).orm.em);
+      await migrator.down({ to: BEFORE });
+      await migrator.up();
+      expect(await counts()).toEqual([3, 0]);
+      expect([
+        await stores.traces.listSpans([keyOf(1), keyOf(2)]),
+        await stores.traces.findSpan([keyOf(1)], spanId(2)),
+      ]).toEqual(before);
+    });
+  });

@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SpendFilter, SpendGrouping } from '../../src/domain/spend/spend-reports.ts';
+import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { aSpendRow, picos, spanId, traceId } from './samples.ts';
+
+const DAY = 86_400_000;
+const DAY_1 = Date.UTC(2026, 0, 1);
+const ALL: SpendFilter = { from: null, to: null, any: {}, visibleTo: null };
+const MOST = 2n ** 62n;
+
+/** A call of a day, by number. */
+const aRow = (number: number, fields: Partial<SpendRow> = {}): SpendRow => {
+  const startedAt = fields.startedAt ?? new Date(DAY_1 + number);
+  return aSpendRow({
+    id: `call-${number}`,
+    callId: `call-${number}`,
+    responseId: `answer-${number}`,
+    traceId: traceId(number),
+    spanId: spanId(number),
+    cost: picos(1_000n),
+    endedAt: new Date(startedAt.getTime() + 10),
+    ...fields,
+    startedAt,
+  });
+};
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`SpendReports on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    const idsOf = async (
+      filter: Partial<SpendFilter>,
+      page: Partial<Parameters<Stores['spendReports']['rows']>[0]> = {},
+    ) =>
+      (
+        await stores.spendReports.rows({
+          filter: { ...ALL, ...filter },
+          sort: 'startTime',
+          descending: false,
+          limit: 100,
+          from: 0,
+          ...page,
+        })
+      ).map(({ id }) => id);
+    const groupsOf = (grouping: Partial<SpendGrouping>) =>
+      stores.spendReports.groups({ filter: ALL, by: [], limit: 100, ...grouping });
+
+    it('finds rows by every field, time, cost and id', async () => {
+      const odd = aRow(2, {
+        keyHash: 'b'.repeat(64),
+        userId: 'user-b',
+        teamId: 'team-b',
+        endUser: 'customer',
+        sessionId: 'session',
+        tags: ['one', 'two'],
+        modelGroup: 'group',
+        model: 'gpt',
+        provider: 'openai',
+        deploymentId: 'deployment',
+        callType: 'aembedding',
+        status: 'failure',
+        error: { code: 'UPSTREAM_FAILED', message: 'failed' },
+        cost: picos(5_000n),
+      });
+      await stores.spend.append([aRow(1), odd, aRow(3)]);
+      const values = {
+        key: 'b'.repeat(64),
+        user: 'user-b',
+        team: 'team-b',
+        endUser: 'customer',
+        session: 'session',
+        tag: 'two',
+        model: 'openai/gpt',
+        modelGroup: 'group',
+        provider: 'openai',
+        deployment: 'deployment',
+        callType: 'aembedding',
+        status: 'failure',
+        errorCode: 'UPSTREAM_FAILED',
+      } as const;
+      for (const [field, value] of Object.entries(values)) {
+        const found = await idsOf({ any: { [field]: ['absent', value] } });
+        const others = await idsOf({ any: {}, none: { [field]: [value] } });
+        expect([field, found, others]).toEqual([field, ['call-2'], ['call-1', 'call-3']]);
+      }
+      expect(await idsOf({ any: { model: ['gpt'] } })).toEqual(['call-2']);
+      expect(await idsOf({ from: odd.startedAt, to: new Date(DAY_1 + 3) })).toEqual(['call-2']);
+      expect(await idsOf({ minCost: picos(1_001n) })).toEqual(['call-2']);
+      expect(await idsOf({ maxCost: picos(4_999n) })).toEqual(['call-1', 'call-3']);
+      for (const requestId of ['answer-2', 'call-2']) expect(await idsOf({ requestId })).toEqual(['call-2']);
+    });
+
+    it('shows only the calls of a key or its user', async () => {
+      const [own, other] = ['a'.repeat(64), 'b'.repeat(64)];
+      await stores.spend.append([
+        aRow(1, { keyHash: own, userId: null }),
+        aRow(2, { keyHash: other, userId: 'user-a' }),
+        aRow(3, { keyHash: other, userId: 'user-b' }),
+      ]);
+      expect(await idsOf({ visibleTo: { keyHash: own, userId: null } })).toEqual(['call-1']);
+      expect(await idsOf({ visibleTo: { keyHash: own, userId: 'user-a' } })).toEqual(['call-1', 'call-2']);
+    });
+
+    it('pages in both directions, by number and by the row before', async () => {
+      const at = new Date(DAY_1);
+      const rows = [1, 2, 3, 4].map((number) => aRow(number, { startedAt: at, cost: picos(BigInt(10 - number)) }));
+      await stores.spend.append(rows);
+      expect(await idsOf({}, { from: 1, limit: 2 })).toEqual(['call-2', 'call-3']);
+      expect(await idsOf({}, { from: rows[1] as SpendRow, limit: 2 })).toEqual(['call-3', 'call-4']);
+      expect(await idsOf({}, { from: rows[1] as SpendRow, descending: true })).toEqual(['call-1']);
+      expect(await idsOf({}, { sort: 'spend', descending: true })).toEqual(['call-1', 'call-2', 'call-3', 'call-4']);
+      expect(await stores.spendReports.count(ALL, 3)).toBe(3);
+      expect(await stores.spendReports.count(ALL, 9)).toBe(4);
+    });
+
+    it('adds up exactly, with null for a missing value', async () => {
+      await stores.spend.append([
+        aRow(1, { cost: picos(MOST), endUser: 'x' }),
+        aRow(2, { cost: picos(1n), endUser: 'x', status: 'failure', error: { code: 'E', message: '' } }),
+        aRow(3, { cost: null, usage: null }),
+      ]);
+      const groups = await groupsOf({ by: ['endUser'] });
+      expect(groups).toEqual([
+        {
+          of: { endUser: 'x' },
+          startMs: null,
+          calls: 2,
+          failures: 1,
+          inputTokens: 20,
+          outputTokens: 40,
+          cacheReadTokens: 6,
+          cacheWriteTokens: 4,
+          cost: MOST + 1n,
+          successMs: 10,
+        },
+        expect.objectContaining({ of: { endUser: null }, calls: 1, inputTokens: 0, cost: 0n }),
+      ]);
+    });
+
+    it('groups by day of a time zone', async () => {
+      await stores.spend.append([
+        aRow(1, { startedAt: new Date(DAY_1 + DAY - 1) }),
+        aRow(2, { startedAt: new Date(DAY_1 + DAY) }),
+      ]);
+      const daysOf = async (offsetMs: number) =>
+        new Set((await groupsOf({ bucket: { ms: DAY, offsetMs } })).map(({ startMs }) => startMs));
+      expect(await daysOf(0)).toEqual(new Set([DAY_1, DAY_1 + DAY]));
+      expect(await daysOf(-3_600_000)).toEqual(new Set([DAY_1 + 3_600_000]));
+    });
+
+    it('groups by each tag of a call, and only by the tags that are asked for', async () => {
+      await stores.spend.append([aRow(1, { tags: ['a', 'b'] }), aRow(2, { tags: ['b'] }), aRow(3)]);
+      const tagsOf = async (any: SpendFilter['any'], none: SpendFilter['none'] = {}) =>
+        (await groupsOf({ filter: { ...ALL, any, none }, by: ['tag'] })).map(({ of, calls }) => [of.tag, calls]);
+      expect(await tagsOf({})).toEqual([
+        ['b', 2],
+        ['a', 1],
+      ]);
+      expect(await tagsOf({ tag: ['a'] })).toEqual([['a', 1]]);
+    });
+
+    it('keeps the groups of the highest cost', async () => {
+      await stores.spend.append([aRow(1, { model: 'cheap' }), aRow(2, { model: 'dear', cost: picos(9_999n) })]);
+      const groups = await groupsOf({ by: ['model'], limit: 1 });
+      expect(groups.map(({ of }) => of.model)).toEqual(['demo/dear']);
+    });
+  });

@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newBudget } from '../../src/domain/budgets/budget.ts';
+import { newCustomer } from '../../src/domain/customers/customer.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import { newOrganization } from '../../src/domain/organizations/organization.ts';
+import { newProject } from '../../src/domain/projects/project.ts';
+import type { RowStore, Stamps } from '../../src/domain/row-store.ts';
+import { newTag } from '../../src/domain/tags/tag.ts';
+import { ALL_TEAMS, newTeam } from '../../src/domain/teams/team.ts';
+import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
+import { newInvitation } from '../../src/domain/users/invitation.ts';
+import { ALL_USERS, newUser } from '../../src/domain/users/user.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+import { picos, START_MS } from './samples.ts';
+
+interface AnyRow extends Stamps {
+  readonly id: string;
+}
+
+/** A store with any rows: the cases of a table have different types. */
+type AnyStore = RowStore<AnyRow, unknown>;
+
+const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
+const LIMITS = {
+  maxBudget: picos(2n ** 70n),
+  softBudget: picos(1n),
+  budgetDuration: '30d',
+  rpmLimit: 5,
+  tpmLimit: 2 ** 40,
+  tpdLimit: 7,
+  maxParallelRequests: 0,
+};
+const stamps = (at: number) => {
+  const now = new Date(START_MS + at);
+  return { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
+};
+
+/** Every noun: its store, and a row with every member set. */
+const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => AnyRow>> = {
+  budgets: (id, at) =>
+    newBudget({ ...LIMITS, modelMaxBudget: { b: 1, a: { c: null } }, allowedModels: ['m'] }, about(id, at)),
+  users: (id, at) =>
+    newUser(
+      {
+        ...LIMITS,
+        alias: 'A',
+        email: `${id}@Example.com`,
+        role: 'proxy_admin',
+        models: ['b', 'a'],
+        metadata: { z: 1 },
+      },
+      about(id, at),
+    ),
+  invitations: (id, at) => newInvitation('user', about(id, at)),
+  teams: (id, at) =>
+    newTeam(
+      {
+        ...LIMITS,
+        alias: 'T_100%',
+        organizationId: 'o',
+        modelAliases: { fast: 'demo' },
+        blocked: true,
+        memberPermissions: ['/key/generate'],
+        memberBudgetId: 'b',
+      },
+      about(id, at),
+    ),
+  teamMembers: (id, at) => ({ id, teamId: 't', userId: id, role: 'admin', budgetId: 'b', ...stamps(at) }),
+  organizations: (id, at) => newOrganization({ models: ['m'] }, { ...about(id, at), alias: 'Org', budgetId: 'b' }),
+  organizationMembers: (id, at) => ({
+    id,
+    organizationId: 'o',
+    userId: id,
+    role: 'org_admin',
+    budgetId: null,
+    ...stamps(at),
+  }),
+  projects: (id, at) => newProject({ alias: 'P', tags: ['x'], blocked: true }, { ...about(id, at), teamId: 't' }),
+  customers: (id, at) => newCustomer({ blocked: true, allowedModelRegion: 'eu', defaultModel: 'm' }, about(id, at)),
+  tags: (id, at) => newTag({ description: 'd', models: ['m'], budgetId: 'b' }, about(id, at)),
+};
+
+/** What the stores of users, teams and what belongs to them promise. */
+export function tenancyStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`tenancy stores on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: TenancyStores;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    describe.each(Object.keys(NOUNS) as (keyof TenancyStores)[])('%s', (name) => {
+      const store = () => stores[name] as unknown as AnyStore;
+      const rowOf = NOUNS[name];
+
+      it('returns rows unchanged, and none for an unknown id', async () => {
+        await store().add(rowOf('one', 0), rowOf('two', 1));
+        expect(await store().find('one')).toEqual(rowOf('one', 0));
+        expect(await store().findMany(['two', 'three', 'one'])).toEqual([rowOf('one', 0), rowOf('two', 1)]);
+        expect(await store().find('three')).toBeNull();
+      });
+
+      it('refuses an existing id, and adds none of the rows', async () => {
+        await store().add(rowOf('one', 0));
+        await expect(store().add(rowOf('two', 0), rowOf('one', 0))).rejects.toThrow(Conflict);
+        expect(await store().find('two')).toBeNull();
+      });
+
+      it('applies all concurrent changes of one row', async () => {
+        await store().add(rowOf('one', 0));
+        const later = (row: AnyRow): AnyRow => ({ ...row, updatedAt: new Date(row.updatedAt.getTime() + 1) });
+        await Promise.all([1, 2, 3].map(() => store().change('one', later)));
+        expect((await store().find('one'))?.updatedAt).toEqual(new Date(START_MS + 3));
+        expect(await store().change('two', later)).toBeNull();
+      });
+
+      it('removes rows, and returns those that existed', async () => {
+        await store().add(rowOf('one', 0), rowOf('two', 1));
+        expect(await store().remove(['one', 'three'])).toEqual([rowOf('one', 0)]);
+        expect(await store().remove(['one'])).toEqual([]);
+        expect(await store().find('two')).toEqual(rowOf('two', 1));
+      });
+    });
+
+    it('pages by offset and after a row, both ways', async () => {
+      for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) await stores.users.add(newUser({}, about(id, at >> 1)));
+      const page = { filter: ALL_USERS, sort: 'created_at', descending: false, limit: 2, from: 0 } as const;
+      const ids = async (more: object) => (await stores.users.list({ ...page, ...more })).map(({ id }) => id);
+      expect(await ids({})).toEqual(['a', 'b']);
+      expect(await ids({ from: 3 })).toEqual(['d']);
+      expect(await ids({ from: { createdAt: new Date(START_MS), id: 'a' } })).toEqual(['b', 'c']);
+      expect(await ids({ descending: true, from: { createdAt: new Date(START_MS + 1), id: 'c' } })).toEqual(['b', 'a']);
+      expect(await ids({ sort: 'user_id', descending: true })).toEqual(['d', 'c']);
+      expect(await stores.users.count(ALL_USERS)).toBe(4);
+    });
+
+    it('filters users by every condition', async () => {
+      await stores.users.add(
+        newUser({ email: 'Ann@Example.com', role: 'internal_user' }, about('ann')),
+        newUser({ email: 'b_b@other.org', ssoUserId: 's' }, about('bob')),
+      );
+      const ids = async (filter: object) =>
+        (await stores.users.all({ ...ALL_USERS, ...filter })).map(({ id }) => id).toSorted();
+      expect(await ids({})).toEqual(['ann', 'bob']);
+      expect(await ids({ emailPart: 'EXAMPLE' })).toEqual(['ann']);
+      expect(await ids({ emailPart: '_' })).toEqual(['bob']);
+      expect(await ids({ emails: ['ann@example.com'] })).toEqual(['ann']);
+      expect(await ids({ role: 'internal_user', ids: ['bob'] })).toEqual([]);
+      expect(await ids({ ssoUserIds: ['s'] })).toEqual(['bob']);
+      expect(await ids({ ids: [] })).toEqual([]);
+    });
+
+    it('refuses an email that another user has in another case, also by a change', async () => {
+      await stores.users.add(newUser({ email: 'a@x.org' }, about('a')), newUser({}, about('b')));
+      await expect(stores.users.add(newUser({ email: 'A@X.org' }, about('c')))).rejects.toThrow(Conflict);
+      const taking = stores.users.change('b', (user) => ({ ...user, email: 'A@x.org', emailKey: 'a@x.org' }));
+      await expect(taking).rejects.toThrow(Conflict);
+    });
+
+    it('filters teams by part of the alias and by organization, and refuses a second membership', async () => {
+      await stores.teams.add(
+        newTeam({ alias: 'T_100%', organizationId: 'o' }, about('t1')),
+        newTeam({ alias: 'Tx100' }, about('t2')),
+      );
+      const ids = async (filter: object) => (await stores.teams.all({ ...ALL_TEAMS, ...filter })).map(({ id }) => id);
+      expect(await ids({ aliasPart: 't_1' })).toEqual(['t1']);
+      expect(await ids({ aliasPart: '0%' })).toEqual(['t1']);
+      expect(await ids({ organizationId: 'o' })).toEqual(['t1']);
+      const member = { teamId: 't1', userId: 'u', role: 'user', budgetId: null, ...stamps(0) } as const;
+      await stores.teamMembers.add({ ...member, id: 'm1' });
+      await expect(stores.teamMembers.add({ ...member, id: 'm2' })).rejects.toThrow(Conflict);
+      expect(await stores.teamMembers.all({ teamIds: ['t1'], userIds: null })).toEqual([{ ...member, id: 'm1' }]);
+    });
+  });
+}

@@ -1,0 +1,14 @@
+/** Error fields of a request whose model name is missing or invalid: the message stands twice. */
+export const aboutModel = (message: string, param: string | null = null) => ({
+  message,
+  type: 'invalid_request_error',
+  param,
+  provider_specific_fields: { error: message },
+});
+
+/** `error.type` of an upstream failure, by its status. */
+export function upstreamErrorType(status: number): string {
+  if (status === 429) return 'throttling_error';
+  if (status === 403) return 'permission_error';
+  return status >= 500 ? 'internal_server_error' : 'invalid_request_error';
+}

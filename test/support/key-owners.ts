@@ -1,0 +1,42 @@
+import { type Limits, NO_LIMITS } from '../../src/domain/budgets/limits.ts';
+import { ZERO_USD } from '../../src/domain/money.ts';
+import type { KeyOwners } from '../../src/domain/owners/key-owners.ts';
+
+type Given = Partial<Limits>;
+
+/** Owners of a key: user `u`, team `t`, member and organization `o`, where a test gives their limits. */
+export function someOwners({
+  user,
+  team,
+  member,
+  organization,
+  teamMetadata = {},
+  hasOwnLimits = true,
+}: {
+  readonly user?: Given;
+  readonly team?: Given;
+  readonly member?: Given;
+  readonly organization?: Given;
+  readonly teamMetadata?: Readonly<Record<string, unknown>>;
+  /** Whether the member's limits are its own. */
+  readonly hasOwnLimits?: boolean;
+}): KeyOwners {
+  const limits = (given: Given): Limits => ({ ...NO_LIMITS, ...given });
+  return {
+    user: user === undefined ? null : { id: 'u', role: null, models: [], limits: limits(user), spentBefore: ZERO_USD },
+    team:
+      team === undefined
+        ? null
+        : {
+            id: 't',
+            blocked: false,
+            models: [],
+            modelAliases: {},
+            metadata: teamMetadata,
+            limits: limits(team),
+            spentBefore: ZERO_USD,
+          },
+    member: member === undefined ? null : { role: 'user', models: [], limits: limits(member), hasOwnLimits },
+    organization: organization === undefined ? null : { id: 'o', models: [], limits: limits(organization) },
+  };
+}

@@ -1,0 +1,48 @@
+import { ZERO_USD } from '../../src/domain/money.ts';
+import type { RowStore } from '../../src/domain/row-store.ts';
+import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
+import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
+
+const refuse = (): never => {
+  throw new Error('Users and teams are tested with a real store.');
+};
+
+const NO_ROWS: RowStore<never, unknown, string> = {
+  add: refuse,
+  find: refuse,
+  findMany: refuse,
+  all: refuse,
+  list: refuse,
+  count: refuse,
+  change: refuse,
+  remove: refuse,
+};
+
+/** Stores of a test that has no users and teams. */
+export const noTenancy: TenancyStores = {
+  budgets: NO_ROWS,
+  customers: NO_ROWS,
+  invitations: NO_ROWS,
+  organizations: NO_ROWS,
+  organizationMembers: NO_ROWS,
+  projects: NO_ROWS,
+  tags: NO_ROWS,
+  teams: NO_ROWS,
+  teamMembers: NO_ROWS,
+  users: NO_ROWS,
+};
+
+/** Stores of a test that has no releases of the catalog and no responses. */
+export const OTHER_STORES = {
+  catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
+  responses: { forget: async () => 0 },
+  ping: async () => {},
+  writable: async () => {},
+};
+
+/** Totals of a store without spend. */
+export const noTotals: Pick<SpendStore, 'totalOf' | 'totalsOf' | 'totalsOfOwners'> = {
+  totalOf: async () => ZERO_USD,
+  totalsOf: async () => new Map(),
+  totalsOfOwners: async () => new Map(),
+};

@@ -1,0 +1,19 @@
+import type { Platform } from '../../resolvers/operation/scope.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+
+function needsUpstream(): never {
+  throw new Error('Files, batches, probes and token counts are tested with a real upstream.');
+}
+
+/** What no test of the graph asks of a gateway. */
+export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
+  placeFor: needsUpstream,
+  deployment: needsUpstream,
+  upstreamModelAt: needsUpstream,
+  recordBatch: needsUpstream,
+  pass: needsUpstream,
+  countTokens: needsUpstream,
+  preview: needsUpstream,
+  probe: needsUpstream,
+  lastProbe: needsUpstream,
+};

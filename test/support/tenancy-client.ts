@@ -1,0 +1,55 @@
+import { afterAll, beforeAll } from 'vitest';
+import { startApp, type TestApp } from './start-app.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** An answer with its parsed body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** Starts the product for the tests of a file, and sends JSON to it. */
+export function tenancyClient() {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+
+  async function send(method: string, path: string, body?: unknown, key = app.adminKey): Promise<Answer> {
+    const answer = await app.call(method, path, body, { authorization: key === '' ? '' : `Bearer ${key}` });
+    return { status: answer.status, body: (await answer.json()) as Json };
+  }
+
+  return {
+    send,
+    get: (path: string, key?: string) => send('GET', path, undefined, key),
+    post: (path: string, body: unknown, key?: string) => send('POST', path, body, key),
+    /** A new user; returns its key. */
+    async user(draft: object): Promise<string> {
+      return String((await send('POST', '/user/new', draft)).body['key']);
+    },
+    /** A new key. */
+    async key(draft: object): Promise<string> {
+      return String((await send('POST', '/key/generate', draft)).body['key']);
+    },
+  };
+}
+
+/** The envelope of a failure. */
+export const envelope = (
+  status: number,
+  message: string,
+  type = 'internal_server_error',
+  param: string | null = null,
+) => ({
+  status,
+  body: { error: { message, type, param, code: String(status) } },
+});
+
+/** The form `{"detail":{"error":…}}` of a failure. */
+export const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
+
+/** A call of a model. */
+export const chat = (model = 'demo') => ({ model, messages: [{ role: 'user', content: 'hi' }] });

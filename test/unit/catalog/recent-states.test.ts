@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import { createRecentStates } from '../../../src/runtime/catalog/recent-states.ts';
+import { createSnapshot, entryOf } from '../../../src/runtime/catalog/snapshot.ts';
+
+const anEntry = (id: string): CatalogEntry => entryOf([id, {}]);
+const aState = (id: string, entries: readonly CatalogEntry[]): CatalogSnapshot =>
+  createSnapshot({ id, takenAt: new Date(0), source: 'upstream', entries });
+
+/** Replaces states one after another, a second apart, and says which can still be read. */
+function replaced(states: readonly CatalogSnapshot[], wait = 0): readonly string[] {
+  let nowMs = 0;
+  const kept = createRecentStates({ now: () => new Date(0), monotonicMs: () => nowMs });
+  for (const [at, state] of states.slice(0, -1).entries()) {
+    nowMs += 1_000;
+    kept.keep(state, states[at + 1] as CatalogSnapshot);
+  }
+  nowMs += wait;
+  return [...new Set(states)].filter((state) => kept.find(state.id) === state).map(({ id }) => id);
+}
+
+describe('states that were replaced', () => {
+  const shared = Array.from({ length: 100 }, (_, at) => anEntry(`e${at}`));
+  const small = (count: number): readonly CatalogSnapshot[] =>
+    Array.from({ length: count }, (_, at) => aState(`s${at}`, [...shared, anEntry('own')]));
+
+  it('are kept for ten minutes', () => {
+    const states = small(3);
+    expect([replaced(states, 598_999), replaced(states, 599_000), replaced(states, 600_000)]).toEqual([
+      ['s0', 's1'],
+      ['s1'],
+      [],
+    ]);
+  });
+  it('are at most sixteen', () => {
+    expect(replaced(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
+  });
+  it('are fewer when they share little, but the last one is always kept', () => {
+    const big = (id: string, count: number) =>
+      aState(
+        id,
+        Array.from({ length: count }, (_, at) => anEntry(`${at}`)),
+      );
+    const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
+    expect([replaced(states.slice(0, 4)), replaced(states)]).toEqual([['b', 'c'], ['e']]);
+  });
+  it('are known once, and not beside the current one', () => {
+    const [a, b] = [aState('a', shared), aState('b', [])];
+    expect(replaced([a, b, a, b])).toEqual(['a']);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import { createCatalogResultCache } from '../../../src/domain/catalog/result-cache.ts';
+
+const ENTRY: CatalogEntry = { id: 'gpt', provider: 'openai', mode: 'chat', row: {} };
+const aSnapshot = (id: string): CatalogSnapshot => ({
+  id,
+  takenAt: new Date(0),
+  source: 'embedded',
+  entries: [ENTRY],
+  find: () => null,
+});
+
+it('gives one object for one request, until the catalog replaces its snapshot', () => {
+  const first = aSnapshot('first');
+  const second = aSnapshot('second');
+  let current = first;
+  const cache = createCatalogResultCache({ current: () => current });
+  const filters = { provider: null, mode: null, model: null, capabilities: {} };
+  const made: string[] = [];
+  const find = (snapshot: CatalogSnapshot) =>
+    cache.found(snapshot, { filters }, () => {
+      made.push(snapshot.id);
+      return { snapshot, entries: [ENTRY] };
+    });
+  expect(find(first)).toBe(find(first));
+  expect(find(second)).not.toBe(find(second));
+  current = second;
+  expect(find(second)).toBe(find(second));
+  expect(find(first)).not.toBe(find(first));
+  expect(made).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
+});
+
+it('joins the models of a snapshot once, of older ones too', () => {
+  const first = aSnapshot('first');
+  const cache = createCatalogResultCache({ current: () => aSnapshot('second') });
+  expect(cache.models(first)).toBe(cache.models(first));
+  expect(cache.models(first).all).toHaveLength(1);
+});
+
+it('two catalogs share nothing', () => {
+  const snapshot = aSnapshot('one');
+  const [one, other] = [1, 2].map(() => createCatalogResultCache({ current: () => snapshot }));
+  expect(one?.models(snapshot)).not.toBe(other?.models(snapshot));
+});

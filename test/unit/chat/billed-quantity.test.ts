@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { EMBEDDINGS, SPEECH } from '../../../src/domain/inference/endpoint.ts';
+import { billedQuantityOf } from '../../../src/domain/inference/billed-quantity.ts';
+
+const speech = (input: unknown) => billedQuantityOf(SPEECH, { model: 'm', input });
+
+it.each([
+  ['', 0],
+  ['Hello', 5],
+  ['Zoë 😀', 5],
+  ['\uD83D', 1],
+])('%j has %i characters', (input, count) => {
+  expect(speech(input)).toEqual({ unit: 'character', count });
+});
+
+it('what its answer counts is not measured before', () => {
+  expect(billedQuantityOf(EMBEDDINGS, { model: 'm', input: 'Hello' })).toBeUndefined();
+});

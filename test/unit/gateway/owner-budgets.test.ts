@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { countersOf } from '../../../src/domain/admission/counters.ts';
+import { BudgetExceeded } from '../../../src/domain/errors.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../../../src/domain/money.ts';
+import { chargedOf, chargesOf, hasBudget } from '../../../src/gateway/budget-charges.ts';
+import { createBudgets, type CostReservation } from '../../../src/gateway/budgets.ts';
+import { anAdmission } from '../../support/admission.ts';
+import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
+import { someOwners } from '../../support/key-owners.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const usd = (amount: number): Usd => usdFrom(amount) ?? ZERO_USD;
+const NAMES = { userId: 'u', teamId: 't' };
+const NOW = new Date(0);
+
+type Given = Parameters<typeof someOwners>[0];
+
+const chargesFor = (given: Given, differing: Parameters<typeof aKey>[0] = {}) =>
+  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(given) }), usd(1), NOW).map(
+    ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
+  );
+
+const text = (subject: string, budget: number): string =>
+  `Budget has been exceeded! ${subject} Current cost: 9.0, Max budget: ${budget}.0`;
+
+describe('budgets of owners', () => {
+  it('are checked in the order member, key, team, organization', () => {
+    const owners = { team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, organization: { maxBudget: usd(4) } };
+    expect(chargesFor({ ...owners, user: { maxBudget: usd(5) } }, { maxBudget: usd(1) })).toEqual([
+      { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('TeamMember=u:t', 3) },
+      { counter: `key:${aKey().hash}`, limit: usd(1), refused: 'at', text: text('Key=None (sk-...1234)', 1) },
+      { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
+      { counter: 'organization:o', limit: usd(4), refused: 'at', text: text('Organization=o', 4) },
+    ]);
+  });
+
+  it('check the default of a team for its members last', () => {
+    expect(chargesFor({ team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, hasOwnLimits: false })).toEqual([
+      { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
+      { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
+    ]);
+  });
+
+  it('of a user hold for keys without a team', () => {
+    const user = { maxBudget: usd(5) };
+    expect(chargesFor({ user }, { teamId: null })).toEqual([
+      { counter: 'user:u', limit: usd(5), refused: 'at', text: text('User=u', 5) },
+    ]);
+    expect(chargesFor({ user, team: {} })).toEqual([]);
+  });
+
+  it('of zero refuse the first call, on every scope', () => {
+    const none = { maxBudget: ZERO_USD };
+    const charges = chargesFor({ team: none, member: none, organization: none });
+    expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);
+  });
+
+  it('are known to be there or not', () => {
+    const has = (given: Given): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(given) }));
+    const budget = { maxBudget: ZERO_USD };
+    expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([has({ organization: budget }), has({}), has({ team: {}, user: budget })]).toEqual([true, false, false]);
+  });
+
+  it('have counters that other ids do not share', () => {
+    const counters = countersOf(chargedOf(aKey({ teamId: 'a', userId: '","b' })));
+    const others = countersOf(chargedOf(aKey({ teamId: 'a","', userId: 'b' })));
+    expect(counters.filter((counter) => others.includes(counter))).toEqual([`key:${aKey().hash}`]);
+  });
+});
+
+/** Budgets where every call is expected to cost 3 USD. */
+function budgetsOfThree() {
+  const admission = anAdmission();
+  const budgets = createBudgets({
+    admission,
+    expectations: { of: () => ({ cost: usd(3), learn: () => {} }) },
+    isFree: () => false,
+    errorKind: 'unprocessable',
+    now: () => NOW,
+  });
+  return { admission, budgets };
+}
+
+describe('concurrent calls of keys of one team', () => {
+  it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
+    'pass its budget by one call and what calls cost above their reservations at most (seed %i)',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const limit = usd(30);
+      const { admission, budgets } = budgetsOfThree();
+      const owners = someOwners({ team: { maxBudget: limit } });
+      const callers = ['a', 'b', 'c', 'd'].map((letter) =>
+        aCaller(aKey({ hash: letter.repeat(64), teamId: 't', owners })),
+      );
+      const open: CostReservation[] = [];
+      let [spent, above, refused] = [0n, 0n, 0];
+      const settleOne = (): void => {
+        const [one] = open.splice(random(open.length), 1);
+        const cost = usd(random(5));
+        if (cost > usd(3)) above += cost - usd(3);
+        spent += cost;
+        one?.settle(cost);
+        // A second end changes nothing.
+        one?.settle(cost);
+      };
+      for (let step = 0; step < 300; step += 1) {
+        const caller = callers[random(callers.length)] ?? callers[0];
+        if (caller === undefined) throw new Error('There are no callers.');
+        try {
+          const reservation = await budgets.reserve(caller, { deployment: aDeployment(), request: null });
+          if (reservation !== null) open.push(reservation);
+        } catch (failure) {
+          if (!(failure instanceof BudgetExceeded)) throw failure;
+          refused += 1;
+        }
+        if (open.length > 0 && random(3) > 0) settleOne();
+      }
+      while (open.length > 0) settleOne();
+      expect(admission.counts()).toEqual({ open: 0, expired: 0 });
+      expect(admission.usedOf('team:t')).toBe(spent);
+      expect(spent - limit <= usd(3) + above).toBe(true);
+      expect([refused > 0, spent >= limit]).toEqual([true, true]);
+    },
+  );
+});
+
+describe('a user with keys in and without a team', () => {
+  it('spends with both', async () => {
+    const { admission, budgets } = budgetsOfThree();
+    const call = { deployment: aDeployment(), request: null };
+    const limits = { user: { maxBudget: usd(5) } };
+    const own = aCaller(aKey({ userId: 'u', owners: someOwners(limits) }));
+    const inTeam = aCaller(aKey({ ...NAMES, owners: someOwners({ ...limits, team: { maxBudget: usd(9) } }) }));
+    (await budgets.reserve(own, call))?.settle(usd(1));
+    (await budgets.reserve(inTeam, call))?.settle(usd(4));
+    expect([admission.usedOf('user:u'), admission.usedOf('team:t')]).toEqual([usd(5), usd(4)]);
+    expect(() => budgets.check(own)).toThrow('User=u Current cost: 5.0, Max budget: 5.0');
+    expect(budgets.check(inTeam)).toBeUndefined();
+  });
+
+  it('spends with each turn of a session', async () => {
+    const { admission, budgets } = budgetsOfThree();
+    const owners = someOwners({ team: { maxBudget: usd(5) }, organization: { maxBudget: usd(9) } });
+    const caller = aCaller(aKey({ ...NAMES, owners }));
+    const reservation = await budgets.reserve(caller, { deployment: aDeployment(), request: null });
+    reservation?.progress(usd(6));
+    expect(() => budgets.check(caller)).toThrow('Team=t Current cost: 6.0, Max budget: 5.0');
+    reservation?.settle(usd(6));
+    expect([admission.usedOf('team:t'), admission.usedOf('organization:o')]).toEqual([usd(6), usd(6)]);
+  });
+
+  it('spends with a batch, of which only key and team are known', async () => {
+    const { admission, budgets } = budgetsOfThree();
+    const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
+    await budgets.check(caller);
+    budgets.charge({ keyHash: caller.keyHash, teamId: 't', userId: null, organizationId: null }, usd(6));
+    expect(admission.usedOf('team:t')).toBe(usd(6));
+    expect(() => budgets.check(caller)).toThrow('Team=t Current cost: 6.0, Max budget: 5.0');
+  });
+});

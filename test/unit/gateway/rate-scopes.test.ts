@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { rateScopesOf } from '../../../src/gateway/rate-scopes.ts';
+import { aKey } from '../../support/chat.ts';
+import { someOwners } from '../../support/key-owners.ts';
+
+const NAMES = { userId: 'u', teamId: 't' };
+const HASH = aKey().hash;
+
+const ofTeam = (metadata: Readonly<Record<string, unknown>>, teamMetadata: Readonly<Record<string, unknown>>) =>
+  rateScopesOf(aKey({ ...NAMES, metadata, owners: someOwners({ team: {}, teamMetadata }) }), 'm');
+
+const perKey = (requests?: number, tokens?: number) => ({ scope: 'model_per_key', id: `${HASH}:m`, requests, tokens });
+const perTeam = (requests?: number, tokens?: number) => ({ scope: 'model_per_team', id: 't:m', requests, tokens });
+
+describe('limits of a call', () => {
+  it('are those of the key, its user, team, membership, model and organization, in this order', () => {
+    const limits = (rpmLimit: number) => ({ rpmLimit, tpmLimit: rpmLimit * 10, maxParallelRequests: rpmLimit * 100 });
+    const key = aKey({
+      ...NAMES,
+      settings: { rpmLimit: 1, tpmLimit: 10, maxParallelRequests: 100 },
+      metadata: { model_rpm_limit: { m: 6 } },
+      owners: someOwners({
+        user: limits(2),
+        team: limits(3),
+        member: limits(4),
+        organization: limits(5),
+        teamMetadata: { model_tpm_limit: { m: 70 } },
+      }),
+    });
+    const all = (scope: string, id: string, requests: number) => ({
+      scope,
+      id,
+      requests,
+      tokens: requests * 10,
+      parallel: requests * 100,
+    });
+    expect(rateScopesOf(key, 'm')).toEqual([
+      all('api_key', HASH, 1),
+      all('user', 'u', 2),
+      all('team', 't', 3),
+      all('team_member', 't:u', 4),
+      perKey(6, 70),
+      perTeam(undefined, 70),
+      all('organization', 'o', 5),
+    ]);
+  });
+
+  it('leave out owners without a limit, and keep a limit of zero', () => {
+    const key = aKey({
+      ...NAMES,
+      owners: someOwners({ user: {}, team: { rpmLimit: 0 }, member: { maxBudget: null } }),
+    });
+    expect(rateScopesOf(key, 'm')).toEqual([
+      { scope: 'team', id: 't', requests: 0, tokens: undefined, parallel: undefined },
+    ]);
+    expect(rateScopesOf(null, 'm')).toEqual([]);
+    expect(rateScopesOf(aKey(NAMES), 'm')).toEqual([]);
+  });
+});
+
+describe('limits of a model of a team', () => {
+  it('hold for each key and for all keys together, where the key has no map', () => {
+    expect(ofTeam({}, { model_rpm_limit: { m: 5 } })).toEqual([perKey(5), perTeam(5)]);
+  });
+
+  it('do not hold for a key with a limit of its own for the model', () => {
+    expect(ofTeam({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perKey(9)]);
+  });
+
+  it('hold only together for a key whose map has other models', () => {
+    expect(ofTeam({ model_rpm_limit: { other: 9 } }, { model_rpm_limit: { m: 5 } })).toEqual([perTeam(5)]);
+  });
+
+  it('are chosen for requests and tokens separately', () => {
+    expect(ofTeam({ model_rpm_limit: { m: 9 } }, { model_rpm_limit: { m: 5 }, model_tpm_limit: { m: 50 } })).toEqual([
+      perKey(9, 50),
+      perTeam(undefined, 50),
+    ]);
+  });
+
+  it('leave other models alone', () => {
+    expect(ofTeam({}, { model_rpm_limit: { other: 5 } })).toEqual([]);
+  });
+});

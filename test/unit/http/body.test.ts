@@ -1,0 +1,63 @@
+import type { IncomingMessage } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readBody, RequestAborted } from '../../../rest-shims/http/body.ts';
+import { TooLarge } from '../../../src/domain/errors.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** A request whose body the test writes. */
+function aRequest(headers: Record<string, string>): { request: IncomingMessage; body: PassThrough } {
+  const body = new PassThrough({ highWaterMark: 64 * MEGABYTE });
+  return { request: Object.assign(body, { headers }) as unknown as IncomingMessage, body };
+}
+
+const bytesOf = (length: number, seed: number): Buffer => {
+  const below = randomFrom(seed);
+  return Buffer.from(Uint8Array.from({ length }, () => below(256)));
+};
+
+describe('a body', () => {
+  it.each([
+    ['small and declared', 10_000, true],
+    ['small and undeclared', 10_000, false],
+    ['large and declared', 3 * MEGABYTE + 1, true],
+    ['large and undeclared', 3 * MEGABYTE + 1, false],
+  ])('%s is read whole, however it is cut', async (_what, length, declared) => {
+    const sent = bytesOf(length, length);
+    for (let seed = 1; seed <= 5; seed += 1) {
+      const below = randomFrom(seed);
+      const headers = declared ? { 'content-length': String(length) } : { 'transfer-encoding': 'chunked' };
+      const { request, body } = aRequest(headers);
+      const read = readBody(request, 4 * MEGABYTE);
+      for (let at = 0; at < length;) {
+        const end = Math.min(length, at + 1 + below(seed === 1 ? length : 70_000));
+        body.write(sent.subarray(at, end));
+        at = end;
+      }
+      body.end();
+      expect(sent.equals(await read)).toBe(true);
+    }
+  });
+
+  it.each([
+    [2 * MEGABYTE, { 'transfer-encoding': 'chunked' }],
+    [2 * MEGABYTE, { 'content-length': String(MEGABYTE) }],
+  ])('of more than is allowed is refused with the documented words', async (length, headers) => {
+    const { request, body } = aRequest(headers);
+    const read = Promise.resolve(readBody(request, MEGABYTE));
+    body.end(Buffer.alloc(length));
+    await expect(read).rejects.toThrow(
+      new TooLarge('Request size is too large. Request size is 2 MB. Max size is 1 MB', MEGABYTE),
+    );
+  });
+
+  it('that breaks off rejects with RequestAborted', async () => {
+    const { request, body } = aRequest({ 'content-length': String(3 * MEGABYTE) });
+    const read = Promise.resolve(readBody(request, 4 * MEGABYTE));
+    body.write(Buffer.alloc(2 * MEGABYTE));
+    setImmediate(() => body.destroy());
+    await expect(read).rejects.toThrow(RequestAborted);
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { DESCRIPTIONS, exampleOf } from '../../../rest-shims/docs-examples.ts';
+import { restRoutes } from '../../../src/http/routes.ts';
+
+it('every route has a description, and every description a route', () => {
+  expect(Object.keys(DESCRIPTIONS).toSorted()).toEqual(restRoutes.map(({ name }) => name).toSorted());
+});
+
+it.each([
+  ['traces.get', 'curl "http://a/v1/traces/$TRACE_ID" -H "Authorization: Bearer $KEY"'],
+  ['files.delete', 'curl -X DELETE "http://a/v1/files/$ID" -H "Authorization: Bearer $KEY"'],
+  ['catalog.get', 'curl "http://a/model_catalog/$MODEL"'],
+])('the example of %s', (wanted, example) => {
+  const row = restRoutes.find(({ name }) => name === wanted);
+  expect(row && exampleOf(row, 'http://a')).toBe(example);
+});

@@ -1,0 +1,22 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { refusedConnections } from '../../../src/http/failure-log.ts';
+
+afterEach(() => vi.useRealTimers());
+
+it('refused connections are one line a second for each reason, and a count of the others', () => {
+  vi.useFakeTimers();
+  const lines: unknown[] = [];
+  const line = (facts: object, event: string): void => void lines.push([facts, event]);
+  const refused = refusedConnections({ debug: line, info: line, warn: line, error: line });
+  for (let nth = 0; nth < 50; nth += 1) refused('network', '192.0.2.1');
+  refused('total', null);
+  vi.advanceTimersByTime(1_000);
+  refused('network', '192.0.2.2');
+  const event = 'a connection was refused: max_connections';
+  expect(lines).toEqual([
+    [{ reason: 'network', network: '192.0.2.1' }, event],
+    [{ reason: 'total', network: null }, event],
+    [{ kind: 'network', leftOut: 49 }, `${event} (further warnings omitted)`],
+    [{ reason: 'network', network: '192.0.2.2' }, event],
+  ]);
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { budgetOf, nextReset, windowLimit, windowsOf, withResets } from '../../../src/domain/keys/budget-windows.ts';
+import { windowEnd } from '../../../src/domain/keys/durations.ts';
+import type { Usd } from '../../../src/domain/money.ts';
+import { aKey } from '../../support/chat.ts';
+
+const usd = (dollars: number): Usd => BigInt(Math.round(dollars * 1e12)) as Usd;
+
+describe('the end of a budget window', () => {
+  it.each([
+    ['1d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
+    ['24h', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
+    // A Sunday, and a Monday at midnight.
+    ['7d', '2026-11-22T22:13:00Z', '2026-11-23T00:00:00Z'],
+    ['1w', '2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],
+    ['2w', '2026-11-22T22:13:00Z', '2026-12-06T00:00:00Z'],
+    ['30d', '2026-11-22T22:13:00Z', '2026-12-01T00:00:00Z'],
+    ['1mo', '2026-12-31T23:59:59Z', '2027-01-01T00:00:00Z'],
+    ['3mo', '2026-11-22T22:13:00Z', '2027-02-01T00:00:00Z'],
+    ['10d', '2026-11-22T22:13:00Z', '2026-12-02T00:00:00Z'],
+    ['5h', '2026-11-22T13:20:00Z', '2026-11-22T15:00:00Z'],
+    ['5h', '2026-11-22T15:00:00Z', '2026-11-22T20:00:00Z'],
+    ['5h', '2026-11-22T23:00:00Z', '2026-11-23T01:00:00Z'],
+    ['15m', '2026-11-22T13:20:00Z', '2026-11-22T13:30:00Z'],
+    ['30s', '2026-11-22T13:20:31Z', '2026-11-22T13:21:00Z'],
+  ])('of %s at %s is %s', (duration, now, end) => {
+    expect(windowEnd(duration, new Date(now))).toEqual(new Date(end));
+  });
+
+  it.each(['', 'xyz', '0d', '1y', '-1d', '999999999mo'])('of %j is refused', (duration) => {
+    expect(() => windowEnd(duration, new Date(0))).toThrow(InvalidInput);
+  });
+
+  it('is always later than now, and is the end of its own last instant', () => {
+    // Windows of several days begin with the day they are asked on, so that these have no fixed end.
+    for (const duration of ['1d', '7d', '30d', '1mo', '6h', '15m', '30s'])
+      for (let minute = 0; minute < 60 * 24 * 40; minute += 977) {
+        const now = new Date(Date.UTC(2026, 0, 1) + minute * 60_000);
+        const end = windowEnd(duration, now);
+        expect(end.getTime()).toBeGreaterThan(now.getTime());
+        expect(windowEnd(duration, new Date(end.getTime() - 1))).toEqual(end);
+      }
+  });
+});
+
+describe('the windows of a key', () => {
+  const now = new Date('2026-11-22T12:00:00Z');
+  const later = new Date('2026-11-23T00:00:01Z');
+  const wanted = [
+    { budgetDuration: '1d', maxBudget: '1' },
+    { budgetDuration: '30d', maxBudget: '10' },
+  ];
+
+  it('begin with what was spent before', () => {
+    const windows = windowsOf(wanted, { now, total: usd(4), before: [] });
+    expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
+    const kept = windowsOf([{ budgetDuration: '1d', maxBudget: '3' }], { now: later, total: usd(9), before: windows });
+    expect(kept).toEqual([{ ...windows[0], maxBudget: '3' }]);
+  });
+
+  it('begin anew one by one', () => {
+    const key = aKey({
+      budgetDuration: '1mo',
+      budgetResetAt: new Date('2026-12-01T00:00:00Z'),
+      settings: { budgetLimits: windowsOf(wanted, { now, total: usd(0), before: [] }) },
+    });
+    expect(nextReset(key)).toEqual(new Date('2026-11-23T00:00:00Z'));
+    const reset = withResets(key, later, usd(7));
+    expect(reset.settings.budgetLimits).toEqual([
+      { budgetDuration: '1d', maxBudget: '1', resetAt: '2026-11-24T00:00:00.000Z', spentBefore: '7' },
+      key.settings.budgetLimits?.[1],
+    ]);
+    expect([reset.spentBefore, reset.budgetResetAt]).toEqual([0n, key.budgetResetAt]);
+    const month = withResets(reset, new Date('2026-12-01T00:00:00Z'), usd(8));
+    expect([month.spentBefore, month.budgetResetAt]).toEqual([usd(8), new Date('2027-01-01T00:00:00Z')]);
+  });
+});
+
+describe('a temporary increase', () => {
+  it('holds until its expiry', () => {
+    const key = aKey({
+      maxBudget: usd(10),
+      metadata: { temp_budget_increase: 5, temp_budget_expiry: '2026-11-22T12:00:00Z' },
+    });
+    expect(budgetOf(key, new Date('2026-11-22T11:59:59Z'))).toBe(usd(15));
+    expect(budgetOf(key, new Date('2026-11-22T12:00:00Z'))).toBe(usd(10));
+  });
+});

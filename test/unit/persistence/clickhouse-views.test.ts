@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createViews } from '../../../src/persistence/clickhouse/views.ts';
+
+it('warns, and goes on, where the user may not create views', async () => {
+  const refused = new Unavailable('The trace store does not let us in.', null);
+  const warned: unknown[] = [];
+  const log = { warn: (facts: object, event: string) => void warned.push([facts, event]) };
+  await createViews({ run: () => Promise.reject(refused) }, log);
+  expect(warned).toEqual([
+    [{ err: refused }, 'The views `spans` and `traces` were not created: grant `create view` and `drop view`.'],
+  ]);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { createStatementCache, isCacheable } from '../../../src/persistence/sqlite/statement-cache.ts';
+
+const MOST_KEPT = 64;
+
+function kept() {
+  const dropped: string[] = [];
+  return { dropped, statements: createStatementCache<string>((statement) => void dropped.push(statement)) };
+}
+
+describe('kept statements', () => {
+  it('are found by their text, and give way in the order of their last use', () => {
+    const { statements, dropped } = kept();
+    for (let at = 0; at < MOST_KEPT; at += 1) statements.keep(`select ${at}`, `${at}`);
+    expect(statements.find('select 0')).toBe('0');
+    statements.keep('select 64', '64');
+    expect([dropped, statements.find('select 1'), statements.find('select 0')]).toEqual([['1'], undefined, '0']);
+  });
+
+  it('drop the one before of the same text', () => {
+    const { statements, dropped } = kept();
+    statements.keep('select 1', 'first');
+    statements.keep('select 1', 'second');
+    expect([dropped, statements.find('select 1')]).toEqual([['first'], 'second']);
+  });
+
+  it('are all dropped at the end', () => {
+    const { statements, dropped } = kept();
+    statements.keep('select 1', 'first');
+    statements.keep('select 2', 'second');
+    statements.clear();
+    expect([dropped, statements.find('select 1')]).toEqual([['first', 'second'], undefined]);
+  });
+});
+
+describe('what is worth keeping', () => {
+  it.each([
+    ['select ?', [1], true],
+    ['begin immediate', [], true],
+    ['commit', [], true],
+    ["insert into note values ('a value in the text')", [], false],
+    ['select ?', ['x'.repeat(524_288)], true],
+    ['select ?, ?', ['x'.repeat(524_288), new Uint8Array(1)], false],
+  ])('%s', (sql, parameters, worth) => {
+    expect(isCacheable(sql, parameters)).toBe(worth);
+  });
+});

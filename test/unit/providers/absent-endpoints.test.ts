@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { createAbsentEndpoints } from '../../../src/providers/absent-endpoints.ts';
+import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { UpstreamFailed } from '../../../src/domain/errors.ts';
+import { RESPONSES, RESPONSES_COMPACT } from '../../../src/domain/inference/endpoint.ts';
+
+const at = (apiBase: string): Deployment => ({
+  id: 'd',
+  modelGroup: 'm',
+  provider: 'openai',
+  upstreamModel: 'up',
+  apiBase,
+  apiKey: null,
+  options: {},
+  secrets: {},
+  dropParams: false,
+  timeoutSeconds: 1,
+  priceOverrides: {},
+  baseModel: null,
+});
+const HERE = at('http://here/v1');
+
+const asking = (body: object = {}): ModelRequest => ({
+  endpoint: RESPONSES,
+  model: 'm',
+  stream: false,
+  includeUsage: false,
+  bytes: new Uint8Array(),
+  body: { model: 'm', input: 'x', ...body },
+  callId: null,
+  parent: null,
+});
+
+const answered = (upstreamStatus: number | null, upstreamCode: string | null = null): UpstreamFailed =>
+  new UpstreamFailed('no', { provider: 'openai', upstreamStatus, upstreamCode });
+
+const MINUTE = 60_000;
+
+describe('absent endpoints', () => {
+  it.each([404, 405, 501])('are recorded for %i, for ten minutes', (status) => {
+    let now = 1_000;
+    const absent = createAbsentEndpoints(() => now);
+    expect(absent.has(RESPONSES, HERE)).toBe(false);
+    expect(absent.note(answered(status), asking(), HERE)).toBe(true);
+    now += 10 * MINUTE - 1;
+    expect(absent.has(RESPONSES, HERE)).toBe(true);
+    now += 1;
+    expect(absent.has(RESPONSES, HERE)).toBe(false);
+  });
+
+  it('are recorded for one endpoint at one address', () => {
+    const absent = createAbsentEndpoints(() => 0);
+    absent.note(answered(404), asking(), HERE);
+    expect(absent.has(RESPONSES_COMPACT, HERE)).toBe(false);
+    expect(absent.has(RESPONSES, at('http://there/v1'))).toBe(false);
+    expect(absent.has(RESPONSES, { ...HERE, provider: 'custom_openai' })).toBe(false);
+  });
+
+  it.each([
+    ['another status', answered(400), {}],
+    ['no answer', answered(null), {}],
+    ['a bug', new Error('x'), {}],
+    ['an unknown model', answered(404, 'model_not_found'), {}],
+    ['an unknown response', answered(404), { previous_response_id: 'resp_x' }],
+    ['an unknown conversation', answered(404), { conversation: 'conv_x' }],
+  ])('are not recorded for %s', (_what, failure, body) => {
+    const absent = createAbsentEndpoints(() => 0);
+    expect(absent.note(failure, asking(body), HERE)).toBe(false);
+    expect(absent.has(RESPONSES, HERE)).toBe(false);
+  });
+
+  it('are at most a thousand: the oldest gives way', () => {
+    const absent = createAbsentEndpoints(() => 0);
+    for (let index = 0; index <= 1_000; index += 1) absent.note(answered(404), asking(), at(`http://host-${index}/v1`));
+    expect(absent.has(RESPONSES, at('http://host-0/v1'))).toBe(false);
+    expect(absent.has(RESPONSES, at('http://host-1/v1'))).toBe(true);
+  });
+});

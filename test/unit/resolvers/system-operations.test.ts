@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import { refreshKeys } from '../../../resolvers/keys.ts';
+import { removeExpiredTraces } from '../../../resolvers/trace-removal.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { Forbidden, Unauthenticated } from '../../../src/domain/errors.ts';
+import { SystemCaller } from '../../../src/domain/system-caller.ts';
+import { aCaller } from '../../support/chat.ts';
+
+/** A scope whose trace store and key ring note what they are asked to do. */
+function aScope(caller: Caller | null) {
+  const done: unknown[] = [];
+  const forget = async (beforeMs: number, limit: number): Promise<number> => {
+    done.push([beforeMs, limit]);
+    return 3;
+  };
+  const platform = {
+    stores: { traces: { forget } },
+    callerWatch: { tend: () => done.push('tend') },
+    keyRing: {
+      refresh: async () => {
+        done.push('refresh');
+      },
+    },
+  };
+  const scope = { platform, caller } as unknown as Scope;
+  return { scope, done };
+}
+
+it('background work runs as the process itself', async () => {
+  const { scope, done } = aScope(new SystemCaller('retention'));
+  expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
+  await refreshKeys(scope, undefined);
+  expect(done).toEqual([[7, 5], 'tend', 'refresh']);
+});
+
+it('no credential has the right to it, a proxy administrator’s neither', () => {
+  const administrator = aScope({ ...aCaller(), role: 'proxy_admin', keyHash: 'retention', key: null });
+  expect(() => removeExpiredTraces(administrator.scope, { beforeMs: 7, limit: 5 })).toThrow(Forbidden);
+  const anonymous = aScope(null);
+  expect(() => removeExpiredTraces(anonymous.scope, { beforeMs: 7, limit: 5 })).toThrow(Unauthenticated);
+  expect([administrator.done, anonymous.done]).toEqual([[], []]);
+});

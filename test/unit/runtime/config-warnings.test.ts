@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
+
+/** Sections as the documentation of LiteLLM shows them. */
+const LITELLM = `model_list:
+  - model_name: gpt-4o
+    litellm_params:
+      model: openai/gpt-4o
+      api_key: sk-upstream
+guardrails:
+  - guardrail_name: presidio-mask
+    litellm_params:
+      guardrail: presidio
+      mode: pre_call
+      api_key: sk-guard
+litellm_settings:
+  drop_params: true
+  set_verbose: false
+  cache: true
+  cache_params:
+    type: redis
+    password: sk-redis
+  callbacks: [otel, langfuse, presidio]
+general_settings:
+  master_key: sk-a-long-admin-key
+`;
+
+const EXPECTED = [
+  'config.yaml:6: guardrails: has no effect: no request and no answer is checked, masked or blocked',
+  'config.yaml:15: litellm_settings.cache: has no effect: no answer is cached',
+  'config.yaml:19: litellm_settings.callbacks: "langfuse", "presidio" have no effect: no call is sent there',
+];
+
+describe('sections and keys without an effect', () => {
+  it('are warned about once each, with file and line', () => {
+    expect(warningsFrom({ yaml: LITELLM })).toEqual(EXPECTED);
+  });
+
+  it('end the start with strict_config', () => {
+    expect(faultsFrom({ yaml: `${LITELLM}strict_config: true\n` })).toEqual(EXPECTED);
+    expect(faultsFrom({ yaml: `${LITELLM}strict_config: false\n` })).toEqual([]);
+    expect(faultsFrom({ yaml: 'strict_config: true\ngeneral_settings: { demo_model: true }\n' })).toEqual([]);
+  });
+
+  it('never show a value', () => {
+    const yaml = `${LITELLM}router_settings: { redis_password: sk-router }
+mystery: sk-mystery
+environment_variables: { KEY: sk-variable }
+`;
+    const warnings = warningsFrom({ yaml: yaml.replace('langfuse', '"https://user:sk-callback@host"') });
+    expect(warnings).toHaveLength(6);
+    expect(warnings.join('\n')).not.toContain('sk-');
+    expect(warnings).toContain(
+      'config.yaml:19: litellm_settings.callbacks: an entry, "presidio" have no effect: no call is sent there',
+    );
+  });
+
+  it.each(['false', 'null', '[]', '{}', '""'])('are not warned about when they are switched off: %s', (off) => {
+    const yaml = `guardrails: ${off}\nlitellm_settings: { cache: ${off}, cache_params: { type: redis }, callbacks: ${off} }\n`;
+    expect(warningsFrom({ yaml })).toEqual([]);
+  });
+
+  it('of a model are warned about once for all models', () => {
+    const yaml = `model_list:
+  - { model_name: a, litellm_params: { model: demo, rpm: 5 } }
+  - model_name: b
+    timeout: 5
+    litellm_params:
+      model: demo
+      rpm: 7
+      api_bas: http://127.0.0.1:1
+      input_cost_per_token: 0
+    model_info: { id: b, team_id: red, supports_vision: true }
+`;
+    expect(warningsFrom({ yaml })).toEqual([
+      'config.yaml:2: model_list.0.litellm_params.rpm: has no effect: the limit is not enforced, and does not weight the deployment (in 2 models)',
+      'config.yaml:4: model_list.1.timeout: has no effect here; did you mean litellm_params.timeout?',
+      'config.yaml:8: model_list.1.litellm_params.api_bas: has no effect; did you mean api_base?',
+      'config.yaml:10: model_list.1.model_info.team_id: has no effect: keys of every team may call the model',
+    ]);
+  });
+});
+
+describe('unknown keys', () => {
+  it.each([
+    ['general_setings: { demo_model: true }', '1: general_setings', '; did you mean general_settings?'],
+    ['general_settings:\n  databse_url: x', '2: general_settings.databse_url', '; did you mean database_url?'],
+    ['litellm_settings:\n  callbakcs: [x]', '2: litellm_settings.callbakcs', '; did you mean callbacks?'],
+    ['general_settings:\n  alertting: [x]', '2: general_settings.alertting', '; did you mean alerting?'],
+    [
+      'general_settings:\n  tracing:\n    store:\n      retention_dais: 3',
+      '4: general_settings.tracing.store.retention_dais',
+      '; did you mean retention_days?',
+    ],
+    [
+      'general_settings:\n  drop_params: true',
+      '2: general_settings.drop_params',
+      ' here; did you mean litellm_settings.drop_params?',
+    ],
+    ['general_settings:\n  something_else: 1', '2: general_settings.something_else', ''],
+  ])('are warned about with the nearest known name: %j', (yaml, place, hint) => {
+    expect(warningsFrom({ yaml })).toEqual([`config.yaml:${place}: is not a known setting${hint}`]);
+  });
+});
+
+describe('included files', () => {
+  const files = {
+    'models.yaml': '\nmodel_list:\n  - model_name: b\n    litellm_params: { model: demo, tpm: 1 }\n',
+    'rest.yaml': 'guardrails: [x]\ngeneral_settings:\n  demo_model: maybe\n',
+  };
+
+  it('extend lists, and keep their own file and line', () => {
+    const yaml = 'include: [models.yaml]\nmodel_list:\n  - { model_name: a, litellm_params: { model: demo } }\n';
+    const { deployments } = settingsFrom({ yaml, files });
+    expect(deployments.map(({ modelGroup }) => modelGroup)).toEqual(['a', 'b']);
+    expect(warningsFrom({ yaml, files })).toEqual([
+      'models.yaml:4: model_list.1.litellm_params.tpm: has no effect: the limit is not enforced, and does not weight the deployment',
+    ]);
+  });
+
+  it('replace other sections, and their faults name their file', () => {
+    const yaml = 'include: [rest.yaml]\ngeneral_settings: { graphiql: false }\n';
+    expect(faultsFrom({ yaml, files })).toEqual([
+      'rest.yaml:3: general_settings.demo_model: "maybe" is neither true nor false',
+    ]);
+  });
+
+  it('may include each other, and must exist', () => {
+    const loop = { 'other.yaml': 'include: [config.yaml]\n' };
+    expect(faultsFrom({ yaml: 'include: [other.yaml]\n', files: loop })).toEqual([]);
+    expect(faultsFrom({ yaml: 'include: [missing.yaml]\n' })).toEqual(['missing.yaml: cannot be read (ENOENT)']);
+    expect(faultsFrom({ yaml: 'demo: 1\ninclude: one.yaml\n' })).toEqual([
+      'config.yaml:2: include: is not a list of files',
+    ]);
+  });
+
+  it('name the line of a reference to a variable that is not set', () => {
+    const referring = { 'key.yaml': '# key\ngeneral_settings:\n  master_key: os.environ/MISSING\n' };
+    expect(faultsFrom({ yaml: 'include: [key.yaml]\n', files: referring })).toEqual([
+      'key.yaml:3: general_settings.master_key: the environment variable MISSING it refers to is not set',
+    ]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { createLease, type Lent } from '../../../src/runtime/credentials/expiring-credential.ts';
+
+const MINUTE = 60_000;
+
+/** A lender whose answers come when a test says, and a clock that a test sets. */
+function lender() {
+  const asked: PromiseWithResolvers<Lent<string>>[] = [];
+  const clock = { now: 0 };
+  const lease = createLease(
+    () => {
+      const answer = Promise.withResolvers<Lent<string>>();
+      asked.push(answer);
+      return answer.promise;
+    },
+    () => clock.now,
+  );
+  return {
+    lease,
+    clock,
+    times: () => asked.length,
+    lends: (value: string, until: number) => asked.at(-1)?.resolve({ value, until }),
+    refuses: (message: string) => asked.at(-1)?.reject(new Error(message)),
+  };
+}
+
+/** A lender who has lent `a` for an hour. */
+async function lent() {
+  const one = lender();
+  const first = one.lease();
+  one.lends('a', 60 * MINUTE);
+  expect(await first).toBe('a');
+  return one;
+}
+
+describe('a credential with an expiry', () => {
+  it('is asked for once for all who wait, and then held', async () => {
+    const { lease, times, lends } = lender();
+    const waiting = [lease(), lease(), lease()];
+    lends('a', 60 * MINUTE);
+    expect(await Promise.all([...waiting, lease()])).toEqual(['a', 'a', 'a', 'a']);
+    expect(times()).toBe(1);
+  });
+
+  it('is renewed before it expires, without a waiting caller', async () => {
+    const { lease, clock, times, lends } = await lent();
+    clock.now = 55 * MINUTE - 1;
+    expect([await lease(), times()]).toEqual(['a', 1]);
+    clock.now = 55 * MINUTE;
+    expect([await lease(), await lease(), times()]).toEqual(['a', 'a', 2]);
+    lends('b', 120 * MINUTE);
+    await new Promise(setImmediate);
+    expect([await lease(), times()]).toEqual(['b', 2]);
+  });
+
+  it('is waited for shortly before it ends', async () => {
+    const { lease, clock, lends } = await lent();
+    clock.now = 59.5 * MINUTE;
+    const waiting = lease();
+    lends('b', 120 * MINUTE);
+    expect(await waiting).toBe('b');
+  });
+
+  it('stays good while its renewal is refused, and the lender is left alone for a while', async () => {
+    const { lease, clock, times, refuses, lends } = await lent();
+    clock.now = 56 * MINUTE;
+    expect(await lease()).toBe('a');
+    refuses('no');
+    await new Promise(setImmediate);
+    expect([await lease(), times()]).toEqual(['a', 2]);
+    clock.now += 5_000;
+    expect([await lease(), times()]).toEqual(['a', 3]);
+    lends('b', 120 * MINUTE);
+    await new Promise(setImmediate);
+    expect(await lease()).toBe('b');
+  });
+
+  it('is not asked for by every call where the lender has nothing that lasts longer', async () => {
+    const { lease, clock, times, lends } = await lent();
+    clock.now = 56 * MINUTE;
+    await lease();
+    lends('a', 60 * MINUTE);
+    await new Promise(setImmediate);
+    expect([await lease(), await lease(), times()]).toEqual(['a', 'a', 2]);
+    clock.now += 5_000;
+    expect([await lease(), times()]).toEqual(['a', 3]);
+  });
+
+  it('is refused to all who wait, and to those who come soon after, without asking again', async () => {
+    const { lease, clock, times, refuses, lends } = lender();
+    const waiting = [lease(), lease()];
+    refuses('no');
+    await expect(waiting[0]).rejects.toThrow('no');
+    await expect(waiting[1]).rejects.toThrow('no');
+    await expect(lease()).rejects.toThrow('no');
+    expect(times()).toBe(1);
+    clock.now = 5_000;
+    const later = lease();
+    lends('a', 60 * MINUTE);
+    expect(await later).toBe('a');
+  });
+});

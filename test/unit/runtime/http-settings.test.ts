@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
+import { readSettings } from '../../../src/runtime/settings/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-http-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function httpSettings(general: string, env: Record<string, string> = {}) {
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, general === '' ? '{}\n' : `general_settings:\n  ${general}\n`);
+  return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder, ...env }, keyGenerator).http;
+}
+
+it('CORS is off and the fast path on by default', () => {
+  expect(httpSettings('')).toEqual({ corsOrigins: [], fastPath: true });
+});
+
+it('origins are read from the file; the environment wins', () => {
+  const list = 'cors_allowed_origins: ["https://a.example", "http://localhost:3000", "capacitor://localhost"]';
+  expect(httpSettings(list).corsOrigins).toEqual([
+    'https://a.example',
+    'http://localhost:3000',
+    'capacitor://localhost',
+  ]);
+  expect(httpSettings(list, { LENSGATE_CORS_ORIGINS: ' *, https://b.example ,' }).corsOrigins).toEqual([
+    '*',
+    'https://b.example',
+  ]);
+});
+
+it.each(['https://a.example/', 'a.example', 'https://A.example', 'https://a.example/path', '**', 'null'])(
+  '%s is no origin',
+  (origin) => {
+    const message = `"${origin}" is neither * nor an origin such as https://app.example.com, in lower case`;
+    expect(() => httpSettings(`cors_allowed_origins: ["${origin}"]`)).toThrow(
+      `general_settings.cors_allowed_origins.0: ${message}`,
+    );
+    expect(() => httpSettings('', { LENSGATE_CORS_ORIGINS: origin })).toThrow(`LENSGATE_CORS_ORIGINS: ${message}`);
+  },
+);
+
+it('the fast path is switched off by the environment alone', () => {
+  expect(httpSettings('', { LENSGATE_FAST_PATH: 'off' }).fastPath).toBe(false);
+  expect(() => httpSettings('', { LENSGATE_FAST_PATH: 'no' })).toThrow(
+    'LENSGATE_FAST_PATH: "no" is not one of on, off',
+  );
+});

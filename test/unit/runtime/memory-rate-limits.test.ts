@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { RateAdmission, RateLimit, RateRefusal } from '../../../src/domain/admission/rate-limits.ts';
+import { createMemoryRateLimits } from '../../../src/runtime/admission/memory-rate-limits.ts';
+
+const KEY: RateLimit = { scope: 'api_key', id: 'k', requests: 2, tokens: 100, parallel: 1 };
+
+function limitsAt() {
+  const state = { nowMs: 0 };
+  return { state, limits: createMemoryRateLimits({ clock: { monotonicMs: () => state.nowMs } }) };
+}
+
+const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
+  if (decision.kind !== 'admitted') throw new Error(`refused: ${decision.type}`);
+  return decision;
+};
+
+describe('limits per minute', () => {
+  it('begin a window with the first request, and another a minute later', () => {
+    const { limits, state } = limitsAt();
+    const only = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
+    state.nowMs = 30_000;
+    admitted(limits.admit(only, 0));
+    expect(admitted(limits.admit(only, 0)).standings).toEqual([
+      { scope: 'api_key', type: 'requests', limit: 2, remaining: 0 },
+    ]);
+    state.nowMs = 89_999;
+    expect(limits.admit(only, 0)).toMatchObject({ kind: 'refused', type: 'requests', limit: 2, remaining: 0 });
+    state.nowMs = 90_000;
+    admitted(limits.admit(only, 0));
+  });
+
+  it('count no request that the limit of requests refuses', () => {
+    const { limits } = limitsAt();
+    const other: RateLimit = { scope: 'team', id: 't', requests: 10 };
+    const tight: RateLimit = { scope: 'api_key', id: 'k', requests: 0 };
+    expect(limits.admit([other, tight], 0)).toMatchObject({ scope: 'api_key' });
+    expect(admitted(limits.admit([other], 0)).standings).toMatchObject([{ remaining: 9 }]);
+  });
+
+  it('free the slot of a call that its tokens refuse, and keep its request counted', () => {
+    const { limits } = limitsAt();
+    expect(limits.admit([KEY], 101)).toMatchObject({ type: 'tokens', remaining: 100 });
+    expect(admitted(limits.admit([KEY], 0)).standings).toEqual([
+      { scope: 'api_key', type: 'requests', limit: 2, remaining: 0 },
+      { scope: 'api_key', type: 'tokens', limit: 100, remaining: 100 },
+      { scope: 'api_key', type: 'max_parallel_requests', limit: 1, remaining: 0 },
+    ]);
+  });
+
+  it('end a call once', () => {
+    const { limits } = limitsAt();
+    const tokens: RateLimit = { scope: 'api_key', id: 'k', tokens: 100 };
+    const call = admitted(limits.admit([tokens], 60));
+    call.settle(90);
+    call.settle(0);
+    expect(limits.admit([tokens], 11)).toMatchObject({ type: 'tokens', remaining: 10 });
+  });
+
+  it('free a slot that was not freed within an hour', () => {
+    const { limits, state } = limitsAt();
+    const slots: RateLimit = { scope: 'api_key', id: 'k', parallel: 1 };
+    admitted(limits.admit([slots], 0));
+    state.nowMs = 3_599_999;
+    expect(limits.admit([slots], 0)).toMatchObject({ type: 'max_parallel_requests' });
+    state.nowMs = 3_600_000;
+    admitted(limits.admit([slots], 0));
+  });
+});
+
+/** Numbers below `most`, the same ones for a seed. */
+function randomFrom(seed: number) {
+  let state = seed;
+  return (most: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * most);
+  };
+}
+
+interface Entry {
+  readonly id: string;
+  readonly atMs: number;
+  readonly windowMs: number;
+  tokens: number;
+}
+
+/** The rule, over a list of everything that happened. */
+function createModel() {
+  const windows = new Map<string, number>();
+  const requests: Entry[] = [];
+  const open = new Set<{ readonly ids: readonly string[]; readonly entries: readonly Entry[] }>();
+
+  function windowOf(id: string, nowMs: number): number {
+    const began = windows.get(id);
+    if (began !== undefined && nowMs - began < 60_000) return began;
+    windows.set(id, nowMs);
+    return nowMs;
+  }
+  const inWindow = (id: string, nowMs: number) => {
+    const windowMs = windowOf(id, nowMs);
+    return requests.filter((entry) => entry.id === id && entry.windowMs === windowMs);
+  };
+  const has = (type: string, { id, ...limit }: RateLimit, nowMs: number, expected: number): boolean => {
+    const entries = inWindow(id, nowMs);
+    // Tokens that were settled later than their window are entries without a request.
+    const count = entries.filter(({ atMs }) => atMs >= 0).length;
+    if (type === 'requests') return limit.requests === undefined || count < limit.requests;
+    if (type === 'tokens')
+      return limit.tokens === undefined || entries.reduce((sum, one) => sum + one.tokens, expected) <= limit.tokens;
+    return limit.parallel === undefined || [...open].filter(({ ids }) => ids.includes(id)).length < limit.parallel;
+  };
+  return {
+    admit(limits: readonly RateLimit[], expected: number, nowMs: number) {
+      for (const { id } of limits) windowOf(id, nowMs);
+      const fails = (type: string) => limits.find((limit) => !has(type, limit, nowMs, expected));
+      const first = fails('requests');
+      if (first !== undefined) return { refused: `${first.id} requests` };
+      const entries = limits.map(({ id }) => ({ id, atMs: nowMs, windowMs: windowOf(id, nowMs), tokens: 0 }));
+      requests.push(...entries);
+      for (const type of ['max_parallel_requests', 'tokens']) {
+        const late = fails(type);
+        if (late !== undefined) return { refused: `${late.id} ${type}` };
+      }
+      for (const entry of entries) entry.tokens = expected;
+      const call = { ids: limits.map(({ id }) => id), entries };
+      open.add(call);
+      return {
+        refused: null,
+        settle(used: number, endMs: number): void {
+          open.delete(call);
+          for (const entry of entries) {
+            const windowMs = windowOf(entry.id, endMs);
+            if (windowMs === entry.windowMs) entry.tokens = used;
+            else requests.push({ id: entry.id, atMs: -1, windowMs, tokens: used });
+          }
+        },
+      };
+    },
+  };
+}
+
+describe('random calls of random scopes', () => {
+  it.each(Array.from({ length: 60 }, (_, seed) => [seed + 1]))('are decided as the model decides: seed %i', (seed) => {
+    const random = randomFrom(seed);
+    const { limits, state } = limitsAt();
+    const model = createModel();
+    const maybe = (most: number): number | undefined => (random(3) === 0 ? undefined : random(most));
+    const scopes: readonly RateLimit[] = (['api_key', 'team', 'user', 'model_per_key'] as const).map((scope) => ({
+      scope,
+      id: scope,
+      requests: maybe(6),
+      tokens: maybe(300),
+      parallel: maybe(4),
+    }));
+    const calls: { end: (tokens: number) => void }[] = [];
+    for (let step = 0; step < 200; step += 1) {
+      state.nowMs += random(20_000);
+      const call = calls.length > 0 && random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
+      if (call !== undefined) {
+        call.end(random(80));
+        continue;
+      }
+      const chosen = scopes.filter(() => random(2) === 0);
+      const expected = random(60);
+      const ours = limits.admit(chosen, expected);
+      const theirs = model.admit(chosen, expected, state.nowMs);
+      expect(ours.kind === 'refused' ? `${ours.id} ${ours.type}` : null).toBe(theirs.refused);
+      if (ours.kind === 'admitted' && theirs.refused === null)
+        calls.push({
+          end(tokens) {
+            ours.settle(tokens);
+            theirs.settle?.(tokens, state.nowMs);
+          },
+        });
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createSerialExecutor } from '../../../src/runtime/tasks/serial-executor.ts';
+import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
+
+const open = (waiting = 10) => createSerialExecutor(createWorkQueueLimit({ waiting, bytes: 100 }));
+
+it('does work in its order, never two in one turn', async () => {
+  const { run } = open();
+  let turn = 0;
+  let counting = true;
+  const counted = (async () => {
+    for (; counting; turn += 1) await nextTurn();
+  })();
+  const turns = await Promise.all([1, 2, 3].map((name) => run(() => [name, turn] as const, 1)));
+  counting = false;
+  await counted;
+  expect(turns.map(([name]) => name)).toEqual([1, 2, 3]);
+  expect(new Set(turns.map(([, at]) => at)).size).toBe(3);
+});
+
+it('fails only the work that throws, and gives its room back', async () => {
+  const { run } = open(2);
+  const fails = run(() => {
+    throw new TypeError('no');
+  }, 1);
+  const works = run(() => 'yes', 1);
+  await expect(run(() => 'too many', 1)).rejects.toThrow(Unavailable);
+  await expect(fails).rejects.toThrow(new TypeError('no'));
+  expect(await works).toBe('yes');
+  expect(await run(() => 'again', 1)).toBe('again');
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limit.ts';
+
+it('is bounded by number and by bytes, together for all who wait in it', () => {
+  const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
+  const leave = room.enter(60);
+  expect(() => room.enter(41)).toThrow(new Unavailable('Too much is waiting to be read. Try again shortly.'));
+  room.enter(40);
+  expect(() => room.enter(0)).toThrow(Unavailable);
+  leave();
+  room.enter(60);
+  expect(() => room.enter(0)).toThrow(Unavailable);
+});
+
+it('admits an entry larger than the capacity when the queue is empty', () => {
+  const room = createWorkQueueLimit({ waiting: 2, bytes: 100 });
+  room.enter(1_000)();
+  const leave = room.enter(1);
+  expect(() => room.enter(1_000)).toThrow(Unavailable);
+  leave();
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createShutdownStack } from '../../../src/startup/shutdown-stack.ts';
+
+interface LoggedStep {
+  readonly step: string;
+  readonly message: string;
+}
+
+function aStack() {
+  const logged: LoggedStep[] = [];
+  const stack = createShutdownStack({
+    error(facts: { err?: unknown; step?: string }) {
+      logged.push({ step: facts.step ?? '', message: facts.err instanceof Error ? facts.err.message : '' });
+    },
+  });
+  return { stack, logged };
+}
+
+describe('shutdown stack', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('runs the latest step first, one after the other, with the grace', async () => {
+    const { stack, logged } = aStack();
+    const seen: string[] = [];
+    stack.add('stores', (graceMs) => seen.push(`stores ${graceMs}`));
+    stack.add('records', async () => {
+      seen.push('records begin');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      seen.push('records end');
+    });
+    stack.add('server', (graceMs) => seen.push(`server ${graceMs}`));
+    const stopped = stack.stop(70);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await stopped;
+    expect(seen).toEqual(['server 70', 'records begin', 'records end', 'stores 70']);
+    expect(logged).toEqual([]);
+  });
+
+  it('logs a step that fails, runs the rest and rejects in the end', async () => {
+    const { stack, logged } = aStack();
+    const seen: string[] = [];
+    stack.add('lock', () => seen.push('lock'));
+    stack.add('stores', () => Promise.reject(new Error('The disk is full.')));
+    stack.add('server', () => {
+      throw new Error('It does not listen.');
+    });
+    await expect(stack.stop(0)).rejects.toThrow('Steps of the shutdown failed: server, stores.');
+    expect(seen).toEqual(['lock']);
+    expect(logged).toEqual([
+      { step: 'server', message: 'It does not listen.' },
+      { step: 'stores', message: 'The disk is full.' },
+    ]);
+  });
+
+  it('goes on without a step that exceeds its deadline', async () => {
+    const { stack, logged } = aStack();
+    const seen: string[] = [];
+    stack.add('stores', () => seen.push('stores'));
+    stack.add('records', () => new Promise(() => {}));
+    stack.add(
+      'requests',
+      () => new Promise(() => {}),
+      (graceMs) => graceMs + 1_000,
+    );
+    const result = stack.stop(200).catch(String);
+    await vi.advanceTimersByTimeAsync(6_199);
+    expect(seen).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await result).toBe('Error: Steps of the shutdown failed: requests, records.');
+    expect(seen).toEqual(['stores']);
+    expect(logged).toEqual([
+      { step: 'requests', message: 'Not done within 1200 ms.' },
+      { step: 'records', message: 'Not done within 5000 ms.' },
+    ]);
+  });
+
+  it('runs each step once, however often it is stopped', async () => {
+    const { stack } = aStack();
+    const run = vi.fn<(graceMs: number) => void>();
+    stack.add('stores', run);
+    const first = stack.stop(1);
+    expect(stack.stop(2)).toBe(first);
+    await first;
+    await stack.stop(3);
+    expect(run.mock.calls).toEqual([[1]]);
+  });
+});

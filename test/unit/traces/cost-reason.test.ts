@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { callSpendOf } from '../../../src/domain/traces/call-spend.ts';
+import { costReasonOfTrace } from '../../../src/domain/traces/cost-reason.ts';
+import type { SpanHead } from '../../../src/domain/traces/span.ts';
+import { aSpan, aSpendRow, headOf, picos, spanId } from '../../ports/samples.ts';
+
+const call = (number: number, fields: Partial<SpanHead> = {}) =>
+  headOf(aSpan({ spanId: spanId(number), model: 'known', inputTokens: 3, cost: null, ...fields }));
+const reasonOf = (spans: readonly SpanHead[], rows: Parameters<typeof callSpendOf>[1] = []) =>
+  costReasonOfTrace(spans, callSpendOf(spans, rows), ({ models }) => models.includes('known'));
+
+describe('why a trace has no cost', () => {
+  it.each<[string | null, readonly SpanHead[]]>([
+    ['no_model_calls', [call(1, { type: 'agent' })]],
+    ['no_usage', [call(1, { inputTokens: 0 })]],
+    ['no_model', [call(1, { model: null })]],
+    ['unknown_model', [call(1, { model: 'other' })]],
+    ['no_price', [call(1)]],
+    ['no_price', [call(1, { gateway: true })]],
+    ['no_price', [call(1, { type: 'embedding' })]],
+    [null, [call(1, { estimate: picos(5n) })]],
+    [null, [call(1, { cost: picos(5n), gateway: true })]],
+    ['unknown_model', [call(1, { estimate: picos(5n) }), call(2, { model: 'other' })]],
+  ])('%s', (reason, spans) => {
+    expect(reasonOf(spans)).toBe(reason);
+  });
+
+  it('spans that describe a priced call again have none', () => {
+    const inner = call(2, { parentSpanId: spanId(1), gateway: true, cost: picos(5n) });
+    expect(reasonOf([call(1, { inputTokens: 0 }), inner])).toBeNull();
+    expect(reasonOf([call(1, { type: 'embedding', inputTokens: 0 })])).toBeNull();
+  });
+
+  it('is ambiguous when several rows match', () => {
+    const rows = [1, 2].map((id) => aSpendRow({ id: `row-${id}`, spanId: spanId(id + 5), responseId: 'r' }));
+    expect(reasonOf([call(1, { requestId: 'r' })], rows)).toBe('ambiguous');
+  });
+});
+
+it('an estimate without cache details is an upper bound', () => {
+  const spans = [call(1, { estimate: picos(5n), cacheUnknown: true }), call(2, { estimate: picos(7n) })];
+  expect([...callSpendOf(spans, []).values()].map(({ source }) => source)).toEqual(['estimated_upper', 'estimated']);
+});
