@@ -18,7 +18,7 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 /** Coerced variables, as graphql passes them to `getArgumentValues`. */
 export type Variables = Parameters<typeof getArgumentValues>[2];
 
-/** Whether an operation asks for the schema only: its answer depends on nothing but its text and variables. */
+/** Whether an operation selects the schema only. Its answer depends on its text and variables. */
 export function isIntrospectionOnly(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
@@ -36,7 +36,7 @@ export function isIntrospectionOnly(
   return operation === OperationTypeNode.QUERY && only(selectionSet);
 }
 
-/** The deepest level of what an operation asks of the schema, as written, with fragments unfolded; 0 for nothing. */
+/** Depth of the introspection fields of an operation, fragments expanded; 0 without such fields. */
 export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fragments: Fragments): number {
   const known = new Map<SelectionSetNode, number>();
 
@@ -60,8 +60,8 @@ export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fr
 }
 
 /**
- * The exact number of fields below `__schema` and `__type`, found by walking the schema as an executor would, without
- * building an answer. Stops as soon as there are more than `mostFields`. `@skip` and `@include` are ignored: a field
+ * The exact number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an
+ * answer. Stops as soon as there are more than `mostFields`. `@skip` and `@include` are ignored: a field
  * counts in any case.
  */
 export function countIntrospection(

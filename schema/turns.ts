@@ -15,27 +15,27 @@ import {
 } from 'graphql';
 import type { Turns } from '../src/domain/event-loop-turns.ts';
 import type { GraphContext } from './builder.ts';
-import type { Lane, Work } from './work.ts';
+import type { ConcurrencyLimit, Work } from './work.ts';
 
-/** Shorter lists are completed in one go: the static cost bounds what they yield. */
+/** Shorter lists are completed without yielding: their cost is bounded statically. */
 const SHORT_LIST = 64;
-/** A field that costs at least this much by itself starts in a turn with time left. */
+/** Own cost from which a field is expensive and starts in a turn with time left. */
 const HEAVY = 50;
 
-/** Fields that one item of a selection yields, by its node: documents are cached, so nodes return. */
+/** Fields per item of a selection, by its node. Documents are cached, so nodes recur. */
 type Weights = WeakMap<SelectionSetNode, number>;
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Has a schema run in turns: operations and expensive fields wait while the turn of the event loop has no time left,
- * and long lists are completed in slices. Changes the schema it is given.
+ * Makes a schema yield to the event loop: operations and expensive fields wait while the current turn has no time left,
+ * and long lists are completed in slices. Modifies the schema.
  */
 export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
   const weights: Weights = new WeakMap();
   const roots = new Set<unknown>([schema.getQueryType(), schema.getMutationType()]);
   for (const type of Object.values(schema.getTypeMap())) {
-    // Events of a subscription are resolved at once, so that its followers can share them.
+    // Subscription events are resolved synchronously, so that subscribers can share the result.
     if (!isObjectType(type) || isIntrospectionType(type) || type === schema.getSubscriptionType()) continue;
     for (const field of Object.values(type.getFields())) {
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
@@ -55,8 +55,8 @@ function isHeavy({ extensions }: Field): boolean {
   return 'field' in complexity && typeof complexity.field === 'number' && complexity.field >= HEAVY;
 }
 
-function waiting(resolve: Resolve, laneOf: (work: Work) => Lane): Resolve {
-  return (source, args, context, info) => laneOf(context.work).start(() => resolve(source, args, context, info));
+function waiting(resolve: Resolve, limitOf: (work: Work) => ConcurrencyLimit): Resolve {
+  return (source, args, context, info) => limitOf(context.work).start(() => resolve(source, args, context, info));
 }
 
 function slicing(resolve: Resolve, weights: Weights): Resolve {
@@ -74,7 +74,7 @@ function sliced(items: unknown, work: Work, weight: () => number): unknown {
   return items.length < SHORT_LIST ? items : inSlices(items as readonly unknown[], work.turns);
 }
 
-/** Items one by one, with a pause wherever the turn has no time left. */
+/** Yields items, and waits for the next turn of the event loop when this one has no time left. */
 function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknown> {
   let index = 0;
   const step = (): IteratorResult<unknown> => {
@@ -89,7 +89,7 @@ function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknow
   };
 }
 
-/** Fields that one item yields, those of its own items included once. */
+/** Fields per item; a nested list counts as one item. */
 const weightOf = ({ fieldNodes, fragments }: GraphQLResolveInfo, weights: Weights): number =>
   fieldNodes.reduce((sum, node) => sum + weightBelow(node, fragments, weights), 0);
 
@@ -110,7 +110,7 @@ function weightBelow(
   return weight;
 }
 
-/** graphql wraps fragments; Yoga's executor does not. */
+/** graphql wraps fragment definitions; Yoga's executor does not. */
 function fragmentOf(
   name: string,
   fragments: GraphQLResolveInfo['fragments'],

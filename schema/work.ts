@@ -2,18 +2,18 @@ import type { GraphQLError } from 'graphql';
 import type { Turns } from '../src/domain/event-loop-turns.ts';
 import { tooLarge } from './too-large.ts';
 
-/** Most fields that the lists of one answer yield. Static costs take a list without pages for short; this counts it. */
+/** Maximum number of fields in the lists of one answer. Static costs assume that a list without pages is short. */
 const MAX_LISTED_FIELDS = 500_000;
-/** Operations of one request that wait for their result at the same time; others start when one has it. */
-const MOST_RUNNING = 16;
-/** The same for expensive fields: what they do with what they read is not cut into slices. */
-const MOST_HEAVY_RUNNING = 1;
+/** Concurrent operations of one request; others are queued. */
+const MAX_RUNNING = 16;
+/** Concurrent expensive fields of one request: their processing does not yield to the event loop. */
+const MAX_HEAVY_RUNNING = 1;
 
-/** Runs so many at the same time; others wait, first in, first out. */
-export class Lane {
+/** Runs at most `most` operations at the same time; others wait in a FIFO queue. */
+export class ConcurrencyLimit {
   readonly #most: number;
   readonly #turns: Turns;
-  /** None until someone has to wait. */
+  /** Created when the first operation has to wait. */
   #queue: (() => void)[] | null = null;
   #running = 0;
 
@@ -22,7 +22,7 @@ export class Lane {
     this.#turns = turns;
   }
 
-  /** Starts an operation when there is room, in a turn with time left. */
+  /** Starts an operation below the limit, in a turn of the event loop with time left. */
   start(operation: () => unknown): unknown {
     const ready = this.#enter();
     return ready === null ? this.#run(operation) : ready.then(() => this.#run(operation));
@@ -60,16 +60,16 @@ export class Lane {
 /** The work of one request, or of one event of a subscription. */
 export class Work {
   readonly turns: Turns;
-  readonly ordinary: Lane;
-  readonly heavy: Lane;
+  readonly ordinary: ConcurrencyLimit;
+  readonly heavy: ConcurrencyLimit;
   #fields = 0;
   /** The refusal, once the lists have yielded too many fields. */
   refusal: GraphQLError | null = null;
 
   constructor(turns: Turns) {
     this.turns = turns;
-    this.ordinary = new Lane(MOST_RUNNING, turns);
-    this.heavy = new Lane(MOST_HEAVY_RUNNING, turns);
+    this.ordinary = new ConcurrencyLimit(MAX_RUNNING, turns);
+    this.heavy = new ConcurrencyLimit(MAX_HEAVY_RUNNING, turns);
   }
 
   /** Counts fields that a list yields. Throws when there are too many. */

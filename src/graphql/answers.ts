@@ -6,25 +6,25 @@ import type { Turns } from '../domain/event-loop-turns.ts';
 
 /** Most bytes of one answer, and of one event of a subscription. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Size up to which JSON is made in one go, in characters; a value weighs 8. */
+/** Size up to which a value is serialised in one call, in characters. Each value counts 8 more. */
 const PIECE = 256 * 1024;
 const VALUE_WEIGHT = 8;
 
 /** Answers within `MAX_ANSWER_BYTES`. Larger ones become an error with the code TOO_LARGE. */
 export interface Answers {
-  /** The same result, or the error in its place. A large result is made JSON here, in turns of the event loop. */
+  /** The same result, or an error instead. A large result is serialised here, over several turns of the event loop. */
   bounded<Result extends ExecutionResult>(result: Result): Result | Promise<Result | ExecutionResult>;
-  /** Bounds a result, and keeps its JSON for as long as its data lives. */
-  kept(result: ExecutionResult): Promise<ExecutionResult>;
+  /** Bounds and serialises a result. Its JSON lives as long as its data. */
+  encoded(result: ExecutionResult): Promise<ExecutionResult>;
   /** The JSON of a result. */
   textOf(result: ExecutionResult): string;
-  /** The JSON of the data of a large or kept result; null for that of others. */
+  /** The JSON of the data of a serialised result; null for others. */
   dataTextOf(data: unknown): string | null;
 }
 
 class TooLarge extends Error {}
 
-/** What execution gave, with no more errors than an answer may have, or the refusal of work that was too much. */
+/** The result of an execution with at most `MAX_ERRORS` errors, or the refusal of too much work. */
 export function settled(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
   if (refusal !== null) return { errors: [refusal] };
   const { errors } = result;
@@ -55,7 +55,7 @@ export function createAnswers(turns: Turns): Answers {
       if (data === null || data === undefined || texts.has(data) || weightOf(data, PIECE) <= PIECE) return result;
       return encode(result, data);
     },
-    kept: async (result) =>
+    encoded: async (result) =>
       result.data === null || result.data === undefined ? result : await encode(result, result.data),
     textOf(result) {
       const text = dataTextOf(result.data);
@@ -70,7 +70,7 @@ export function createAnswers(turns: Turns): Answers {
   };
 }
 
-/** The weight of a value; stops soon after it is above `most`. */
+/** The weight of a value in characters; stops soon after it exceeds `most`. */
 function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return VALUE_WEIGHT + value.length;
   if (typeof value !== 'object' || value === null) return VALUE_WEIGHT;
@@ -89,10 +89,10 @@ function weightOf(value: unknown, most: number): number {
   return weight;
 }
 
-/** Whether it is a Date, or another value that says itself what its JSON is. */
+/** Whether a value has `toJSON`, as dates do. */
 const hasOwnJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
 
-/** JSON made piece by piece. */
+/** Serialises a value in pieces, and yields to the event loop between them. */
 class Encoding {
   readonly #turns: Turns;
   readonly #pieces: string[] = [];
@@ -125,7 +125,7 @@ class Encoding {
     this.#push('"');
     for (let start = 0; start < text.length;) {
       let end = Math.min(start + PIECE, text.length);
-      // A pair of surrogates stays together.
+      // A surrogate pair is not split.
       if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
       this.#push(JSON.stringify(text.slice(start, end)).slice(1, -1));
       start = end;

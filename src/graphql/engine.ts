@@ -27,7 +27,7 @@ import { type Answers, settled } from './answers.ts';
 import { createDocumentCache } from './document-cache.ts';
 import { createIntrospectionCache } from './introspection-cache.ts';
 import { LiveResults } from './live-results.ts';
-import { createSharedEvents } from './shared-events.ts';
+import { createSharedSubscriptions } from './shared-subscriptions/shared-subscriptions.ts';
 import type { Requester } from './requester.ts';
 import type { SocketLimits } from './socket-connection.ts';
 
@@ -97,7 +97,7 @@ export function createEngine(
   const live = new Set<LiveResults>();
   const overLimit = createLimitCheck(schema);
   const introspections = createIntrospectionCache(answers);
-  const sharedEvents = createSharedEvents(turns, answers);
+  const sharedSubscriptions = createSharedSubscriptions(turns, answers);
   /** Results of subscriptions, before Yoga's plugins wrap each event. */
   const begun = new WeakMap<Requester, LiveResults>();
   /** Answers of Yoga whose body is written by the event streams. */
@@ -129,12 +129,12 @@ export function createEngine(
 
   async function subscribeLive(args: ExecutionArgs): Promise<LiveResults | ExecutionResult> {
     const { requester, scope } = args.contextValue as RequesterContext;
-    const followed = await sharedEvents.follow(args, scope);
-    if (!('results' in followed)) return followed;
-    const results = new LiveResults(followed.results, {
+    const running = await sharedSubscriptions.subscribe(args, scope);
+    if (!('results' in running)) return running;
+    const results = new LiveResults(running.results, {
       ended() {
         live.delete(results);
-        followed.left();
+        running.leave();
       },
       // Bound: it may run within the request of another client.
       explain: AsyncLocalStorage.bind((error: unknown) => masked(error, 'feed')),
@@ -176,7 +176,7 @@ export function createEngine(
         onExecuteDone({ result, setResult }) {
           if (isAsyncIterable(result)) return undefined;
           const done = settled(result, work);
-          if (key !== null) return introspections.keep(key, done).then(setResult);
+          if (key !== null) return introspections.add(key, done).then(setResult);
           return done === result ? undefined : setResult(done);
         },
       };

@@ -4,14 +4,14 @@ import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 
-/** The page as it is kept: compressed both ways; a client that takes neither has it inflated for it. */
+/** The compressed page. It is decompressed for clients that accept neither encoding. */
 export interface MadePage {
   readonly etag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
   readonly brotli: Uint8Array<ArrayBuffer>;
 }
 
-/** What the page may do: its own inline code, its own workers, and calls to where it came from. */
+/** Content security policy: inline code, workers of the page, calls to its own origin. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'unsafe-inline' 'unsafe-eval' blob:",
@@ -25,7 +25,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** GraphiQL with everything it needs inside: no other host is ever asked. */
+/** Serves GraphiQL as one self-contained page, without requests to other hosts. */
 export function createGraphiQL() {
   let page: Promise<MadePage> | null = null;
 
@@ -35,12 +35,12 @@ export function createGraphiQL() {
   }
 
   return {
-    /** Whether this is a browser asking for a page. It may name a query: the page keeps its own in the address. */
+    /** Whether a browser requests the page. Its URL may contain a query, which GraphiQL stores there. */
     wants({ method, headers }: IncomingMessage): boolean {
       return method === 'GET' && (headers.accept ?? '').includes('text/html');
     },
     async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      // A page that could not be made is tried again by the next who asks.
+      // After a failure, the next request tries again.
       page ??= make().catch((error: unknown) => {
         page = null;
         throw error;
@@ -49,10 +49,10 @@ export function createGraphiQL() {
       response.setHeader('etag', etag);
       response.setHeader('cache-control', 'no-cache');
       response.appendHeader('vary', 'accept, accept-encoding');
-      const held = request.headers['if-none-match']?.includes(etag) ?? false;
-      // Said even where it is the usual one: Koa begins every answer as not found.
-      response.statusCode = held ? NOT_MODIFIED : OK;
-      if (held) return void response.end();
+      const notModified = request.headers['if-none-match']?.includes(etag) ?? false;
+      // Set explicitly, because Koa starts every response as 404.
+      response.statusCode = notModified ? NOT_MODIFIED : OK;
+      if (notModified) return void response.end();
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.setHeader('content-security-policy', POLICY);
       const accepted = request.headers['accept-encoding'] ?? '';

@@ -10,19 +10,18 @@ import {
 import { isIntrospectionOnly } from '../../schema/introspection.ts';
 import type { Answers } from './answers.ts';
 
-/** Most answers kept, and most characters of them together. */
-const MOST_KEPT = 64;
-const MOST_CHARACTERS = 4 * 1024 * 1024;
-/** Variables of more characters are no part of a key: their answers are made every time. */
-const MOST_VARIABLES = 1_024;
+/** Capacity of the cache in answers, and in characters. */
+const MAX_ENTRIES = 64;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+/** Operations whose variables have more characters are not cached. */
+const MAX_VARIABLES = 1_024;
 
 /**
- * Answers to operations that ask for nothing but the schema, by operation, fragments and variables: they are the same
- * for every caller, so each is made once. The least recently used go first.
+ * LRU cache of introspection answers by operation, fragments and variables. These answers are equal for every caller.
  */
 export function createIntrospectionCache(answers: Answers) {
-  const kept = new Map<string, ExecutionResult>();
-  /** By operation, since one document is asked again and again; null where it asks for more than the schema. */
+  const entries = new Map<string, ExecutionResult>();
+  /** Cache name by operation; null when the operation selects more than the schema. */
   const names = new WeakMap<OperationDefinitionNode, string | null>();
   let characters = 0;
 
@@ -44,30 +43,30 @@ export function createIntrospectionCache(answers: Answers) {
   }
 
   return {
-    /** Names an operation that asks for the schema only; null for others, and where its answer is not kept. */
+    /** Cache key of an operation that selects the schema only; null when its answer is not cached. */
     keyOf(args: ExecutionArgs): string | null {
       const name = nameOf(args);
       if (name === null) return null;
       const variables = JSON.stringify(args.variableValues ?? {});
-      return variables.length > MOST_VARIABLES ? null : `${variables}\n${name}`;
+      return variables.length > MAX_VARIABLES ? null : `${variables}\n${name}`;
     },
     find(key: string): ExecutionResult | null {
-      const result = kept.get(key);
+      const result = entries.get(key);
       if (result === undefined) return null;
-      kept.delete(key);
-      kept.set(key, result);
+      entries.delete(key);
+      entries.set(key, result);
       return result;
     },
-    /** Keeps an answer without errors. Gives the result to send, which is an error when it is too large. */
-    async keep(key: string, result: ExecutionResult): Promise<ExecutionResult> {
-      if (result.errors !== undefined || kept.has(key)) return result;
-      const made = await answers.kept(result);
-      if (made.errors !== undefined || kept.has(key)) return made;
-      kept.set(key, made);
+    /** Caches an answer without errors. Returns the result to send, which is an error when it is too large. */
+    async add(key: string, result: ExecutionResult): Promise<ExecutionResult> {
+      if (result.errors !== undefined || entries.has(key)) return result;
+      const made = await answers.encoded(result);
+      if (made.errors !== undefined || entries.has(key)) return made;
+      entries.set(key, made);
       characters += sizeOf(key, made);
-      for (const [oldKey, old] of kept) {
-        if (kept.size <= MOST_KEPT && characters <= MOST_CHARACTERS) break;
-        kept.delete(oldKey);
+      for (const [oldKey, old] of entries) {
+        if (entries.size <= MAX_ENTRIES && characters <= MAX_CHARACTERS) break;
+        entries.delete(oldKey);
         characters -= sizeOf(oldKey, old);
       }
       return made;

@@ -4,10 +4,9 @@ import { ENDED, nextOf, type PollableStream, type Take } from '../domain/pollabl
 type Step = IteratorResult<ExecutionResult>;
 
 /**
- * The results of one live subscription as its client may see them, with an end that always comes. A source that
- * throws yields one result with the error and is over; so does one that is stopped; one that is returned is over at
- * once, even while a result is awaited. Written by hand because an async generator's `return` waits for the event
- * that may never come.
+ * The results of one live subscription with masked errors. A source that throws, and a call of `stop`, yield one result
+ * with the error and end the stream. `return` ends it at once, also while a result is pending. Not an async generator:
+ * its `return` would wait for the next event.
  */
 export class LiveResults implements PollableStream<ExecutionResult> {
   readonly #source: PollableStream<ExecutionResult>;
@@ -54,7 +53,7 @@ export class LiveResults implements PollableStream<ExecutionResult> {
     }
   }
 
-  /** What is given to `take` goes past here: there is nothing to explain in results that several are given. */
+  /** Results passed to `take` are shared and have no errors, so they are not masked. */
   whenReady(ready: () => void, take?: Take<ExecutionResult>): void {
     this.#ready = ready;
     if (this.#over) queueMicrotask(this.#wake);
@@ -84,7 +83,7 @@ export class LiveResults implements PollableStream<ExecutionResult> {
     throw error;
   }
 
-  /** Ends it with one last result that says why. */
+  /** Ends the stream with one last result that has the error. */
   stop(reason: unknown): void {
     if (this.#over) return;
     this.#failureEvent = { errors: [this.#explain(reason)] };

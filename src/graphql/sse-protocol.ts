@@ -249,7 +249,7 @@ function tokenOf({ headers, url }: Request<IncomingMessage, StreamRequest>): str
   return token && TOKEN.test(token) ? token.toLowerCase() : null;
 }
 
-/** Stands for the results of a subscription that the event streams write. */
+/** An empty stream for the library, in place of results that the event streams write. */
 function emptyStream(): AsyncIterableIterator<ExecutionResult> {
   const ended = { done: true, value: undefined } as const;
   const none = { [Symbol.asyncIterator]: () => none, next: () => Promise.resolve(ended) };
