@@ -1,0 +1,54 @@
+import type { ModelRequest } from '../chat/chat.ts';
+import type { Deployment } from '../chat/provider.ts';
+import type { Decision, DecisionRequest } from './decision.ts';
+
+/** Images that a decider takes. */
+export interface ImageRules {
+  /** Media types, sorted; null takes any. */
+  readonly types: readonly string[] | null;
+  /** Most images of a request; null for no limit. */
+  readonly most: number | null;
+  /** Most bytes of one image; null for no limit. */
+  readonly mostBytes: number | null;
+  /** Most bytes of all images together; null for no limit. */
+  readonly mostBytesTogether: number | null;
+  /** Whether an image at an address must be downloaded and sent as its content. */
+  readonly inline: boolean;
+}
+
+/** What a decider takes besides text and the common kinds of questions. */
+export interface Abilities {
+  readonly safetyIdentifier: boolean;
+  /** Images inside messages; null takes none. */
+  readonly images: ImageRules | null;
+  /** Whether images beside the state are taken, too. */
+  readonly imagesBesideState: boolean;
+  readonly assets: boolean;
+  readonly boxes: boolean;
+  readonly audio: boolean;
+  readonly videos: boolean;
+  /** Fewest options of a choice and levels of a score. */
+  readonly fewestOptions: 1 | 2;
+}
+
+/** Facts of a call besides its questions. */
+export interface DecisionTerms {
+  /** The request of the caller, for its owner and its headers. */
+  readonly request: ModelRequest;
+  readonly signal: AbortSignal;
+}
+
+/** Answers typed questions with one model of a deployment. */
+export interface Decider {
+  abilities(deployment: Deployment, request: ModelRequest): Abilities;
+  /**
+   * Throws InvalidInput for a deployment that cannot be called, before anything is sent. Called before the request is
+   * checked against the abilities.
+   */
+  assertCallable(deployment: Deployment): void;
+  /**
+   * Resolves to one answer for each question. The request fits the abilities. Throws UpstreamFailed, InvalidInput for
+   * questions that the upstream's format cannot express, and the signal's reason when it fires first.
+   */
+  decide(deployment: Deployment, decision: DecisionRequest, terms: DecisionTerms): Promise<Decision>;
+}

@@ -1,0 +1,151 @@
+import { InvalidInput } from '../errors.ts';
+import type { Answer, DecisionRequest, Media } from './decision.ts';
+import type { Abilities, ImageRules } from './decider.ts';
+import { bytesOfMedia, imagesIn, mediaTypeOf, withImages } from './media.ts';
+
+/** Facts of the deployment and the caller that the checks need. */
+export interface FitTerms {
+  readonly provider: string;
+  /** Provider and model in messages. */
+  readonly model: string;
+  /** Whether unsupported members are dropped. When false they are refused. */
+  readonly drop: boolean;
+}
+
+/** A decision as its decider takes it. */
+export interface Fitted {
+  readonly decision: DecisionRequest;
+  /** Positions of the questions that are sent. The others count as refused. */
+  readonly sent: readonly number[];
+  /** Names of the members that were dropped. */
+  readonly dropped: readonly string[];
+}
+
+const refuse = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
+
+/** Members of a decision that a decider does not take, in the order of the reference. */
+function unsupported({ input, ...decision }: DecisionRequest, abilities: Abilities): readonly string[] {
+  const { images, imagesBesideState, assets, boxes, audio, videos, safetyIdentifier } = abilities;
+  const names: readonly (readonly [string, boolean])[] = [
+    ['safety_identifier', decision.safetyIdentifier !== null && !safetyIdentifier],
+    ['images', decision.images.length > 0 && (images === null || !imagesBesideState)],
+    ['input_image', imagesIn(input).length > 0 && images === null],
+    ['assets', decision.assets.length > 0 && !assets],
+    ['box questions', decision.questions.some(({ kind }) => kind === 'box') && !boxes],
+    ['audio', decision.audio.length > 0 && !audio],
+    ['videos', decision.videos.length > 0 && !videos],
+  ];
+  return names.flatMap(([name, isUnsupported]) => (isUnsupported ? [name] : []));
+}
+
+/**
+ * Fits a decision to its decider. Members that the decider does not take are refused with InvalidInput, or dropped. Nothing
+ * is dropped when no input or no question would be left. `isAddress` tells whether an image of a message has a known form.
+ */
+export function fitted(
+  decision: DecisionRequest,
+  abilities: Abilities,
+  terms: FitTerms,
+  isAddress: (url: string) => boolean,
+): Fitted {
+  const known = withoutUnknownImages(decision, terms.drop, isAddress);
+  const names = unsupported(known, abilities);
+  if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
+  const has = (name: string): boolean => names.includes(name);
+  const text = has('input_image') ? withImages(known.input, () => null) : known.input;
+  if (has('input_image') && isEmpty(text))
+    throw refuse(
+      `${terms.provider} does not support parameters: ['input_image'], for model=${terms.model}, and dropping them leaves no input to decide on`,
+    );
+  const sent = known.questions.flatMap(({ kind }, index) => (has('box questions') && kind === 'box' ? [] : [index]));
+  if (sent.length === 0)
+    throw refuse(
+      `${terms.provider} does not support parameters: ['box questions'], for model=${terms.model}, and dropping them leaves no questions to answer`,
+    );
+  const kept = new Set(sent);
+  const fitting: DecisionRequest = {
+    input: text,
+    questions: known.questions.filter((_question, index) => kept.has(index)),
+    safetyIdentifier: has('safety_identifier') ? null : known.safetyIdentifier,
+    images: has('images') ? [] : known.images,
+    assets: has('assets') ? [] : known.assets,
+    audio: has('audio') ? [] : known.audio,
+    videos: has('videos') ? [] : known.videos,
+  };
+  const checked = abilities.images === null ? fitting : withImageRules(fitting, abilities.images, terms);
+  return { decision: checked, sent, dropped: names };
+}
+
+function unsupportedMembers(names: readonly string[], { provider, model }: FitTerms): InvalidInput {
+  const list = names.map((name) => `'${name}'`).join(', ');
+  return new InvalidInput(
+    `litellm.UnsupportedParamsError: ${provider} does not support parameters: [${list}], for model=${model}. Remove them from the request, or set drop_params to drop them.`,
+  );
+}
+
+const isEmpty = (input: DecisionRequest['input']): boolean =>
+  typeof input === 'object' && 'items' in input && input.items.length === 0;
+
+/** Refuses or drops images of messages that are neither data URLs nor addresses. */
+function withoutUnknownImages(
+  decision: DecisionRequest,
+  drop: boolean,
+  isAddress: (url: string) => boolean,
+): DecisionRequest {
+  const wrong = imagesIn(decision.input).filter((url) => !isAddress(url)).length;
+  if (wrong === 0) return decision;
+  const input = withImages(decision.input, (url) => (isAddress(url) ? url : null));
+  if (!drop || isEmpty(input))
+    throw refuse(
+      `Invalid Decisions request: ${wrong} input_image part(s) have an image_url that is neither a data:image/…;base64, URL nor an http(s) URL`,
+    );
+  return { ...decision, input };
+}
+
+/**
+ * Checks types and number of the images, and their sizes where their content is known. A wrong type is dropped or refused,
+ * other faults are refused. Throws InvalidInput.
+ */
+export function withImageRules(decision: DecisionRequest, rules: ImageRules, terms: FitTerms): DecisionRequest {
+  const isTaken = (image: Media): boolean => {
+    const type = mediaTypeOf(image);
+    return type === null || rules.types === null || rules.types.includes(type);
+  };
+  const all = [...imagesIn(decision.input), ...decision.images];
+  if (all.length === 0) return decision;
+  const wrong = all.filter((image) => !isTaken(image));
+  if (wrong.length > 0 && !terms.drop)
+    throw refuse(
+      `${terms.provider} takes only ${rules.types?.join(', ')} images, got ${[...new Set(wrong.map(mediaTypeOf))].join(', ')}`,
+    );
+  const left = all.filter(isTaken);
+  if (rules.most !== null && left.length > rules.most)
+    throw refuse(`${terms.provider} takes at most ${rules.most} images per request, got ${left.length}`);
+  assertSizes(left, rules, terms);
+  if (wrong.length === 0) return decision;
+  const input = withImages(decision.input, (url) => (isTaken(url) ? url : null));
+  if (isEmpty(input)) throw refuse(`${terms.provider} takes none of the images, and dropping them leaves no input`);
+  return { ...decision, input, images: decision.images.filter(isTaken) };
+}
+
+const inMebibytes = (bytes: number): string => `${bytes.toLocaleString('en-US')} bytes (${bytes / 1024 / 1024} MiB)`;
+
+function assertSizes(images: readonly Media[], rules: ImageRules, { provider }: FitTerms): void {
+  const sizes = images.map((image) => bytesOfMedia(image) ?? 0);
+  const largest = Math.max(0, ...sizes);
+  if (rules.mostBytes !== null && largest > rules.mostBytes)
+    throw refuse(
+      `${provider} takes images of at most ${inMebibytes(rules.mostBytes)} each, got one of ${largest.toLocaleString('en-US')} bytes`,
+    );
+  const together = sizes.reduce((sum, size) => sum + size, 0);
+  if (rules.mostBytesTogether !== null && together > rules.mostBytesTogether)
+    throw refuse(
+      `${provider} takes images of at most ${inMebibytes(rules.mostBytesTogether)} together, got ${together.toLocaleString('en-US')} bytes`,
+    );
+}
+
+/** Answers to all questions: those of the sent ones at their positions, refusals for the others. */
+export function answersToAll(count: number, { sent }: Fitted, answers: readonly Answer[]): readonly Answer[] {
+  const bySent = new Map(sent.map((position, index) => [position, answers[index]]));
+  return Array.from({ length: count }, (_unused, position) => bySent.get(position) ?? { kind: 'refusal' });
+}

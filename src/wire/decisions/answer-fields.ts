@@ -1,0 +1,72 @@
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { Box, Evidence, Members } from '../../domain/decisions/decision.ts';
+import { type Fields, isObject } from '../json/fields.ts';
+import { AnswerFault } from './faults.ts';
+
+/** An object of an upstream's answer. Throws AnswerFault for another value. */
+export function requiredObject(value: unknown, where: string): Fields {
+  if (isObject(value)) return value;
+  throw new AnswerFault(`${where} is no object`);
+}
+
+/** A number, or a number as text, as the reference reads it. Throws AnswerFault. */
+export function requiredNumber(value: unknown, where: string): number {
+  const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof read === 'number' && Number.isFinite(read)) return read;
+  throw new AnswerFault(`${where} is no number`);
+}
+
+/** A string. Throws AnswerFault. */
+export function requiredText(value: unknown, where: string): string {
+  if (typeof value === 'string') return value;
+  throw new AnswerFault(`${where} is no string`);
+}
+
+/** A count of tokens. Throws AnswerFault. */
+export function requiredCount(value: unknown, where: string): number {
+  const read = requiredNumber(value, where);
+  if (Number.isSafeInteger(read) && read >= 0) return read;
+  throw new AnswerFault(`${where} is no count`);
+}
+
+/** A count of tokens; 0 when absent. Throws AnswerFault. */
+export const optionalCount = (value: unknown, where: string): number =>
+  value === undefined || value === null ? 0 : requiredCount(value, where);
+
+/** Probabilities by key. Throws AnswerFault. */
+export const requiredNumbers = (value: unknown, where: string): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(requiredObject(value, where)).map(([key, one]) => [key, requiredNumber(one, `${where}.${key}`)]),
+  );
+
+/** Edges of a box. Throws AnswerFault. */
+export function requiredBox(value: unknown, where: string): Box {
+  const edges = requiredObject(value, where);
+  const edge = (name: keyof Box): number => requiredNumber(edges[name], `${where}.${name}`);
+  return { top: edge('top'), bottom: edge('bottom'), left: edge('left'), right: edge('right') };
+}
+
+/** Confidence of a box: required, but may be null. Throws AnswerFault. */
+export function boxConfidence(answer: Fields, where: string): number | null {
+  if (answer['confidence'] === null) return null;
+  return requiredNumber(answer['confidence'], `${where}.confidence`);
+}
+
+/** Token counts without cached, reasoning and media tokens. */
+export const plainUsage = (inputTokens: number, outputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
+
+/** Members that tell where a probability comes from; none for a decision model. */
+export const evidenceMembers = (evidence: Evidence | undefined): Members =>
+  evidence === undefined
+    ? {}
+    : {
+        x_probability_source: evidence.source,
+        ...(evidence.labelMass === null ? {} : { x_label_mass: evidence.labelMass }),
+        ...(evidence.missingBound === null ? {} : { x_missing_bound: evidence.missingBound }),
+      };

@@ -1,0 +1,110 @@
+import type { Attachments, DecisionFormat, Media, Members } from '../../domain/decisions/decision.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import { type Fields, isObject } from '../json/fields.ts';
+import { invalidDecision } from './faults.ts';
+
+const MOST_AUDIO = 4;
+const MOST_VIDEOS = 2;
+/** Most UTF-8 bytes of an asset's name. */
+const MOST_NAME_BYTES = 1024;
+
+const IMAGE = /^(?:data:image\/[^;,\s]+(?:;[^;,\s]+)*;base64,[A-Za-z0-9+/_-]+={0,2}|https?:\/\/\S+)$/i;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const ASSET_FORMATS = ['png', 'jpg', 'jpeg'];
+
+/** Whether an image of a message is a data URL or an address. */
+export const isImageAddress = (url: string): boolean => IMAGE.test(url);
+
+/**
+ * Reads the members that not every upstream takes. With `drop`, entries of a wrong form are left out where the reference
+ * leaves them out. Throws InvalidInput.
+ */
+export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
+  const isNamed = format === 'named-map';
+  if (!isNamed && !drop && (body['images'] ?? null) !== null)
+    throw new InvalidInput(
+      'litellm.BadRequestError: images belongs to the named-map format; beside an input, images are input_image parts.',
+    );
+  return {
+    safetyIdentifier: readIdentifier(body['safety_identifier'], drop),
+    images: isNamed ? readImages(body['images'], drop) : [],
+    assets: isNamed ? readAssets(body['assets'], drop) : [],
+    audio: readClips(body['audio'], 'audio', MOST_AUDIO),
+    videos: readClips(body['videos'], 'videos', MOST_VIDEOS),
+  };
+}
+
+function readIdentifier(value: unknown, drop: boolean): string | null {
+  if (typeof value === 'string') return value;
+  if (value === undefined || value === null || drop) return null;
+  throw invalidDecision('safety_identifier', 'it must be a string');
+}
+
+function readImages(value: unknown, drop: boolean): readonly Media[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) {
+    if (drop) return [];
+    throw invalidDecision('images', 'it must be an array');
+  }
+  return value.flatMap((one: unknown, index) => {
+    const image = typeof one === 'string' && isImageAddress(one) ? one : mediaOf(one, 'image');
+    if (image !== null) return [image];
+    if (drop) return [];
+    throw invalidDecision(
+      `images.${index}`,
+      'it must be a data URL of an image in base64, an http(s) address, or an object with content_type and base64',
+    );
+  });
+}
+
+/** An object with content type and content; null for another value. */
+function mediaOf(value: unknown, kind: 'image' | 'audio' | 'video'): Media | null {
+  if (!isObject(value)) return null;
+  const { content_type: contentType, base64, ...others } = value;
+  if (typeof contentType !== 'string' || typeof base64 !== 'string' || base64 === '') return null;
+  const isKind = contentType.startsWith(`${kind}/`) && /^[^;,\s]+$/.test(contentType);
+  return isKind && Object.keys(others).length === 0 ? { contentType, base64 } : null;
+}
+
+function readClips(value: unknown, member: 'audio' | 'videos', most: number): readonly Media[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw invalidDecision(member, 'it must be an array');
+  if (value.length > most) throw invalidDecision(member, `it must have at most ${most} items, not ${value.length}`);
+  const kind = member === 'audio' ? 'audio' : 'video';
+  return value.map((one: unknown, index) => {
+    const clip = typeof one === 'string' && isClip(one, kind) ? one : mediaOf(one, kind);
+    if (clip !== null) return clip;
+    throw invalidDecision(
+      `${member}.${index}`,
+      `it must be a data URL data:${kind}/…;base64,… or an object with content_type and base64`,
+    );
+  });
+}
+
+const isClip = (url: string, kind: string): boolean => {
+  const [head = '', content = ''] = url.split(';base64,', 2);
+  return head.startsWith(`data:${kind}/`) && /^data:[^;,\s]+\/[^;,\s]+$/.test(head) && content !== '';
+};
+
+function readAssets(value: unknown, drop: boolean): readonly (readonly [string, Members])[] {
+  if (value === undefined || value === null) return [];
+  if (!isObject(value)) {
+    if (drop) return [];
+    throw invalidDecision('assets', 'it must be an object');
+  }
+  return Object.entries(value).flatMap(([name, asset]): [string, Members][] => {
+    if (name.trim() !== '' && Buffer.byteLength(name) <= MOST_NAME_BYTES && isAsset(asset)) return [[name, asset]];
+    if (drop) return [];
+    throw invalidDecision(
+      `assets.${name.slice(0, 100)}`,
+      `it must be an image with a format of ${ASSET_FORMATS.join(', ')} and data_base64, under a name of at most ${MOST_NAME_BYTES} bytes`,
+    );
+  });
+}
+
+function isAsset(value: unknown): value is Members {
+  if (!isObject(value)) return false;
+  const { type = null, format, data_base64: content, ...others } = value;
+  if (Object.keys(others).length > 0 || (type !== null && type !== 'image')) return false;
+  return ASSET_FORMATS.some((known) => known === format) && typeof content === 'string' && BASE64.test(content);
+}

@@ -1,0 +1,208 @@
+import type {
+  ChoiceQuestion,
+  DecisionCore,
+  DecisionInput,
+  DecisionRequest,
+  Instructions,
+  Level,
+  Media,
+  Members,
+  Option,
+  Question,
+} from '../../domain/decisions/decision.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import { type Fields, isObject } from '../json/fields.ts';
+import { assertKnown, invalidDecision } from './faults.ts';
+import { readInstructionParts, readItems, writtenItem } from './standard-items.ts';
+import { contentText, spacedJson } from './texts.ts';
+
+const MOST_OPTIONS = 255;
+const MOST_LEVELS = 10;
+/** Fewest options of a choice and levels of a score. */
+const FEWEST = 2;
+
+/** Reads input and questions of a request in the standard format. Throws InvalidInput. */
+export function readStandard(body: Fields): DecisionCore {
+  return { input: readInput(body['input']), questions: readQuestions(body['questions']) };
+}
+
+function readInput(value: unknown): DecisionInput {
+  if (value === undefined) throw invalidDecision('input', 'it is required');
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) throw invalidDecision('input', 'it must be a string or an array of messages');
+  return { items: readItems(value) };
+}
+
+function readQuestions(value: unknown): readonly Question[] {
+  if (value === undefined) throw invalidDecision('questions', 'it is required');
+  if (!Array.isArray(value)) throw invalidDecision('questions', 'it must be an array');
+  if (value.length === 0) throw invalidDecision('questions', 'it must have at least 1 item');
+  return value.map((one: unknown, index) => readQuestion(one, `questions.${index}`));
+}
+
+function readQuestion(value: unknown, where: string): Question {
+  if (!isObject(value)) throw invalidDecision(where, 'it must be an object');
+  const common = { name: optionalText(value['name'], `${where}.name`), more: {} };
+  const ownMembers = ['type', 'name', 'instructions'];
+  switch (value['type']) {
+    case 'predicate':
+      assertKnown(value, ownMembers, where);
+      return { kind: 'predicate', ...common, instructions: readInstructions(value, where), rules: null };
+    case 'choice':
+      assertKnown(value, [...ownMembers, 'choices'], where);
+      return {
+        kind: 'choice',
+        ...common,
+        instructions: readInstructions(value, where),
+        options: readOptions(value['choices'], `${where}.choices`),
+      };
+    case 'score':
+      assertKnown(value, [...ownMembers, 'levels'], where);
+      return {
+        kind: 'score',
+        ...common,
+        instructions: readInstructions(value, where),
+        levels: readLevels(value['levels'], `${where}.levels`),
+      };
+    case 'box':
+      assertKnown(value, ownMembers, where);
+      return { kind: 'box', ...common, instructions: readInstructions(value, where) };
+    default:
+      throw invalidDecision(`${where}.type`, 'it must be one of predicate, choice, score, box');
+  }
+}
+
+function readInstructions({ instructions }: Fields, where: string): Instructions {
+  if (typeof instructions === 'string') return instructions;
+  if (Array.isArray(instructions)) return { parts: readInstructionParts(instructions, `${where}.instructions`) };
+  throw invalidDecision(`${where}.instructions`, 'it must be a string or an array of parts');
+}
+
+function readOptions(value: unknown, where: string): readonly Option[] {
+  const options = entriesOf(value, where, MOST_OPTIONS).map((one, index): Option => {
+    const at = `${where}.${index}`;
+    assertKnown(one, ['value', 'description'], at);
+    return { value: optionValue(one['value'], at), description: optionalText(one['description'], `${at}.description`) };
+  });
+  if (new Set(options.map((option) => String(option.value))).size < options.length)
+    throw invalidDecision(where, 'the values must be distinct, also as text');
+  return options;
+}
+
+/** 1 and 0 are read as booleans, as in the reference. */
+function optionValue(value: unknown, where: string): string | boolean {
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (value === 1 || value === 0) return value === 1;
+  throw invalidDecision(`${where}.value`, 'it must be a string or a boolean');
+}
+
+const readLevels = (value: unknown, where: string): readonly Level[] =>
+  entriesOf(value, where, MOST_LEVELS).map((one, index) => {
+    const at = `${where}.${index}`;
+    assertKnown(one, ['label', 'description'], at);
+    const { label } = one;
+    if (typeof label !== 'string') throw invalidDecision(`${at}.label`, 'it must be a string');
+    return { label, description: optionalText(one['description'], `${at}.description`) };
+  });
+
+function entriesOf(value: unknown, where: string, most: number): readonly Fields[] {
+  if (!Array.isArray(value)) throw invalidDecision(where, 'it must be an array of objects');
+  if (value.length < FEWEST || value.length > most)
+    throw invalidDecision(where, `it must have ${FEWEST} to ${most} items, not ${value.length}`);
+  return value.map((one: unknown, index) => {
+    if (!isObject(one)) throw invalidDecision(`${where}.${index}`, 'it must be an object');
+    return one;
+  });
+}
+
+function optionalText(value: unknown, where: string): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string') return value;
+  throw invalidDecision(where, 'it must be a string');
+}
+
+/** A decision as a request of the standard format. Throws InvalidInput for questions that the format cannot express. */
+export function writeStandard(decision: DecisionRequest, model: string): Members {
+  const { input, images, questions, safetyIdentifier } = decision;
+  return {
+    model,
+    input: writtenInput(input, images),
+    questions: questions.map(writtenQuestion),
+    ...(safetyIdentifier === null ? {} : { safety_identifier: safetyIdentifier }),
+  };
+}
+
+function writtenInput(input: DecisionInput, images: readonly Media[]): unknown {
+  if (typeof input === 'object' && 'items' in input) return input.items.map(writtenItem);
+  const text = contentText(input);
+  if (images.length === 0) return text;
+  const pictures = images.map((image) => ({ type: 'input_image', image_url: addressOf(image) }));
+  return [{ role: 'user', type: 'message', content: [...pictures, { type: 'input_text', text }] }];
+}
+
+const addressOf = (image: Media): string =>
+  typeof image === 'string' ? image : `data:${image.contentType};base64,${image.base64}`;
+
+/** Instructions for a question of the other format that has none. */
+const DEFAULTS = {
+  predicate: 'Is this true of the input?',
+  choice: 'Which choice best fits the input?',
+  score: 'Which level best fits the input?',
+  box: 'Where is it in the image?',
+} as const;
+
+function writtenQuestion(question: Question): Members {
+  const { kind, name, instructions } = question;
+  const asked = { type: kind, ...(name === null ? {} : { name }) };
+  switch (question.kind) {
+    case 'predicate':
+      return { ...asked, instructions: predicateText(instructions, question.rules ?? []) };
+    case 'choice':
+      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.choice), choices: choicesOf(question) };
+    case 'score': {
+      assertEnough(question.levels.length);
+      const levels = question.levels.map(({ label, description }) => ({
+        label: contentText(label),
+        ...(description === null ? {} : { description }),
+      }));
+      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.score), levels };
+    }
+    case 'box':
+      return { ...asked, instructions: instructionsOf(instructions, DEFAULTS.box) };
+  }
+}
+
+function choicesOf({ options }: ChoiceQuestion): readonly Members[] {
+  assertEnough(options.length);
+  return options.map(({ value, description }) => ({
+    value,
+    ...(description === null ? {} : { description: contentText(description) }),
+  }));
+}
+
+function assertEnough(count: number): void {
+  if (count < FEWEST)
+    throw new InvalidInput(
+      `litellm.BadRequestError: The upstream of this model takes choices and scores with at least ${FEWEST} entries only.`,
+    );
+}
+
+const instructionsOf = (instructions: Instructions | null, absent: string): unknown => {
+  if (instructions === null) return absent;
+  if (typeof instructions === 'object' && 'parts' in instructions) return instructions.parts.map(({ sent }) => sent);
+  return contentText(instructions);
+};
+
+type Rules = readonly (readonly ['true' | 'false', string | { readonly json: unknown } | null])[];
+
+function predicateText(instructions: Instructions | null, rules: Rules): unknown {
+  if (typeof instructions === 'object' && instructions !== null && 'parts' in instructions)
+    return instructionsOf(instructions, DEFAULTS.predicate);
+  const paragraphs = rules.flatMap(([answer, rule]) =>
+    rule === null ? [] : [`Answer ${answer} when: ${contentText(rule)}`],
+  );
+  const text =
+    instructions === null ? [] : [typeof instructions === 'string' ? instructions : spacedJson(instructions.json)];
+  const all = [...text, ...paragraphs];
+  return all.length === 0 ? DEFAULTS.predicate : all.join('\n\n');
+}

@@ -1,0 +1,67 @@
+import type { Content, Instructions, Item, Part } from '../../domain/decisions/decision.ts';
+import { isObject } from '../json/fields.ts';
+
+/** Text between pieces that are joined. */
+const BLANK_LINE = '\n\n';
+
+/**
+ * JSON text with a space after commas and colons, and ASCII characters only. Deciders of the reference read objects in this
+ * form, and their prompt caches depend on its bytes.
+ */
+export function spacedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
+  if (isObject(value))
+    return `{${Object.entries(value)
+      .map(([key, inner]) => `${ascii(key)}: ${spacedJson(inner)}`)
+      .join(', ')}}`;
+  return typeof value === 'string' ? ascii(value) : JSON.stringify(value);
+}
+
+const ascii = (text: string): string =>
+  JSON.stringify(text).replaceAll(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** Content as text. */
+export const contentText = (content: Content): string =>
+  typeof content === 'string' ? content : spacedJson(content.json);
+
+/** Content as a JSON value. */
+export const contentValue = (content: Content): unknown => (typeof content === 'string' ? content : content.json);
+
+/** Texts of parts, joined. Images have none. */
+const partsText = (parts: readonly Part[]): string => parts.flatMap((part) => textOf(part) ?? []).join(BLANK_LINE);
+
+function textOf(part: Part): string | null {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'json':
+      return JSON.stringify(part.data);
+    case 'image':
+      return null;
+  }
+}
+
+/** Instructions as text or JSON, for a format without parts. */
+export const plainInstructions = (instructions: Instructions): Content =>
+  typeof instructions === 'object' && 'parts' in instructions ? partsText(instructions.parts) : instructions;
+
+/**
+ * Items as one text. Other roles than the user's are named before their text. `imageText` is the text that stands for an
+ * image; null leaves it out.
+ */
+export function itemsText(items: readonly Item[], imageText: (url: string) => string | null): string {
+  const named = items.some(({ role }) => role !== 'user');
+  return items
+    .flatMap(({ role, content }) => {
+      const pieces =
+        typeof content === 'string'
+          ? [content]
+          : content.flatMap((part) => (part.kind === 'image' ? imageText(part.url) : textOf(part)) ?? []);
+      if (!named) return pieces;
+      return [`[${role}]\n${pieces.join(BLANK_LINE)}`];
+    })
+    .join(BLANK_LINE);
+}

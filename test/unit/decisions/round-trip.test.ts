@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util';
+import { expect, it } from 'vitest';
+import type { DecisionRequest } from '../../../src/domain/decisions/decision.ts';
+import { readNamedMapAnswer, writeNamedMapAnswer } from '../../../src/wire/decisions/named-map-answer.ts';
+import { readNamedMap, writeNamedMap } from '../../../src/wire/decisions/named-map-request.ts';
+import { readStandardAnswer, writeStandardAnswer } from '../../../src/wire/decisions/standard-answer.ts';
+import { readStandard, writeStandard } from '../../../src/wire/decisions/standard-request.ts';
+import { randomFrom } from '../../support/random.ts';
+
+/** Requests of one run; each has 1 to 8 questions. */
+const REQUESTS = 10_000;
+
+type Random = (bound: number) => number;
+type Json = Readonly<Record<string, unknown>>;
+
+const NOTHING = { images: [], assets: [], audio: [], videos: [], safetyIdentifier: null };
+const NO_IMAGES = { textOf: () => null, members: {} };
+
+/** Words with characters that need escapes, that JavaScript treats specially as keys, or that are numbers. */
+const WORDS = ['yes', '7', '0', '42', 'é', '"quoted"', '\\', '__proto__', 'constructor', '\u2028', '😀', 'a b', ''];
+const word = (random: Random): string => `${WORDS[random(WORDS.length)] ?? ''}${random(3) === 0 ? '' : random(50)}`;
+
+const distinctWords = (random: Random, count: number): readonly string[] => {
+  const words = new Set<string>();
+  while (words.size < count) words.add(word(random));
+  return [...words];
+};
+
+function randomQuestion(random: Random, name: string | null): Json {
+  const asked = { ...(name === null ? {} : { name }), instructions: word(random) };
+  const described = (): object => (random(2) === 0 ? {} : { description: word(random) });
+  switch (random(4)) {
+    case 0:
+      return { type: 'predicate', ...asked };
+    case 1: {
+      const values: readonly (string | boolean)[] =
+        random(4) === 0 ? [true, false] : distinctWords(random, 2 + random(6));
+      return { type: 'choice', ...asked, choices: values.map((value) => ({ value, ...described() })) };
+    }
+    case 2: {
+      const levels = Array.from({ length: 2 + random(8) }, () => ({ label: word(random), ...described() }));
+      return { type: 'score', ...asked, levels };
+    }
+    default:
+      return { type: 'box', ...asked };
+  }
+}
+
+function randomRequest(random: Random): Json {
+  const count = 1 + random(8);
+  // Names in a map are at least one character long.
+  const names = distinctWords(random, count).map((name) => `n${name}`);
+  const isNamed = random(3) > 0;
+  const questions = names.map((name, index) => randomQuestion(random, isNamed || index % 2 === 0 ? name : null));
+  return { model: 'm', input: word(random), questions };
+}
+
+/** Six decimals that sum to 1. */
+function distribution(random: Random, count: number): readonly number[] {
+  const weights = Array.from({ length: count }, () => 1 + random(1000));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+function randomAnswer(random: Random, question: Json): Json {
+  const name = question['name'] ?? null;
+  if (random(8) === 0) return { type: 'refusal', name };
+  const { type, choices = [], levels = [] } = question as { type: string; choices?: Json[]; levels?: Json[] };
+  const given = distribution(random, Math.max(choices.length, levels.length));
+  switch (type) {
+    case 'predicate':
+      return { type, name, probability: random(1001) / 1000 };
+    case 'choice': {
+      const probabilities = choices.map(({ value }, index) => ({ value, probability: given[index] }));
+      return {
+        type,
+        name,
+        choice: choices[random(choices.length)]?.['value'],
+        probabilities,
+        confidence: random(11) / 10,
+      };
+    }
+    case 'score': {
+      const probabilities = levels.map(({ label }, value) => ({ value, label, probability: given[value] }));
+      return { type, name, score: random(90) / 10, probabilities, confidence: random(11) / 10 };
+    }
+    default:
+      return { type, name, box: { top: 0.1, bottom: 0.2, left: 0.3, right: 0.4 }, confidence: null };
+  }
+}
+
+/**
+ * The request as the named-map format keeps it: every question has a name, a boolean is its text, and the description of a
+ * level is part of its label.
+ */
+function asNamedMapKeepsIt(request: Json): Json {
+  const questions = request['questions'] as readonly Json[];
+  const isNamed = questions.every(({ name }) => name !== undefined);
+  return {
+    ...request,
+    questions: questions.map((question, index) => {
+      const { type, name, instructions, choices, levels } = question as Readonly<Record<string, Json[]>>;
+      return {
+        type,
+        name: isNamed ? name : String(index),
+        instructions,
+        ...(choices && { choices: choices.map(({ value, ...more }) => ({ value: String(value), ...more })) }),
+        ...(levels && {
+          levels: levels.map(({ label, description }) => ({
+            label: description === undefined ? label : [label, description].join(': '),
+          })),
+        }),
+      };
+    }),
+  };
+}
+
+function throughNamedMap(request: Json): unknown {
+  const first: DecisionRequest = { ...readStandard(request), ...NOTHING };
+  const text = writeNamedMap(first, 'm', NO_IMAGES);
+  const second = { ...readNamedMap(JSON.parse(text) as Json, Buffer.from(text)), ...NOTHING };
+  return writeStandard(second, 'm');
+}
+
+function answerThroughNamedMap(request: Json, answer: Json): unknown {
+  const { questions } = readStandard(request);
+  const first = readStandardAnswer(answer, questions);
+  const second = readNamedMapAnswer(JSON.parse(writeNamedMapAnswer(first, questions, {})), questions);
+  return writeStandardAnswer(second, questions, 'unused');
+}
+
+/** Equality as JSON. `toEqual` takes a millisecond for each value. */
+function isEqual(given: unknown, wanted: unknown): boolean {
+  const [left, right] = [given, wanted].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+  return isDeepStrictEqual(left, right);
+}
+
+it(`gives the questions and answers of ${REQUESTS} requests back after standard, named-map and standard`, () => {
+  const random = randomFrom(20_261_123);
+  const changed: unknown[] = [];
+  for (let index = 0; index < REQUESTS; index += 1) {
+    const request = randomRequest(random);
+    const { questions } = request as { questions: readonly Json[] };
+    if (!isEqual(throughNamedMap(request), asNamedMapKeepsIt(request))) changed.push(request);
+    const usage = { input_tokens: random(1000), output_tokens: random(10) };
+    const answer = {
+      model: 'upstream',
+      answers: questions.map((question) => randomAnswer(random, question)),
+      usage: {
+        ...usage,
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: usage.input_tokens + usage.output_tokens,
+      },
+    };
+    if (!isEqual(answerThroughNamedMap(request, answer), answer)) changed.push({ request, answer });
+  }
+  expect(changed).toEqual([]);
+}, 60_000);
