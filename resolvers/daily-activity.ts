@@ -10,7 +10,7 @@ import {
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { isAnyAdmin, spendAdmin, spendReader } from './operation/access.ts';
+import { isAnyAdmin, spendReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -91,25 +91,3 @@ function assertOwnActivity(scope: Scope<SpendPlatform>, { entity, filter }: Acti
   const isOwn = entity === 'user' && users.every((user) => user === idOrNull(caller.userId));
   if (!isOwn) throw new Forbidden('You can only view your own spend data.', 'key_owner');
 }
-
-/** Calls by day and by call type, for administrators. */
-export interface GatewayActivity {
-  readonly days: readonly SpendGroup[];
-  readonly callTypes: readonly SpendGroup[];
-}
-
-/** Numbers of calls that the gateway accounted for in a period. */
-export const readGatewayActivity = operation({
-  name: 'readGatewayActivity',
-  access: spendAdmin,
-  async run({ platform }: Scope<SpendPlatform>, { from, to }: Period): Promise<GatewayActivity> {
-    const { stores, records } = platform;
-    await records.readable();
-    const grouping = { filter: { from, to, any: {}, visibleTo: null }, limit: MOST_GROUPS };
-    const [days, callTypes] = await Promise.all([
-      stores.spendReports.groups({ ...grouping, by: [], bucket: { ms: DAY_MS, offsetMs: 0 } }),
-      stores.spendReports.groups({ ...grouping, by: ['callType'] }),
-    ]);
-    return { days, callTypes };
-  },
-});

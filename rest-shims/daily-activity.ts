@@ -1,19 +1,12 @@
-import {
-  type Activity,
-  type ActivityQuery,
-  type GatewayActivity,
-  readDailyActivity,
-  readGatewayActivity,
-} from '../resolvers/daily-activity.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { type Activity, type ActivityQuery, readDailyActivity } from '../resolvers/daily-activity.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { type ActivityEntity, type ActivityPart, type DayActivity, sumOf } from '../src/domain/spend/daily-activity.ts';
-import { dayText, type Period, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { dayText } from '../src/domain/spend/report-dates.ts';
 import type { FieldValues, SpendField, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { listOf, periodIn, RANGE_FAULT, requiredPeriod } from './spend-dates.ts';
+import { listOf, RANGE_FAULT, requiredPeriod } from './spend-dates.ts';
 
 const READING = {
   method: 'GET',
@@ -181,48 +174,10 @@ const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
     }),
   );
 
-const renderGateway = ({ days, callTypes }: GatewayActivity): object => {
-  const all = sumOf(days);
-  const countsOf = ({ calls, failures }: SpendSums) => ({
-    successful_requests: calls - failures,
-    failed_requests: failures,
-  });
-  const byRoute = Map.groupBy(callTypes, ({ of }) => routeOfCallType(of.callType ?? ''));
-  return {
-    total_successful_requests: all.calls - all.failures,
-    total_failed_requests: all.failures,
-    by_date: days
-      .toSorted((left, right) => (left.startMs ?? 0) - (right.startMs ?? 0))
-      .map((day) => ({ date: dayText(day.startMs ?? 0), ...countsOf(day) })),
-    by_route: [...byRoute]
-      .map(([path, own]) => ({ category: 'llm', route: path, ...countsOf(sumOf(own)) }))
-      .toSorted(
-        (left, right) =>
-          right.successful_requests + right.failed_requests - left.successful_requests - left.failed_requests,
-      ),
-  };
-};
-
-/** The period of a query; the last 30 days where it names none. Throws InvalidInput for one date alone. */
-function gatewayPeriod(search: string): Period {
-  const period = periodIn(search) ?? usualPeriod(new Date());
-  if (period.from < period.to) return period;
-  throw new InvalidInput('start_date must not be after end_date', [], { field: RANGE_FAULT.field });
-}
-
 /** Calls by day with breakdowns. */
 export const dailyActivityRoutes: readonly RouteRow[] = [
   ...activityRows({ path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 }),
   ...activityRows({ path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 }),
   ...activityRows({ path: '/tag', entity: 'tag', parameter: 'tags', pageSize: 10 }),
   ...activityRows({ path: '/customer', entity: 'endUser', parameter: 'end_user_ids', pageSize: 10 }),
-  route({
-    ...READING,
-    name: 'dailyActivity.gateway',
-    paths: ['/gateway/daily/activity'],
-    answers: [200, 400, 401, 403],
-    parse: ({ search }) => gatewayPeriod(search),
-    run: readGatewayActivity,
-    render: (activity) => json(renderGateway(activity)),
-  }),
 ];

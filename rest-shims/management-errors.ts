@@ -30,6 +30,7 @@ const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
 /** `detail` of a key route's error without an envelope; undefined for an error with one. */
 export function plainDetail(error: DomainError | null): unknown {
   if (error instanceof Forbidden && error.right === 'key_block') return { error: error.message };
+  if (error instanceof Forbidden && error.right === 'gateway_activity') return error.message;
   if (error instanceof NotFound && error.kind === 'priced model') return { error: error.message };
   if (!(error instanceof InvalidInput) || error.field === null) return undefined;
   if (PLAIN_OBJECTS.has(error.field)) return { error: error.message };

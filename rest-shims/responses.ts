@@ -134,7 +134,7 @@ function keptRow(
   return {
     ...facts,
     surface: 'proxy',
-    category: 'llm',
+    category: null,
     credential: 'required',
     bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
     handle: (request, scope) => shown(async () => await run(scope, request), scope),

@@ -68,11 +68,13 @@ async function composeApp(context: StartContext): Promise<void> {
     keyRing: keys.keyRing,
     realtime: engine.gateway.realtime,
     connections,
+    activity: recording.activity,
   });
   startCatalog(context, { catalog, recorder });
   sales.freeTier.start();
   tasks.start();
   recording.records.start();
+  recording.activity.start();
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
     // What is under way ends beside the requests in flight; the step `background tasks` waits for it.

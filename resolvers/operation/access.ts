@@ -169,6 +169,16 @@ export const spendAdmin: Access = {
   },
 };
 
+/** Administrators, the read-only ones too, for counts of the whole deployment. */
+export const gatewayActivityReader: Access = {
+  name: 'gatewayActivityReader',
+  description: 'Proxy administrators, read-only ones too.',
+  check(caller) {
+    if (!isAnyAdmin(known(caller)))
+      throw new Forbidden('Only proxy administrators can see the counts of the whole deployment.', 'gateway_activity');
+  },
+};
+
 /** Proxy administrators, not the read-only ones. Others get the answer of a wrong credential. */
 export const spendResetter: Access = {
   name: 'spendResetter',

@@ -106,6 +106,12 @@ export interface SpendPlatform extends KeyPlatform {
   readonly catalog: CatalogSource;
 }
 
+/** Counts of requests. */
+export interface GatewayActivityPlatform {
+  readonly stores: Pick<Stores, 'gatewayActivity'>;
+  readonly clock: Clock;
+}
+
 /** Configured deployments, their health and their probes. */
 export interface DeploymentPlatform {
   readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;

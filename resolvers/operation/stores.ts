@@ -1,6 +1,7 @@
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
+import type { GatewayActivityStore } from '../../src/domain/gateway-activity/gateway-activity.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
@@ -14,6 +15,7 @@ export interface Stores extends TenancyStores {
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
+  readonly gatewayActivity: Pick<GatewayActivityStore, 'groups'>;
   readonly keys: KeyStore;
   readonly responses: Pick<SealedResponseStore, 'forget'>;
   readonly spend: SpendStore;

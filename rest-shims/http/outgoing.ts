@@ -30,6 +30,8 @@ export interface Outgoing {
   readonly req: Pick<Incoming, 'headers' | 'socket'>;
   readonly destroyed: boolean;
   readonly headersSent: boolean;
+  /** Status of the answer; without meaning before its head is written. */
+  readonly statusCode: number;
   /** Whether the answer was ended, so that a close is not an abort by the client. */
   readonly writableFinished: boolean;
   /** False closes the connection after the answer and sends `Connection: close`. */

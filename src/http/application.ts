@@ -1,4 +1,5 @@
 import { IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
 import { createRestRouter, type RestRouterOptions } from '../../rest-shims/http/router.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import type { Connections } from './connections.ts';
@@ -15,6 +16,8 @@ export interface HttpApplicationOptions {
   readonly graph: GraphEndpoints;
   readonly upgrades: Upgrades;
   readonly connections: Connections;
+  /** Counts answered requests, refused ones too. */
+  readonly activity: RequestCounter;
   /** Called with failures of connections and of middleware. */
   readonly failed: (error: Error) => void;
   /** Called when a connection breaks off or does not speak HTTP. */
@@ -43,7 +46,7 @@ export interface HttpApplication {
 }
 
 export function createHttpApplication(options: HttpApplicationOptions): HttpApplication {
-  const { settings, upgrades, connections, failed } = options;
+  const { settings, upgrades, connections, activity, failed } = options;
   const rest = createRestRouter(options.rest);
   const server: Server = createHttpServer(serve, {
     hotPaths: settings.fastPath ? rest.hotPaths : new Set(),
@@ -56,7 +59,15 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
   const serveKoa = koa.callback();
 
+  /** Counts a request once, when its answer has ended or broken off. */
+  function count({ method = 'GET', url = '/' }: Incoming, response: Outgoing): void {
+    const route = activity.routeOf(method, url);
+    if (route === null) return;
+    response.once('close', () => activity.count(route, response.headersSent ? response.statusCode : 0));
+  }
+
   function serve(request: Incoming, response: Outgoing): void {
+    count(request, response);
     // Node's own requests have responses of Node; all others are of the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
     setCommonHeaders(request, response);

@@ -6,6 +6,7 @@ import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
+import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
@@ -65,6 +66,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...spendEstimateRoutes,
   ...globalActivityRoutes,
   ...dailyActivityRoutes,
+  ...gatewayActivityRoutes,
   ...traceRoutes,
   ...catalogRoutes,
   ...checkoutRoutes,

@@ -3,6 +3,7 @@ import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
+import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
@@ -22,6 +23,7 @@ export interface Stores extends TenancyStores {
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
   readonly freeTier: FreeTierStore;
+  readonly gatewayActivity: GatewayActivityStore;
   readonly keys: KeyStore;
   readonly responses: SealedResponseStore;
   readonly spend: SpendStore;

@@ -4,6 +4,7 @@ import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createProviders, demoDeployment } from '../providers/providers.ts';
+import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
 import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
 import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts';
@@ -52,14 +53,25 @@ export function composeRecords(
     keeps: settings.storeResponses,
     log,
   });
-  return { spanExport, records, keeper };
+  const activity = createActivityCounter({
+    process: randomIds.uuid(),
+    store: stores.gatewayActivity,
+    clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
+  });
+  return { spanExport, records, keeper, activity };
 }
 
 /** Adds the commit of what calls left behind to the shutdown. */
 export function flushRecords(
   { log, shutdown }: StartContext,
-  { records, keeper }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper'>,
+  { records, keeper, activity }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity'>,
 ): void {
+  shutdown.add('gateway activity', () => {
+    activity.stop();
+    return activity.flush();
+  });
   shutdown.add('responses', () =>
     keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
   );

@@ -16,6 +16,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createPeerNetworks } from '../runtime/network/client-network.ts';
 import { webSocketServer } from '../runtime/network/web-sockets.ts';
+import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
 import type { StartContext } from './context.ts';
 
 /** How long beyond the grace the end of requests in flight may take, in ms. */
@@ -33,6 +34,7 @@ interface TransportParts {
   readonly keyRing: KeyRing;
   readonly realtime: Realtime;
   readonly connections: Connections;
+  readonly activity: RequestCounter;
 }
 
 /** Limits the connections of each network. */
@@ -82,7 +84,7 @@ function composeUpgrades(
 /** The HTTP server in front of the REST routes, the graph and the upgrades. It does not listen yet. */
 function composeHttp(
   { settings, log }: StartContext,
-  { keyRing, scopes, connections }: TransportParts,
+  { keyRing, scopes, connections, activity }: TransportParts,
   { graph, upgrades, failed }: HttpParts,
 ): HttpApplication {
   return createHttpApplication({
@@ -99,6 +101,7 @@ function composeHttp(
     graph,
     upgrades,
     connections,
+    activity,
     failed: connectionFailureLog(log),
     notHttp: notHttp(log),
   });

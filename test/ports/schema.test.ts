@@ -38,6 +38,7 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'activity_process',
         'budget',
         'call_note',
         'call_segment',
@@ -49,6 +50,7 @@ for (const engine of ENGINES)
         'customer',
         'export_body',
         'free_tier_use',
+        'gateway_activity',
         'invitation',
         'key_spend',
         'organization',

@@ -35,6 +35,7 @@ export const noTenancy: TenancyStores = {
 /** Stores of a test that has no releases of the catalog and no responses. */
 export const OTHER_STORES = {
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
+  gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },
   ping: async () => {},
   writable: async () => {},

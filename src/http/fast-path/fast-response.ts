@@ -45,6 +45,7 @@ export class FastResponse extends EventEmitter implements Outgoing {
   /** The connection closed before the answer was complete. */
   #gone = false;
   headersSent = false;
+  statusCode = 0;
   writableFinished = false;
   shouldKeepAlive = true;
   /** The request body is not complete: an answer now closes the connection. */
@@ -93,6 +94,7 @@ export class FastResponse extends EventEmitter implements Outgoing {
     const connection = this.shouldKeepAlive ? this.#connectionLines : CLOSE_LINE;
     this.#head = `${text}${dateNow()}${connection}${framed ? '' : 'Transfer-Encoding: chunked\r\n'}\r\n`;
     this.headersSent = true;
+    this.statusCode = status;
     return this;
   }
 

@@ -15,6 +15,7 @@ import { createCallSpanStore, createCallSpendStore } from '../calls/separate-sto
 import { createCatalogHistory } from '../catalog/history.ts';
 import { createCheckoutStore } from '../checkout/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
+import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -182,6 +183,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
     freeTier: createFreeTierStore(database),
+    gatewayActivity: createGatewayActivityStore(database),
     keys: createKeyStore(database),
     responses: createResponseStore(database),
     upstreamObjects: createUpstreamObjectStore(database),

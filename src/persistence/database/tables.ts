@@ -1,4 +1,5 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
+import { ActivityProcessEntity, type ActivityProcessSchema } from '../gateway-activity/entities/activity-process.ts';
 import { CallNoteEntity, type CallNoteSchema } from '../traces/entities/call-note.ts';
 import { CallSegmentEntity, type CallSegmentSchema } from '../call-log/entities/call-segment.ts';
 import { CatalogChangeEntity, type CatalogChangeSchema } from '../catalog/entities/catalog-change.ts';
@@ -7,6 +8,7 @@ import { CatalogSpanEntity, type CatalogSpanSchema } from '../catalog/entities/c
 import { CatalogReleaseEntity, type CatalogReleaseSchema } from '../catalog/entities/catalog-release.ts';
 import { ExportBodyEntity, type ExportBodySchema } from '../traces/entities/export-body.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from '../free-tier/entities/free-tier-use.ts';
+import { GatewayActivityEntity, type GatewayActivitySchema } from '../gateway-activity/entities/gateway-activity.ts';
 import { CheckoutEntity, type CheckoutSchema } from '../checkout/entities/checkout.ts';
 import { KeySpendEntity, type KeySpendSchema } from '../spend/entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from '../checkout/entities/payment-event.ts';
@@ -46,6 +48,8 @@ export const ENTITIES = [
   SpendRowEntity,
   KeySpendEntity,
   FreeTierUseEntity,
+  GatewayActivityEntity,
+  ActivityProcessEntity,
   CatalogReleaseEntity,
   CheckoutEntity,
   PaymentEventEntity,
@@ -79,6 +83,8 @@ export type Tables = InferKyselyDB<
   | typeof SpendRowSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema
+  | typeof GatewayActivitySchema
+  | typeof ActivityProcessSchema
   | typeof CheckoutSchema
   | typeof PaymentEventSchema
   | typeof PaymentObjectSchema

@@ -90,7 +90,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       max_queued_requests_per_worker maximum_spend_logs_cleanup_cron maximum_spend_logs_retention_interval mcp_allowed_clients
       mcp_client_id_header mcp_internal_ip_ranges mcp_prefer_client_id_metadata_document mcp_required_fields
       mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings pass_through_request_timeout
-      proxy_batch_write_at proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
+      proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
       proxy_config_reload_interval_seconds service_account_settings spend_report_frequency token_rate_limit_type
       transcribe_media_buckets ui_access_mode use_azure_key_vault use_client_credentials_pass_through_routes
       use_google_kms use_redis_transaction_buffer user_api_key_cache_max_size user_api_key_cache_ttl`),

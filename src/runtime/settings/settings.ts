@@ -70,6 +70,8 @@ export interface Settings {
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
   readonly batchPollingSeconds: number;
+  /** Seconds between commits of the counts of requests. */
+  readonly activityWriteSeconds: number;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Stores translated responses for their owners, unless a request has `store: false`. */
@@ -200,6 +202,7 @@ function settingsOf(
     enforceFallbackBudget: values.enforceFallbackBudget,
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
+    activityWriteSeconds: values.activityWriteSeconds,
     healthChecks: {
       everySeconds: values.backgroundHealthChecks ? values.healthCheckSeconds : 0,
       details: values.healthCheckDetails,

@@ -47,11 +47,6 @@ const ADMIN_ROWS: readonly Row[] = [
     at: `GET /global/activity/cache_hits?${DAYS}`,
     shows: ['totals.api_requests', 2],
   },
-  {
-    row: 'dailyActivity.gateway',
-    at: `GET /gateway/daily/activity?${DAYS}`,
-    shows: ['by_route.0', { category: 'llm', route: '/chat/completions', successful_requests: 2, failed_requests: 0 }],
-  },
 ];
 
 /** Reports that users read, too: of their own calls. */

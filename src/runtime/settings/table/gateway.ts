@@ -106,6 +106,13 @@ export const GATEWAY_SETTINGS = {
     unit: 's',
     description: 'Time between polls of open batches. 0 never polls.',
   }),
+  activityWriteSeconds: setting({
+    kind: decimal({ from: 0.1, to: MOST_SECONDS }),
+    default: 10,
+    file: 'general_settings.proxy_batch_write_at',
+    unit: 's',
+    description: 'Time between commits of the counts of requests (`GET /gateway/daily/activity`).',
+  }),
 } as const;
 
 /** Health checks of deployments. */

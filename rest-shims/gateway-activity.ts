@@ -1,0 +1,45 @@
+import { readGatewayActivity } from '../resolvers/gateway-activity.ts';
+import { type ActivityGroup, addedCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { wordsOf } from './spend-dates.ts';
+
+const countsOf = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'failed'>) => ({
+  successful_requests: succeeded,
+  failed_requests: failed,
+});
+
+function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[]): object {
+  const all = addedCounts(days);
+  return {
+    total_successful_requests: all.succeeded,
+    total_failed_requests: all.failed,
+    by_date: days.map(({ of, ...counts }) => ({ date: of.day, ...countsOf(counts) })),
+    by_route: routes
+      .toSorted(byMostSucceeded)
+      .map(({ of, ...counts }) => ({ category: of.category, route: of.route, ...countsOf(counts) })),
+  };
+}
+
+/** Counts of requests at the edge. */
+export const gatewayActivityRoutes: readonly RouteRow[] = [
+  route({
+    method: 'GET',
+    surface: 'management',
+    category: null,
+    credential: 'required',
+    bodyLimit: 0,
+    name: 'gatewayActivity.daily',
+    paths: ['/gateway/daily/activity'],
+    answers: [200, 401, 403],
+    parse({ search }) {
+      const word = wordsOf(search);
+      return {
+        start: word('start_date'),
+        end: word('end_date'),
+        groupings: [['day'], ['category', 'route']] as const,
+      };
+    },
+    run: readGatewayActivity,
+    render: (groups) => json(render(groups)),
+  }),
+];

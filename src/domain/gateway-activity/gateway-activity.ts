@@ -1,0 +1,90 @@
+/** Kinds of inbound calls that are counted. */
+export type ActivityCategory = 'llm' | 'mcp' | 'a2a';
+
+/** What a request counts as. */
+export interface CountedRoute {
+  readonly category: ActivityCategory;
+  /** Normalized path, e.g. `/chat/completions` for every path that ends so. */
+  readonly route: string;
+}
+
+/** Counts requests at the edge. */
+export interface RequestCounter {
+  /** What a request counts as; null when it is not counted. */
+  routeOf(method: string, target: string): CountedRoute | null;
+  /** Counts a request whose answer has ended. `status` is 0 when no answer began. Never throws, writes nothing. */
+  count(route: CountedRoute, status: number): void;
+}
+
+/** Numbers of answered requests. */
+export interface ActivityCounts {
+  /** Status 200 to 299. */
+  readonly succeeded: number;
+  /** Every other status, and no answer at all. */
+  readonly failed: number;
+}
+
+/** Requests of one UTC day, `YYYY-MM-DD`, by the end of the answer. */
+export interface ActivityRow extends CountedRoute, ActivityCounts {
+  readonly day: string;
+}
+
+/** Counts that are committed together. */
+export interface ActivityBatch {
+  /** Id of the process that counted. */
+  readonly process: string;
+  /** Number of the batch in its process, from 1. */
+  readonly number: number;
+  /** One row per day, category and route. */
+  readonly rows: readonly ActivityRow[];
+}
+
+export type ActivityField = 'day' | 'category' | 'route';
+
+export interface ActivityQuery {
+  /** First and last day, both included. They are compared as text; a text that is no day is not an error. */
+  readonly from: string;
+  readonly to: string;
+  /** Fields of the groups, in the order they are sorted by. */
+  readonly by: readonly ActivityField[];
+  /** Only these categories and routes; absent for all. */
+  readonly categories?: readonly ActivityCategory[];
+  readonly routes?: readonly string[];
+}
+
+/** Sums of the rows that have the same values in the fields of a query. */
+export interface ActivityGroup extends ActivityCounts {
+  readonly of: Readonly<Partial<Record<ActivityField, string>>>;
+}
+
+/** Where counts of requests are kept. */
+export interface GatewayActivityStore {
+  /**
+   * Adds the counts of a batch in one commit. A batch that was committed before adds nothing, so that a batch whose commit
+   * was not acknowledged is added again with its number. Batches of a process come in the order of their numbers.
+   */
+  add(batch: ActivityBatch, now: Date): Promise<void>;
+  /** Groups in the order of their fields. */
+  groups(query: ActivityQuery): Promise<readonly ActivityGroup[]>;
+}
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Days of a period: without a first one from 30 days ago, without a last one to today. Each default stands alone. */
+export const periodOf = (start: string | null, end: string | null, now: Date): Pick<ActivityQuery, 'from' | 'to'> => ({
+  from: start ?? dayOf(now.getTime() - DEFAULT_DAYS * DAY_MS),
+  to: end ?? dayOf(now.getTime()),
+});
+
+export const addedCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
+  [...all].reduce<ActivityCounts>(
+    (sum, { succeeded, failed }) => ({ succeeded: sum.succeeded + succeeded, failed: sum.failed + failed }),
+    { succeeded: 0, failed: 0 },
+  );
+
+/** Order of groups: most successes first; equal ones stay as they are. */
+export const byMostSucceeded = (left: ActivityCounts, right: ActivityCounts): number =>
+  right.succeeded - left.succeeded;

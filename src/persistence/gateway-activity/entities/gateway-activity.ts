@@ -1,0 +1,19 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { ActivityCategory } from '../../../domain/gateway-activity/gateway-activity.ts';
+
+/** Numbers of requests by day, category and route. Rows only. */
+export const GatewayActivitySchema = defineEntity({
+  name: 'GatewayActivityEntity',
+  tableName: 'gateway_activity',
+  properties: {
+    /** UTC, `YYYY-MM-DD`: first in the key, so that the rows of a period are adjacent. */
+    day: p.text().primary(),
+    category: p.text().$type<ActivityCategory>().primary(),
+    route: p.text().primary(),
+    succeeded: p.bigint('number'),
+    failed: p.bigint('number'),
+  },
+});
+
+export class GatewayActivityEntity extends GatewayActivitySchema.class {}
+GatewayActivitySchema.setClass(GatewayActivityEntity);

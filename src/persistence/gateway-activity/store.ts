@@ -1,0 +1,108 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type {
+  ActivityField,
+  ActivityGroup,
+  ActivityQuery,
+  ActivityRow,
+  GatewayActivityStore,
+} from '../../domain/gateway-activity/gateway-activity.ts';
+import { storable } from '../../domain/storable.ts';
+import type { Database } from '../database/database.ts';
+import { columnNames, encodeRow, rowsFrom, rowTable, textsIn } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { transaction } from '../database/transaction.ts';
+import { GatewayActivityEntity } from './entities/gateway-activity.ts';
+
+/** How long the last batch of an ended process is known, in ms: longer than any process repeats a commit. */
+const PROCESS_MS = 7 * 86_400_000;
+
+const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {
+  day: sql.ref('gateway_activity.day'),
+  category: sql.ref('gateway_activity.category'),
+  route: sql.ref('gateway_activity.route'),
+};
+
+interface StoredGroup extends Readonly<Record<`of_${ActivityField}`, string>> {
+  readonly succeeded: number;
+  readonly failed: number;
+}
+
+const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
+
+/** Counts of requests as rows that single statements add to. */
+export function createGatewayActivityStore({ orm, flavour, inFlight }: Database): GatewayActivityStore {
+  const table = rowTable(orm, 'gateway_activity', GatewayActivityEntity);
+
+  /** Whether the batch is the next one of its process. Locks the row of the process, so that one batch is added once. */
+  async function isNew(db: Kysely<Tables>, process: string, number: number, now: Date): Promise<boolean> {
+    const rows = await db
+      .insertInto('activity_process')
+      .values({ id: process, last_batch: number, written_at: now.getTime() })
+      .onConflict((conflict) =>
+        conflict
+          .column('id')
+          .doUpdateSet({ last_batch: number, written_at: now.getTime() })
+          .where('activity_process.last_batch', '<', number),
+      )
+      .returning('id')
+      .execute();
+    return rows.length > 0;
+  }
+
+  async function addRows(db: Kysely<Tables>, rows: readonly ActivityRow[]): Promise<void> {
+    // In the order of their keys, so that two processes lock rows in one order.
+    const encoded = rows
+      .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
+      .map((row) => encodeRow(table, { ...row }));
+    await db
+      .insertInto('gateway_activity')
+      .columns(columnNames(table))
+      .expression(rowsFrom(flavour, table, encoded))
+      .onConflict((conflict) =>
+        conflict.columns(['day', 'category', 'route']).doUpdateSet({
+          succeeded: sql`gateway_activity.succeeded + excluded.succeeded`,
+          failed: sql`gateway_activity.failed + excluded.failed`,
+        }),
+      )
+      .execute();
+  }
+
+  function groupsOf({ from, to, by, categories, routes }: ActivityQuery): RawBuilder<StoredGroup> {
+    const fields = by.map((field) => COLUMNS[field]);
+    const selected = by.map((field) => sql`${COLUMNS[field]} as ${sql.ref(`of_${field}`)}`);
+    const conditions = [sql`day >= ${storable(from)}`, sql`day <= ${storable(to)}`];
+    if (categories !== undefined) conditions.push(sql`category in ${textsIn(flavour, categories)}`);
+    if (routes !== undefined) conditions.push(sql`route in ${textsIn(flavour, routes.map(storable))}`);
+    const sums = [
+      sql`cast(coalesce(sum(succeeded), 0) as double precision) as succeeded`,
+      sql`cast(coalesce(sum(failed), 0) as double precision) as failed`,
+    ];
+    const grouped = fields.length === 0 ? sql`` : sql`group by ${sql.join(fields)} order by ${sql.join(fields)}`;
+    return sql`select ${sql.join([...selected, ...sums])} from gateway_activity
+      where ${sql.join(conditions, sql` and `)} ${grouped}`;
+  }
+
+  return {
+    add: ({ process, number, rows }, now) =>
+      inFlight.write(() =>
+        transaction(orm, async (db) => {
+          if (!(await isNew(db, process, number, now))) return;
+          await addRows(db, rows);
+          if (number > 1) return;
+          await db
+            .deleteFrom('activity_process')
+            .where('written_at', '<', now.getTime() - PROCESS_MS)
+            .execute();
+        }),
+      ),
+    groups: (query) =>
+      inFlight.run(async () => {
+        const { rows } = await groupsOf(query).execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
+        return rows.map((row): ActivityGroup => ({
+          of: Object.fromEntries(query.by.map((field) => [field, row[`of_${field}`]])),
+          succeeded: row.succeeded,
+          failed: row.failed,
+        }));
+      }),
+  };
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../domain/clock.ts';
+import { countedRouteOf } from '../domain/gateway-activity/classifier.ts';
+import type {
+  ActivityBatch,
+  ActivityCounts,
+  ActivityRow,
+  CountedRoute,
+  GatewayActivityStore,
+  RequestCounter,
+} from '../domain/gateway-activity/gateway-activity.ts';
+
+/** Counts answered requests in memory and commits them to a store. */
+export interface ActivityCounter extends RequestCounter {
+  /**
+   * Commits all counts so far. Rejects when the store does not take them: they stay, and the next call commits them
+   * again. Calls run one after another.
+   */
+  flush(): Promise<void>;
+  /** Flushes periodically from now on. */
+  start(): void;
+  /** Starts no further flush. */
+  stop(): void;
+}
+
+export interface ActivityCounterOptions {
+  /** Id of this process, unique among all that share the store. */
+  readonly process: string;
+  readonly store: Pick<GatewayActivityStore, 'add'>;
+  readonly clock: Clock;
+  /** Time from the end of a periodic flush to the next one, in ms. */
+  readonly everyMs: number;
+  /** Called with the failure of a periodic flush. */
+  readonly failed: (error: unknown) => void;
+}
+
+interface Tally {
+  succeeded: number;
+  failed: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Counts by UTC day and route. The number of routes is fixed, so memory grows only with days without a commit. */
+class Tallies {
+  readonly #days = new Map<string, Map<CountedRoute, Tally>>();
+  #day: Map<CountedRoute, Tally> | null = null;
+  /** Begin and end of the current day, Unix ms. */
+  #fromMs = 0;
+  #toMs = 0;
+
+  add(route: CountedRoute, nowMs: number, { succeeded, failed }: ActivityCounts): void {
+    const day = nowMs >= this.#fromMs && nowMs < this.#toMs && this.#day !== null ? this.#day : this.#enter(nowMs);
+    const tally = day.get(route);
+    if (tally === undefined) return void day.set(route, { succeeded, failed });
+    tally.succeeded += succeeded;
+    tally.failed += failed;
+  }
+
+  #enter(nowMs: number): Map<CountedRoute, Tally> {
+    this.#fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+    this.#toMs = this.#fromMs + DAY_MS;
+    const name = new Date(nowMs).toISOString().slice(0, 10);
+    const day = this.#days.get(name) ?? new Map<CountedRoute, Tally>();
+    this.#days.set(name, day);
+    this.#day = day;
+    return day;
+  }
+
+  /** All counts as rows; none are left. */
+  take(): readonly ActivityRow[] {
+    const rows = [...this.#days].flatMap(([day, routes]) =>
+      [...routes].map(([route, tally]) => ({ day, ...route, ...tally })),
+    );
+    this.#days.clear();
+    this.#day = null;
+    return rows;
+  }
+}
+
+const SUCCEEDED: ActivityCounts = { succeeded: 1, failed: 0 };
+const FAILED: ActivityCounts = { succeeded: 0, failed: 1 };
+
+export function createActivityCounter(options: ActivityCounterOptions): ActivityCounter {
+  const { process, store, clock, everyMs, failed } = options;
+  const tallies = new Tallies();
+  /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
+  let pending: ActivityBatch | null = null;
+  let number = 0;
+  let turn: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  async function commit(batch: ActivityBatch | null): Promise<void> {
+    if (batch === null) return;
+    pending = batch;
+    await store.add(batch, clock.now());
+    pending = null;
+  }
+
+  async function commitAll(): Promise<void> {
+    await commit(pending);
+    await commit(next());
+  }
+
+  function next(): ActivityBatch | null {
+    const rows = tallies.take();
+    if (rows.length === 0) return null;
+    number += 1;
+    return { process, number, rows };
+  }
+
+  function flush(): Promise<void> {
+    const own = turn.then(commitAll);
+    turn = own.catch(() => {});
+    return own;
+  }
+
+  function start(): void {
+    if (stopped) return;
+    timer = setTimeout(() => void flush().catch(failed).then(start), everyMs).unref();
+  }
+
+  return {
+    routeOf: countedRouteOf,
+    count(route, status) {
+      tallies.add(route, clock.now().getTime(), status >= 200 && status < 300 ? SUCCEEDED : FAILED);
+    },
+    flush,
+    start,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
+import { restRoutes } from '../../../src/http/routes.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+interface Told {
+  readonly by_route: readonly {
+    readonly category: string;
+    readonly route: string;
+    readonly successful_requests: number;
+    readonly failed_requests: number;
+  }[];
+}
+
+/** Rows that read what they do not get, so that a test would wait for them. */
+const WAITING = new Set(['traces.ingest']);
+
+/** An upstream that answers every call with the same body, and requests for `broken` with 500. */
+async function startUpstream() {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const isBroken = Buffer.concat(parts).includes('"broken"');
+      response.writeHead(isBroken ? 500 : 200, { 'content-type': 'application/json' });
+      const choice = {
+        index: 0,
+        finish_reason: 'stop',
+        message: { role: 'assistant', content: 'hello' },
+        text: 'hello',
+      };
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      response.end(
+        JSON.stringify({ id: 'x', object: 'x', model: 'x', choices: [choice], data: [], results: [], usage }),
+      );
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { base: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
+}
+
+/** Requests of a row: no key, a wrong body, a call that works, and one whose upstream fails. */
+const BODIES = [
+  null,
+  '{',
+  ...['good', 'broken'].map((model) =>
+    JSON.stringify({
+      model,
+      messages: [{ role: 'user', content: 'hi' }],
+      max_tokens: 5,
+      input: 'hi',
+      prompt: 'hi',
+      query: 'hi',
+      documents: ['hi'],
+      contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+    }),
+  ),
+];
+
+describe('every row of the HTTP routes', () => {
+  let app: TestApp;
+  let upstream: Awaited<ReturnType<typeof startUpstream>>;
+  const wanted = new Map<string, [number, number]>();
+  const classes = new Set<number>();
+
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    const model_list = ['good', 'broken'].map((name) => ({
+      model_name: name,
+      litellm_params: { model: `openai/${name}`, api_base: upstream.base, api_key: 'k' },
+    }));
+    app = await startApp({ config: { model_list, general_settings: { proxy_batch_write_at: 0.1 } } });
+    for (const { name, method, paths } of restRoutes) {
+      if (WAITING.has(name)) continue;
+      for (const path of new Set([paths[0], paths.at(-1) ?? paths[0]])) await sendAll(method, path);
+    }
+  }, 120_000);
+  afterAll(async () => {
+    await app.stop();
+    upstream.stop();
+  });
+
+  /** Sends every request of a row, and adds what should be counted. */
+  async function sendAll(method: string, pattern: string): Promise<void> {
+    for (const body of BODIES) {
+      const model = body?.includes('"broken"') === true ? 'broken' : 'good';
+      const path = pattern
+        .replaceAll(/\{?\*\w+\}?/g, `${model}:generateContent`)
+        .replaceAll(/:(?=model)[a-z]\w*/gi, model)
+        .replaceAll(/(?<=\/):[a-z]\w*/gi, 'x');
+      const answer = await fetch(`${app.url}${path}`, {
+        method,
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/json',
+          ...(body === null ? {} : { authorization: `Bearer ${app.adminKey}` }),
+        },
+        ...(method === 'GET' || body === null ? {} : { body }),
+      });
+      await answer.arrayBuffer();
+      const route = countedRouteOf(method, path);
+      if (route === null) continue;
+      classes.add(Math.floor(answer.status / 100));
+      const counts = wanted.get(`${route.category} ${route.route}`) ?? [0, 0];
+      counts[answer.ok ? 0 : 1] += 1;
+      wanted.set(`${route.category} ${route.route}`, counts);
+    }
+  }
+
+  async function counted(): Promise<Readonly<Record<string, readonly [number, number]>>> {
+    const { by_route: routes } = (await (await app.call('GET', '/gateway/daily/activity')).json()) as Told;
+    return Object.fromEntries(
+      routes.map((one) => [`${one.category} ${one.route}`, [one.successful_requests, one.failed_requests]]),
+    );
+  }
+
+  it('counts each request of a model call once, by its status', async () => {
+    expect(classes).toEqual(new Set([2, 4, 5]));
+    expect(wanted.get('llm /chat/completions')?.[0]).toBeGreaterThan(1);
+    await vi.waitFor(async () => expect(await counted()).toEqual(Object.fromEntries(wanted)), { timeout: 5_000 });
+  });
+});

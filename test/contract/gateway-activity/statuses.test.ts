@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const PATH = '/gateway/daily/activity';
+const NONE = { total_successful_requests: 0, total_failed_requests: 0, by_date: [], by_route: [] };
+const day = (days = 0): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+describe('gatewayActivity.daily', () => {
+  let app: TestApp;
+  let userKey = '';
+  let plainKey = '';
+  let viewerKey = '';
+  beforeAll(async () => {
+    app = await startApp({ config: { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } } });
+    const made = async (path: string, body: object): Promise<string> =>
+      ((await (await app.call('POST', path, body)).json()) as { readonly key: string }).key;
+    viewerKey = await made('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' });
+    userKey = await made('/user/new', { user_id: 'user', user_role: 'internal_user' });
+    plainKey = await made('/key/generate', {});
+    const chat = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
+    await (await app.call('POST', '/v1/chat/completions', chat)).text();
+    await (await app.call('POST', '/v1/chat/completions', { ...chat, stream: true })).text();
+    await (await app.call('POST', '/v1/chat/completions', { ...chat, model: 'nope' })).text();
+    await (await app.call('POST', '/v1/embeddings', {}, { authorization: 'Bearer sk-wrong' })).text();
+    await vi.waitFor(
+      async () => {
+        if ((await read()).total_failed_requests !== 2) throw new Error('The counts are not committed.');
+      },
+      { timeout: 5_000 },
+    );
+  });
+  afterAll(() => app.stop());
+
+  const read = async (query = ''): Promise<typeof NONE> =>
+    (await (await app.call('GET', `${PATH}${query}`)).json()) as typeof NONE;
+
+  const all = () => ({
+    total_successful_requests: 2,
+    total_failed_requests: 2,
+    by_date: [{ date: day(), successful_requests: 2, failed_requests: 2 }],
+    by_route: [
+      { category: 'llm', route: '/chat/completions', successful_requests: 2, failed_requests: 1 },
+      { category: 'llm', route: '/embeddings', successful_requests: 0, failed_requests: 1 },
+    ],
+  });
+
+  const PERIODS: readonly (readonly [query: string, isEmpty: boolean])[] = [
+    ['', false],
+    [`?start_date=${day()}&end_date=${day()}`, false],
+    [`?start_date=${day()}`, false],
+    [`?end_date=${day()}`, false],
+    ['?start_date=&end_date=', false],
+    ['?start_date=2026-1-1&end_date=zzz', false],
+    [`?start_date=${day(1)}`, true],
+    [`?end_date=${day(-1)}`, true],
+    [`?start_date=${day(1)}&end_date=${day(-1)}`, true],
+    [`?start_date=${day()}&start_date=${day(1)}`, true],
+    [`?start_date=zzz&end_date=${day()}`, true],
+    ['?foo=1', false],
+  ];
+  it.each(PERIODS)('gatewayActivity.daily 200: a period, `%s`, is empty: %s', async (query, isEmpty) => {
+    expect(await read(query)).toEqual(isEmpty ? NONE : all());
+  });
+
+  const send = async (key: string | null): Promise<readonly [number, unknown]> => {
+    const answer = await fetch(
+      `${app.url}${PATH}`,
+      key === null ? {} : { headers: { authorization: `Bearer ${key}` } },
+    );
+    return [answer.status, await answer.json()];
+  };
+
+  it('gatewayActivity.daily 200: a read-only administrator', async () => {
+    expect(await send(viewerKey)).toEqual([200, all()]);
+  });
+
+  it('gatewayActivity.daily 403: every other key', async () => {
+    const refusal = [403, { detail: 'Only proxy administrators can see the counts of the whole deployment.' }];
+    expect([await send(userKey), await send(plainKey)]).toEqual([refusal, refusal]);
+  });
+
+  it('gatewayActivity.daily 401: no key', async () => {
+    const message =
+      'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.';
+    expect(await send(null)).toEqual([401, { error: { message, type: 'auth_error', param: 'None', code: '401' } }]);
+  });
+});

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
+
+interface Told {
+  readonly total_successful_requests: number;
+  readonly total_failed_requests: number;
+}
+
+let app: TestApp | null = null;
+afterEach(async () => {
+  await app?.stop();
+  app = null;
+});
+
+const open = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
+  startApp({
+    config: { general_settings: { demo_model: true, proxy_batch_write_at: everySeconds } },
+    env: { LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '50' },
+    ...(dataDir === undefined ? {} : { dataDir }),
+  });
+
+/** Calls until it is told to stop; the number of successes and failures. */
+async function load({ url, adminKey }: TestApp, until: () => boolean): Promise<readonly [number, number]> {
+  const counts: [number, number] = [0, 0];
+  await Promise.all(
+    [0, 1, 2].map(async (one) => {
+      for (let n = 0; !until(); n += 1) {
+        const isWrong = n % 3 === one;
+        const answer = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+          body: JSON.stringify(isWrong ? { ...CHAT, model: 'nope' } : CHAT),
+        });
+        await answer.arrayBuffer();
+        counts[answer.ok ? 0 : 1] += 1;
+      }
+    }),
+  );
+  return counts;
+}
+
+async function totals(of: TestApp): Promise<readonly [number, number]> {
+  const told = (await (await of.call('GET', '/gateway/daily/activity')).json()) as Told;
+  return [told.total_successful_requests, told.total_failed_requests];
+}
+
+/** Holds the write lock of a database, in a process of its own because locks of one process do not exclude each other. */
+async function lockWrites({ dataDir }: TestApp): Promise<() => Promise<void>> {
+  const held = `
+    const { DatabaseSync } = require('node:sqlite');
+    const database = new DatabaseSync(process.argv[1], { timeout: 5000 });
+    database.exec('begin immediate');
+    process.stdout.write('held');
+    process.stdin.on('end', () => database.exec('rollback')).resume();`;
+  const child = spawn(process.execPath, ['-e', held, join(dataDir, 'lensgate.db')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return async () => {
+    child.stdin.end();
+    await once(child, 'exit');
+  };
+}
+
+it('counts exactly while the store takes no writes under load', async () => {
+  app = await open(0.1);
+  let isDone = false;
+  const loading = load(app, () => isDone);
+  await wait(300);
+  const release = await lockWrites(app);
+  const before = await totals(app);
+  await wait(2_000);
+  expect(await totals(app)).toEqual(before);
+  await release();
+  await wait(300);
+  isDone = true;
+  const counts = await loading;
+  expect(Math.min(...counts)).toBeGreaterThan(20);
+  const running = app;
+  await vi.waitFor(async () => expect(await totals(running)).toEqual(counts), { timeout: 5_000 });
+}, 30_000);
+
+it('commits its counts at shutdown', async () => {
+  const first = await open(3_600);
+  for (const model of ['demo', 'demo', 'nope'])
+    await (await first.call('POST', '/v1/chat/completions', { ...CHAT, model })).arrayBuffer();
+  expect(await totals(first)).toEqual([0, 0]);
+  await first.stop({ keepData: true });
+  app = await open(3_600, first.dataDir);
+  expect(await totals(app)).toEqual([2, 1]);
+  await app.stop();
+  app = null;
+  rmSync(first.dataDir, { recursive: true, force: true });
+});
+
+it('counts a request whose client leaves before the answer, and each of pipelined ones', async () => {
+  app = await open(0.1);
+  const { port } = new URL(app.url);
+  const body = JSON.stringify(CHAT);
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.adminKey}\r\nContent-Type: application/json\r\n`;
+  const whole = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect(Number(port), '127.0.0.1');
+  let answers = '';
+  socket.on('data', (bytes: Buffer) => (answers += bytes.toString('latin1')));
+  socket.write(whole + whole + whole);
+  await vi.waitFor(() => expect(answers.split('HTTP/1.1 200')).toHaveLength(4));
+  socket.destroy();
+  const leaving = connect(Number(port), '127.0.0.1');
+  await once(leaving, 'connect');
+  leaving.write(`${head}Content-Length: ${body.length + 10}\r\n\r\n${body}`);
+  await wait(100);
+  leaving.destroy();
+  const running = app;
+  await vi.waitFor(async () => expect(await totals(running)).toEqual([3, 1]), { timeout: 5_000 });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
+import { restRoutes } from '../../../src/http/routes.ts';
+
+const said = (method: string, path: string): string | null => {
+  const route = countedRouteOf(method, path);
+  return route === null ? null : `${route.category} ${route.route}`;
+};
+
+const examplePath = (name: string, path: string): string =>
+  path.replaceAll(/:[a-z]\w*|\{?\*\w+\}?/gi, name === 'content.generate' ? 'x:generateContent' : 'x');
+
+describe('what a request counts as', () => {
+  it.each([
+    ['POST', '/v1/chat/completions', 'llm /chat/completions'],
+    ['POST', '/chat/completions', 'llm /chat/completions'],
+    ['POST', '/chat/completions?x=/embeddings', 'llm /chat/completions'],
+    ['POST', '/v1/chat/completions///', 'llm /chat/completions'],
+    ['POST', '/openai/deployments/x/chat/completions', 'llm /chat/completions'],
+    ['POST', '/cursor/chat/completions', 'llm /chat/completions'],
+    ['POST', '/zzz/chat/completions', 'llm /chat/completions'],
+    ['POST', '/v1/completions', 'llm /completions'],
+    ['POST', '/v1/responses', 'llm /responses'],
+    ['POST', '/v1/responses/compact', 'llm /responses/compact'],
+    ['POST', '/v1/messages', 'llm /v1/messages'],
+    ['POST', '/anthropic/v1/messages', 'llm /anthropic'],
+    ['POST', '/v1/decisions', 'llm /decisions'],
+    ['POST', '/alt-decisions', 'llm /alt-decisions'],
+    ['POST', '/v1/systemone', 'llm /systemone'],
+    ['POST', '/v1beta/models/oa:generateContent', 'llm :generateContent'],
+    ['POST', '/v1beta/models/oa%3AstreamGenerateContent', 'llm :streamGenerateContent'],
+    ['POST', '/vertex_ai/models/m:generateContent', 'llm :generateContent'],
+    ['POST', '/vertex-ai/models/m:predict', 'llm /vertex-ai'],
+    ['POST', '/vertex_ai/models/m:predict', 'llm /vertex_ai'],
+    ['POST', '/bedrock/model/m/invoke', 'llm /bedrock'],
+    ['POST', '/cursor/v0/agents', 'llm /cursor'],
+    ['POST', '/comprehendmedical', 'llm /comprehendmedical'],
+    ['POST', '/v1/vector_stores/vs_1/search', 'llm /search'],
+    ['GET', '/mcp', 'mcp /mcp'],
+    ['POST', '/mcp/', 'mcp /mcp'],
+    ['DELETE', '/mcp/session', 'mcp /mcp'],
+    ['POST', '/github/mcp', 'mcp /mcp'],
+    ['POST', '/toolset/t1/mcp', 'mcp /mcp'],
+    ['POST', '/mcp-rest/tools/call', 'mcp /mcp'],
+    ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
+    ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
+  ])('%s %s: %s', (method, path, wanted) => {
+    expect(said(method, path)).toBe(wanted);
+  });
+
+  it.each([
+    ['GET', '/v1/chat/completions'],
+    ['OPTIONS', '/v1/chat/completions'],
+    ['POST', '/messages'],
+    ['POST', '/v1/messages/count_tokens'],
+    ['POST', '/claude_code_gateway/v1/messages'],
+    ['POST', '/v1/responses/resp_1/cancel'],
+    ['POST', '/v1/batches'],
+    ['POST', '/v1/files'],
+    ['POST', '/v1/threads/t1/messages'],
+    ['POST', '/langfuse/api/public/ingestion'],
+    ['POST', '/anthropic'],
+    ['POST', '/v1/traces/search'],
+    ['POST', '/lens/1/runs'],
+    ['POST', '/a2a/agent'],
+    ['GET', '/v1/mcp'],
+    ['POST', '/v1/mcp/server'],
+    ['GET', '/mcp-rest/tools/list'],
+    ['POST', '/a/b/mcp'],
+    ['GET', '/cursor/v0/me'],
+    ['POST', '/'],
+    ['POST', '/%'],
+  ])('%s %s is not counted', (method, path) => {
+    expect(said(method, path)).toBeNull();
+  });
+
+  it('gives one object for one route', () => {
+    expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
+  });
+
+  const paths = restRoutes.flatMap(({ name, method, category, paths: own }) =>
+    own.map((path) => ({ name, method, category, path: examplePath(name, path) })),
+  );
+  it.each(paths)('$method $path of the row $name has its category, $category', ({ method, path, category }) => {
+    const isBelowProvider = method === 'POST' && /^\/(?:openai|anthropic)\//.test(path);
+    expect(countedRouteOf(method, path)?.category ?? null).toBe(isBelowProvider ? 'llm' : category);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it, vi } from 'vitest';
+import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
+import type { ActivityBatch, CountedRoute } from '../../../src/domain/gateway-activity/gateway-activity.ts';
+import { createActivityCounter } from '../../../src/recording/gateway-activity.ts';
+
+const routeOf = (path: string): CountedRoute => {
+  const route = countedRouteOf('POST', path);
+  if (route === null) throw new Error(`${path} is not counted.`);
+  return route;
+};
+const CHAT = routeOf('/chat/completions');
+const EMBEDDINGS = routeOf('/embeddings');
+
+/** A counter over a store that keeps each batch once and can be taken away. */
+function scene({ everyMs = 10_000 } = {}) {
+  const kept = new Map<number, ActivityBatch>();
+  const failures: unknown[] = [];
+  let now = new Date('2026-11-23T12:00:00Z');
+  const store = { away: false, losesAnswers: false, adds: 0 };
+  const counter = createActivityCounter({
+    process: 'p1',
+    everyMs,
+    clock: { now: () => now, monotonicMs: () => 0 },
+    failed: (error) => failures.push(error),
+    store: {
+      async add(batch) {
+        store.adds += 1;
+        if (store.away) throw new Error('away');
+        if (!kept.has(batch.number)) kept.set(batch.number, batch);
+        if (store.losesAnswers) throw new Error('answer lost');
+      },
+    },
+  });
+  const totals = (): Record<string, readonly [number, number]> => {
+    const sums: Record<string, [number, number]> = {};
+    for (const { day, route, succeeded, failed } of [...kept.values()].flatMap(({ rows }) => rows)) {
+      const sum = (sums[`${day} ${route}`] ??= [0, 0]);
+      sum[0] += succeeded;
+      sum[1] += failed;
+    }
+    return sums;
+  };
+  return { counter, store, totals, failures, kept, setNow: (text: string) => void (now = new Date(text)) };
+}
+
+describe('the counter of requests', () => {
+  it('counts 200 to 299 as success and everything else as failure', async () => {
+    const { counter, totals } = scene();
+    for (const status of [200, 204, 299]) counter.count(CHAT, status);
+    for (const status of [0, 199, 300, 307, 401, 429, 500, 503]) counter.count(CHAT, status);
+    counter.count(EMBEDDINGS, 200);
+    await counter.flush();
+    expect(totals()).toEqual({ '2026-11-23 /chat/completions': [3, 8], '2026-11-23 /embeddings': [1, 0] });
+  });
+
+  it('counts by the UTC day of the end', async () => {
+    const { counter, totals, setNow } = scene();
+    setNow('2026-11-23T23:59:59.999Z');
+    counter.count(CHAT, 200);
+    setNow('2026-11-24T00:00:00Z');
+    counter.count(CHAT, 500);
+    setNow('2026-11-23T23:59:59Z');
+    counter.count(CHAT, 200);
+    await counter.flush();
+    expect(totals()).toEqual({ '2026-11-23 /chat/completions': [2, 0], '2026-11-24 /chat/completions': [0, 1] });
+  });
+
+  it('writes nothing when nothing was counted', async () => {
+    const { counter, store } = scene();
+    await counter.flush();
+    expect(store.adds).toBe(0);
+  });
+
+  it('keeps counts while the store is away, and adds what came meanwhile', async () => {
+    const { counter, store, totals } = scene();
+    store.away = true;
+    counter.count(CHAT, 200);
+    await expect(counter.flush()).rejects.toThrow('away');
+    counter.count(CHAT, 200);
+    await expect(counter.flush()).rejects.toThrow('away');
+    store.away = false;
+    await counter.flush();
+    expect(totals()).toEqual({ '2026-11-23 /chat/completions': [2, 0] });
+  });
+
+  it('repeats a batch unchanged when the answer of its commit is lost', async () => {
+    const { counter, store, totals, kept } = scene();
+    store.losesAnswers = true;
+    counter.count(CHAT, 200);
+    await expect(counter.flush()).rejects.toThrow('answer lost');
+    counter.count(CHAT, 429);
+    await expect(counter.flush()).rejects.toThrow('answer lost');
+    store.losesAnswers = false;
+    await counter.flush();
+    expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 1] });
+    expect([...kept.keys()]).toEqual([1, 2]);
+  });
+
+  it('flushes one after another', async () => {
+    const { counter, totals } = scene();
+    counter.count(CHAT, 200);
+    const first = counter.flush();
+    counter.count(CHAT, 200);
+    await Promise.all([first, counter.flush()]);
+    expect(totals()).toEqual({ '2026-11-23 /chat/completions': [2, 0] });
+  });
+
+  it('flushes periodically, also after a failure, until it is stopped', async () => {
+    vi.useFakeTimers();
+    try {
+      const { counter, store, totals, failures } = scene({ everyMs: 2_000 });
+      counter.start();
+      counter.count(CHAT, 200);
+      store.away = true;
+      await vi.advanceTimersByTimeAsync(4_000);
+      expect([failures.length, totals()]).toEqual([2, {}]);
+      store.away = false;
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 0] });
+      counter.stop();
+      counter.count(CHAT, 200);
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 0] });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
