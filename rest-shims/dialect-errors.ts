@@ -79,6 +79,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   team_model: { type: 'team_model_access_denied', param: 'model' },
   user_model: { type: 'user_model_access_denied', param: 'model' },
   response_id: { type: 'permission_error', param: null },
+  model_blocked: { type: 'permission_error', param: null },
 };
 
 function typeAndParam(error: DomainError): { type: string | null; param: string | null } {

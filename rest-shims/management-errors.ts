@@ -27,6 +27,9 @@ const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
   priced_call: { type: NO_PARAM, param: NO_PARAM },
 };
 
+/** Fault in a change of a model that is not stored. */
+const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
+
 /** `detail` of a key route's error without an envelope; undefined for an error with one. */
 export function plainDetail(error: DomainError | null): unknown {
   if (error instanceof Forbidden && error.right === 'key_block') return { error: error.message };
@@ -45,6 +48,7 @@ export const isNoJson = (error: DomainError): boolean =>
 export function managementTypeAndParam(error: DomainError): TypeAndParam | null {
   if (isNoJson(error)) return { type: 'invalid_request_error', param: 'request_body' };
   if (error instanceof InvalidInput && error.field === null) return RULE;
+  if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
   const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
   if (ofSpend !== undefined) return ofSpend;
   if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...RULE, param: NO_PARAM };

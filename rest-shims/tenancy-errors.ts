@@ -6,9 +6,10 @@ import { type RenderedError, renderError, statusOf } from './errors.ts';
 export interface FailureForm {
   /**
    * `detail`: `{"detail":{"error":…}}`. `text`: `{"detail":…}`. `auth`, `named` and `rule`: the OpenAI envelope, with the
-   * type `auth_error`, a type by the failure and `param`, or `internal_server_error`.
+   * type `auth_error`, a type by the failure and `param`, or `internal_server_error`. `model`: as `auth`, but invalid
+   * parameters have the common form.
    */
-  readonly body: 'detail' | 'text' | 'auth' | 'named' | 'rule';
+  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule';
   /** Parameter of the form `named`. */
   readonly param?: string;
   /** Status class of an unknown row, where it is not that of NotFound. */
@@ -48,6 +49,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     case 'text':
       return { detail: message };
     case 'auth':
+    case 'model':
       return { error: { message, type: 'auth_error', param: 'None', code } };
     case 'named':
       return { error: { message, type: typeOf(error), param: form.param ?? null, code } };

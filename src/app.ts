@@ -6,6 +6,7 @@ import type { RefreshingCatalog } from './runtime/catalog/source.ts';
 import type { Settings } from './runtime/settings/settings.ts';
 import type { Log } from './runtime/telemetry/log.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
+import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
@@ -53,9 +54,23 @@ async function composeApp(context: StartContext): Promise<void> {
   const keys = composeKeys(context, stores);
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
-  const engine = composeGateway(context, { ...recording, stores, http, catalog });
+  const models = await composeDeployments(context, stores);
+  const { deployments } = models;
+  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments });
   const connections = composeConnections(context);
-  const parts = { ...keys, ...recording, ...engine, ...sales, stores, exports, bus, http, catalog, connections };
+  const parts = {
+    ...keys,
+    ...recording,
+    ...models,
+    ...engine,
+    ...sales,
+    stores,
+    exports,
+    bus,
+    http,
+    catalog,
+    connections,
+  };
   const platform = composePlatform(context, parts);
   const tasks = createBackgroundTasks(context, platform);
   context.shutdown.add('background tasks', () => tasks.stop());

@@ -1,4 +1,5 @@
 import { followBatches } from '../resolvers/batches.ts';
+import { refreshDeployments } from '../resolvers/deployment-changes.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
@@ -26,6 +27,9 @@ const KEYS_MS = 1_500;
 
 /** Interval between resets of ended budget windows, in seconds. */
 const RESETS_SECONDS = 5;
+
+/** Interval between looks for models and credentials that other processes changed, in seconds. */
+const MODELS_SECONDS = 2;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
@@ -85,6 +89,12 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       seconds: RESETS_SECONDS,
       reconcile: (_since: Date, signal: AbortSignal) =>
         resetOwnerWindows(systemScope(platform, 'owner-windows', signal), undefined),
+    },
+    {
+      what: 'stored models',
+      seconds: MODELS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
     },
     {
       what: 'batches',

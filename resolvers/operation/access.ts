@@ -74,6 +74,15 @@ export const keyMaker: Access = {
   },
 };
 
+/** Proxy administrators, for models. Every other caller gets the same refusal. */
+export const modelAdmin: Access = {
+  name: 'modelAdmin',
+  description: 'Proxy administrators, for models, their access groups and fallbacks.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can change models.', 'model_admin');
+  },
+};
+
 /** Proxy administrators. A refusal tells what the caller lacks. */
 export const keyAdmin: Access = {
   name: 'keyAdmin',

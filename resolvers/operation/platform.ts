@@ -3,6 +3,8 @@ import type { CatalogSource, FollowedCatalog, PatternCompiler } from '../../src/
 import type { CatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
 import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
+import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
@@ -120,6 +122,18 @@ export interface DeploymentPlatform {
   readonly healthChecks: { readonly background: boolean; readonly details: boolean };
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
   readonly exposesApiBase: boolean;
+}
+
+/** Deployments that administrators make at run time. */
+export interface StoredDeploymentPlatform {
+  readonly stores: Pick<Stores, 'credentials' | 'deployments' | 'fallbacks'>;
+  readonly deployments: DeploymentRegistry & CredentialFinder;
+  readonly deploymentReader: DeploymentReader;
+  /** Whether deployments may be made at run time. */
+  readonly storesModels: boolean;
+  readonly catalog: CatalogSource;
+  readonly clock: Clock;
+  readonly ids: Ids;
 }
 
 /** Model calls. */

@@ -19,6 +19,7 @@ import type {
   ResponsePlatform,
   TeamPlatform,
   SpendPlatform,
+  StoredDeploymentPlatform,
   TracePlatform,
 } from './platform.ts';
 import type { Stores } from './stores.ts';
@@ -40,6 +41,7 @@ export interface Platform
     ResponsePlatform,
     TeamPlatform,
     SpendPlatform,
+    StoredDeploymentPlatform,
     TracePlatform {
   readonly stores: Stores;
   readonly catalog: CatalogPlatform['catalog'];

@@ -61,7 +61,7 @@ function pricedAs(deployment: Deployment, model: string | null, deployments: rea
 /** Records a finished batch for its owner. Idempotent: row id and content follow from the batch. */
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
-  deployments: readonly Deployment[],
+  deployments: () => readonly Deployment[],
   catalog: () => CatalogSnapshot,
 ): (batch: EndedBatch) => void {
   /** Batches whose cost was charged in this process: concurrent reads may both see the end. */
@@ -73,7 +73,7 @@ export function createBatchRecorder(
     const { id, owner, uses, createdAt, endedAt } = batch;
     const prices = catalog();
     const done = uses.map(({ model, usage }) => {
-      const deployment = pricedAs(batch.deployment, model, deployments);
+      const deployment = pricedAs(batch.deployment, model, deployments());
       return {
         deployment,
         cost: batchCostOf({ ...entryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage),

@@ -4,10 +4,11 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
+import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetErrorKind, DomainError } from '../domain/errors.ts';
+import { type BudgetErrorKind, DomainError, NotFound } from '../domain/errors.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
@@ -24,12 +25,13 @@ import { createPricer, isFreeOfCharge } from './price.ts';
 import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
 import { createRetrying } from './retrying.ts';
-import { createRouter, mockOf, type Route, unknownModel } from './route.ts';
+import { createLiveRouter } from './live-router.ts';
+import { mockOf, type Route, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
 
 /** Ports and settings of the gateway. */
 export interface GatewayOptions {
-  readonly deployments: readonly Deployment[];
+  readonly deployments: DeploymentSource;
   readonly providers: readonly Provider[];
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
@@ -60,7 +62,7 @@ export function createGateway(
   options: GatewayOptions,
 ): Gateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
-  const routeOf = createRouter(deployments, options.providers);
+  const routeOf = createLiveRouter(deployments, options.providers);
   const price = createPricer(() => catalog.current());
   const budgets = createBudgets({
     admission: options.admission,
@@ -119,9 +121,28 @@ export function createGateway(
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
     const found = routeOf(model, deploymentId);
-    if (found === null) throw unknownModel(endpoint.path, model);
+    if (found === null) {
+      assertNotBlocked(deployments, model);
+      throw unknownModel(endpoint.path, model);
+    }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
+  }
+
+  /** As `routeFor`; for an unknown model it looks again, because another process may have stored it a moment ago. */
+  function freshRouteFor(caller: Caller, request: ModelRequest): Route | Promise<Route> {
+    try {
+      return routeFor(caller, request);
+    } catch (failure) {
+      if (!(failure instanceof NotFound && failure.kind === 'model')) throw failure;
+      return lookedUpAgain(caller, request, failure);
+    }
+  }
+
+  async function lookedUpAgain(caller: Caller, request: ModelRequest, failure: NotFound): Promise<Route> {
+    const isChanged = await deployments.lookAgain().catch(() => false);
+    if (!isChanged) throw failure;
+    return routeFor(caller, request);
   }
 
   return {
@@ -136,16 +157,19 @@ export function createGateway(
     ...createTokenGateway(routeOf, forRequest),
     ...createPreviewGateway(routeOf, forRequest, options.providers),
     ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
-    deployments: () => deployments,
+    deployments: () => deployments.current(),
     healthOf: (deploymentId) => health.of(deploymentId),
     async admit(caller, asked) {
       const request = unaliased(caller, asked);
-      await budgets.check(caller, { deployment: forRequest(routeFor(caller, request).deployment, request), request });
+      const route = await freshRouteFor(caller, request);
+      await budgets.check(caller, { deployment: forRequest(route.deployment, request), request });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
       const request: ModelRequest = { ...unaliased(caller, asked), includeUsage, owner: caller.keyHash };
-      const route = routeFor(caller, request);
+      const found = freshRouteFor(caller, request);
+      // No turn of the event loop where the model is known.
+      const route = found instanceof Promise ? await found : found;
       const { retries } = request;
       const deployment = forRequest(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });

@@ -1,6 +1,7 @@
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
+import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
@@ -12,16 +13,27 @@ import { isSameUpstream, providerFor, type Router, unknownModel } from './route.
 
 /** Gateway parts for calls about stored objects. */
 interface PassingTools {
-  readonly deployments: readonly Deployment[];
+  readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
   readonly routeOf: Router;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
 }
 
+/** The current deployments by id: the index is made again when their list was replaced. */
+function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<string, Deployment> {
+  let of = source.current();
+  let index = deploymentsById(of);
+  return () => {
+    const now = source.current();
+    if (now !== of) [of, index] = [now, deploymentsById(now)];
+    return index;
+  };
+}
+
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing({ deployments, providers, routeOf, tools, catalog }: PassingTools): ObjectGateway {
-  const byId = deploymentsById(deployments);
+  const byId = indexOf(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   return {
@@ -34,14 +46,17 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
         if (route.provider.pass === undefined) throw noStorage(wanted);
         return { deployment: route.deployment, model };
       }
-      const deployment = deployments.find(
-        (one) => (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && storesObjects(one),
-      );
+      const deployment = deployments
+        .current()
+        .find(
+          (one) =>
+            (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && storesObjects(one),
+        );
       if (deployment === undefined) throw noStorage(wanted);
       return { deployment, model: deployment.modelGroup };
     },
-    deployment: (id) => byId.get(id) ?? null,
-    recordBatch: createBatchRecorder(tools, deployments, catalog),
+    deployment: (id) => byId().get(id) ?? null,
+    recordBatch: createBatchRecorder(tools, () => deployments.current(), catalog),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = routeOf.all(model);

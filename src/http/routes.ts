@@ -13,6 +13,7 @@ import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
+import { deploymentRoutes } from '../../rest-shims/deployments.ts';
 import { messagesModelRoutes } from '../../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
 import { metricsRoutes } from '../../rest-shims/metrics.ts';
@@ -51,6 +52,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...modelRoutes,
   ...requestRoutes,
   ...modelInfoRoutes,
+  ...deploymentRoutes,
   ...keyRoutes,
   ...userRoutes,
   ...invitationRoutes,

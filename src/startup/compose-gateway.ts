@@ -1,9 +1,10 @@
 import type { Bus } from '../domain/bus.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
-import { createProviders, demoDeployment } from '../providers/providers.ts';
+import { createProviders } from '../providers/providers.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
 import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
@@ -84,6 +85,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly stores: Stores;
   readonly http: UpstreamClient;
   readonly catalog: CatalogSource;
+  readonly deployments: DeploymentSource;
 }
 
 /** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
@@ -92,7 +94,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { records, spanExport } = parts;
   const admission = composeAdmission(context, parts);
   const gateway = createGateway({
-    deployments: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
+    deployments: parts.deployments,
     providers: createProviders({
       http: parts.http,
       sockets: webSocketClient,

@@ -14,6 +14,7 @@ import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { createTraceOutlines } from '../runtime/traces/outlines.ts';
+import type { Deployments } from './compose-deployments.ts';
 import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { StartContext } from './context.ts';
@@ -25,7 +26,12 @@ const READABLE_MS = 1_000;
 const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 interface PlatformParts
-  extends ReturnType<typeof composeGateway>, ReturnType<typeof composeRecords>, Keys, Omit<Sales, 'paidKeys'> {
+  extends
+    ReturnType<typeof composeGateway>,
+    ReturnType<typeof composeRecords>,
+    Deployments,
+    Keys,
+    Omit<Sales, 'paidKeys'> {
   readonly stores: Stores;
   readonly exports: ExportPacker;
   readonly bus: Bus;
@@ -39,7 +45,10 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
   return {
-    stores,
+    stores: { ...stores, deployments: parts.deploymentStore, credentials: parts.credentialStore },
+    deployments: parts.deployments,
+    deploymentReader: settings.deploymentReader,
+    storesModels: settings.storeModels,
     catalog,
     catalogKeys: parts.catalogKeys,
     catalogResults: createCatalogResultCache(catalog),

@@ -29,6 +29,7 @@ import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
+import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
@@ -244,6 +245,7 @@ export async function openGraph(
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
     healthChecks: { background: false, details: true },
     fileLimits: { file: null, batchFile: null },
+    ...NO_STORED_MODELS,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },

@@ -32,11 +32,16 @@ export const noTenancy: TenancyStores = {
   users: NO_ROWS,
 };
 
+const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
+
 /** Stores of a test that has no releases of the catalog and no responses. */
 export const OTHER_STORES = {
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },
+  credentials: NO_STORED_ROWS,
+  deployments: NO_STORED_ROWS,
+  fallbacks: NO_STORED_ROWS,
   ping: async () => {},
   writable: async () => {},
 };

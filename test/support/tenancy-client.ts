@@ -10,10 +10,10 @@ export interface Answer {
 }
 
 /** Starts the product for the tests of a file, and sends JSON to it. */
-export function tenancyClient() {
+export function tenancyClient(options: Parameters<typeof startApp>[0] = {}) {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await startApp(options);
   });
   afterAll(() => app.stop());
 

@@ -43,6 +43,10 @@ export interface Deployment {
   readonly probe?: ProbeSettings;
   /** Id of the catalog entry whose price applies, where configured. */
   readonly baseModel: string | null;
+  /** Stored credential with the parameters that the deployment lacks; none when absent. */
+  readonly credentialName?: string;
+  /** Groups of models it is in: a key that may call a group may call its models. None when absent. */
+  readonly accessGroups?: readonly string[];
 }
 
 /** Deployments by id, and by former ids that no other deployment has. */

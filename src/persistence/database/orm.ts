@@ -14,6 +14,9 @@ import { createCallStore } from '../calls/store.ts';
 import { createCallSpanStore, createCallSpendStore } from '../calls/separate-stores.ts';
 import { createCatalogHistory } from '../catalog/history.ts';
 import { createCheckoutStore } from '../checkout/store.ts';
+import { createCredentialStore } from '../credentials/store.ts';
+import { createDeploymentStore } from '../deployments/store.ts';
+import { createFallbackStore } from '../fallbacks/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createKeyStore } from '../keys/store.ts';
@@ -182,6 +185,9 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
+    credentials: createCredentialStore(database),
+    deployments: createDeploymentStore(database),
+    fallbacks: createFallbackStore(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
     keys: createKeyStore(database),

@@ -21,7 +21,10 @@ import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
+import { CredentialEntity } from '../credentials/entities/credential.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
+import { DeploymentEntity } from '../deployments/entities/deployment.ts';
+import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
@@ -57,6 +60,9 @@ export const ENTITIES = [
   UpstreamObjectEntity,
   ResponseEntity,
   BudgetEntity,
+  CredentialEntity,
+  DeploymentEntity,
+  FallbackEntity,
   UserEntity,
   InvitationEntity,
   TeamEntity,

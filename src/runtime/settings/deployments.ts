@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
+import { type Parameters, revealedParameters } from '../../domain/deployments/parameters.ts';
+import { isPriceField, ownPrices } from '../../domain/deployments/price-fields.ts';
 import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
@@ -18,12 +20,14 @@ export const modelEntry = z.looseObject({
     max_tokens: z.int().positive().optional(),
     use_chat_completions_api: z.boolean().optional(),
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
+    litellm_credential_name: z.string().min(1).optional(),
   }),
   model_info: z
     .looseObject({
       id: z.string().min(1).optional(),
       base_model: z.string().optional(),
       mode: z.string().optional(),
+      access_groups: z.array(z.string().min(1)).optional(),
       health_check_model: z.string().min(1).optional(),
       health_check_max_tokens: z.int().positive().optional(),
       health_check_timeout: z.number().positive().optional(),
@@ -65,7 +69,6 @@ const SECRETS = [
   'vertex_credentials',
 ] as const;
 
-const PRICE = /_cost(_|$)|_cost_per_|^tiered_pricing$/;
 const MODEL_KEY_NAMES: readonly string[] = [
   ...Object.keys(modelEntry.shape.litellm_params.shape),
   ...OPTIONS,
@@ -77,7 +80,7 @@ const MODEL_KEY_NAMES: readonly string[] = [
 /** Keys of `litellm_params` that have an effect: named ones and every price. */
 export const MODEL_KEYS = {
   names: MODEL_KEY_NAMES,
-  test: (name: string): boolean => MODEL_KEY_NAMES.includes(name) || PRICE.test(name),
+  test: (name: string): boolean => MODEL_KEY_NAMES.includes(name) || isPriceField(name),
 };
 
 /** Keys of `model_info` that have an effect. */
@@ -92,6 +95,9 @@ export function toDeployment(
   about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
 ): DeploymentDraft {
   const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
+  const credentialName = params.litellm_credential_name;
+  // What the entry lacks comes from its credential, and not from the environment.
+  const env = credentialName === undefined ? about.env : {};
   const { provider, model: named } = providerOf(params.model);
   const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
   const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
@@ -104,14 +110,14 @@ export function toDeployment(
   };
   const signsInFile = Object.keys(vendor?.credentials ?? {}).some((name) => inFile(name) !== null);
   const variables = { ...vendor?.settings, ...(signsInFile ? {} : vendor?.credentials) };
-  const valueOf = (name: string): string | null => inFile(name) ?? firstSet(variables[name] ?? [], about.env);
+  const valueOf = (name: string): string | null => inFile(name) ?? firstSet(variables[name] ?? [], env);
   const valuesOf = (names: readonly string[]): [string, string][] =>
     names.flatMap((name): [string, string][] => {
       const value = valueOf(name);
       return value === null ? [] : [[name, value]];
     });
-  const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, about.env));
-  const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, about.env));
+  const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, env));
+  const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, env));
   const isWithheld = params.api_key === undefined && (signsInFile || !maySendKey(vendor, params.api_base));
   return {
     id: info?.id ?? null,
@@ -128,14 +134,38 @@ export function toDeployment(
       : { clientCredentials: params.configurable_clientside_auth_params }),
     dropParams: params.drop_params ?? about.dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
-    priceOverrides: Object.fromEntries(Object.entries(params).filter(([name]) => PRICE.test(name))),
+    priceOverrides: ownPrices(params, info ?? {}),
     baseModel: info?.base_model ?? null,
+    ...(credentialName === undefined ? {} : { credentialName }),
+    ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     probe: {
       mode: info?.mode ?? null,
       model: info?.health_check_model ?? null,
       maxTokens: info?.health_check_max_tokens ?? null,
       timeoutSeconds: info?.health_check_timeout ?? DEFAULT_PROBE_SETTINGS.timeoutSeconds,
       onDemandOnly: info?.disable_background_health_check ?? false,
+    },
+  };
+}
+
+/** A deployment with the parameters of its credential that it has not got itself. */
+export function withCredential(deployment: Deployment, credential: Parameters): Deployment {
+  const values = Object.entries(revealedParameters(credential)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+  );
+  const given = new Map(values);
+  const apiKey = given.get('api_key');
+  const apiBase = given.get('api_base');
+  const among = (names: readonly string[]): readonly [string, string][] =>
+    values.filter(([name]) => names.includes(name));
+  return {
+    ...deployment,
+    apiKey: deployment.apiKey ?? (apiKey === undefined ? null : new Secret(apiKey)),
+    apiBase: deployment.apiBase ?? apiBase?.replace(/\/+$/, '') ?? null,
+    options: { ...Object.fromEntries(among(OPTIONS)), ...deployment.options },
+    secrets: {
+      ...Object.fromEntries(among(SECRETS).map(([name, value]) => [name, new Secret(value)])),
+      ...deployment.secrets,
     },
   };
 }
@@ -177,9 +207,16 @@ function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean
 
 /** Warning about a deployment without a key; null when there is none. */
 export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string | null {
-  const { modelGroup, provider, apiBase, apiKey, secrets } = deployment;
+  const { modelGroup, provider, apiBase, apiKey, secrets, credentialName } = deployment;
   const vendor = vendorOf(provider);
-  if (vendor === null || vendor.keyOptional || apiKey !== null || Object.keys(secrets).length > 0) return null;
+  if (
+    credentialName !== undefined ||
+    vendor === null ||
+    vendor.keyOptional ||
+    apiKey !== null ||
+    Object.keys(secrets).length > 0
+  )
+    return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
   if (maySendKey(vendor, apiBase ?? undefined))
     return `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`;

@@ -33,15 +33,16 @@ export function readModels(
     return [];
   }
   const deployments = withIds((parsed.data.model_list ?? []).map((entry) => toDeployment(entry, about)));
-  for (const [index, { provider, apiBase, priceOverrides }] of deployments.entries()) {
+  for (const [index, { provider, apiBase, priceOverrides, credentialName }] of deployments.entries()) {
     for (const [name, price] of Object.entries(priceOverrides))
       if (!isPrice(price)) refuse(['model_list', index, 'litellm_params', name], 'is not a price in USD');
-    const fault = addressFault(provider, apiBase);
+    // A credential may have the address.
+    const fault = credentialName === undefined ? addressFault(provider, apiBase) : null;
     if (fault !== null) refuse(['model_list', index, 'litellm_params', 'model'], fault);
   }
   return deployments;
 }
 
 /** Lists of tiers are not checked. */
-const isPrice = (value: unknown): boolean =>
+export const isPrice = (value: unknown): boolean =>
   typeof value === 'number' || typeof value === 'string' ? (rateFrom(value) ?? -1n) >= 0n : true;

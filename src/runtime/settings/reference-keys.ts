@@ -64,7 +64,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       max_in_flight_requests_per_worker: NO_LIMIT,
       enforce_user_param: 'requests without `user` are accepted',
       enforced_params: 'requests without these parameters are accepted',
-      store_model_in_db: 'models come from the configuration file only',
       maximum_spend_logs_retention_period: 'spend rows are kept',
       disable_spend_logs: 'spend is recorded',
       disable_budget_reservation: 'budgets are reserved before each call',
@@ -144,7 +143,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     effects: {
       team_id: 'keys of every team may call the model',
       team_public_model_name: 'the model has one name for all teams',
-      access_groups: 'keys cannot be limited to the group',
     },
     others: names('health_check_params allowed_fails allowed_fails_policy cooldown_time'),
   },
@@ -165,6 +163,5 @@ export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   max_retries: NO_ROUTER,
   weight: NO_ROUTER,
   order: NO_ROUTER,
-  litellm_credential_name: 'no credential is taken from it',
   mock_response: 'the provider is called',
 };

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -19,6 +20,7 @@ import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readFile } from './read-file.ts';
 import type { SettingValues } from './table.ts';
+import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
 import { readValues, type SettingsRead } from './values.ts';
 
@@ -41,6 +43,12 @@ export interface Settings {
   /** Where the admin key comes from, for the welcome text. */
   readonly masterKeySource: 'environment' | 'config file' | 'data folder' | 'generated';
   readonly deployments: readonly Deployment[];
+  /** Reads deployments that are made at run time. */
+  readonly deploymentReader: DeploymentReader;
+  /** Administrators may make deployments at run time, which are stored in the database. */
+  readonly storeModels: boolean;
+  /** Encrypts stored parameters and credentials. The admin key where none is set. */
+  readonly saltKey: Secret;
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
@@ -152,9 +160,12 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);
   if (faults.length > 0) throw new ConfigError(inOrder(faults));
+  const adminKey = openAdminKey(read, generator);
   return Object.freeze({
     ...settingsOf(values),
-    ...openAdminKey(read, generator),
+    ...adminKey,
+    saltKey: values.saltKey ?? adminKey.masterKey,
+    deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
     deployments,
     clickHouse,
     otlpExport,
@@ -173,7 +184,15 @@ function settingsOf(
   values: SettingValues,
 ): Omit<
   Settings,
-  'dataDir' | 'masterKey' | 'masterKeySource' | 'deployments' | 'clickHouse' | 'otlpExport' | 'warnings'
+  | 'dataDir'
+  | 'masterKey'
+  | 'masterKeySource'
+  | 'saltKey'
+  | 'deployments'
+  | 'deploymentReader'
+  | 'clickHouse'
+  | 'otlpExport'
+  | 'warnings'
 > {
   return {
     host: values.host,
@@ -183,6 +202,7 @@ function settingsOf(
     // PostgreSQL waits for ever at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,
+    storeModels: values.storeModels,
     maxRequestBytes: values.maxRequestBytes,
     maxConnections: values.maxConnections,
     streamHeartbeatSeconds: values.streamHeartbeatSeconds,

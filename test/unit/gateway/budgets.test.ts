@@ -1,3 +1,4 @@
+import { fixedDeployments } from '../../../src/domain/deployments/deployment-source.ts';
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
@@ -54,10 +55,10 @@ function aGateway({
   const admission = anAdmission(stored);
   let ids = 0;
   const gateway = createGateway({
-    deployments: [
+    deployments: fixedDeployments([
       aDeployment({ priceOverrides: free ? { ...PRICES, output_cost_per_token: 0 } : PRICES }),
       aDeployment({ id: 'deployment-2', modelGroup: 'spare', priceOverrides: PRICES }),
-    ],
+    ]),
     providers: [
       {
         name: 'openai',

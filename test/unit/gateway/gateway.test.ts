@@ -1,3 +1,4 @@
+import { fixedDeployments } from '../../../src/domain/deployments/deployment-source.ts';
 import { describe, expect, it } from 'vitest';
 import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
@@ -51,7 +52,7 @@ function aGateway(
   let looks = 0;
   let ids = 0;
   const gateway = createGateway({
-    deployments: [PRICED],
+    deployments: fixedDeployments([PRICED]),
     providers: [{ name: 'openai', send: (_deployment, request) => send(request) }],
     catalog: {
       current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),

@@ -54,6 +54,14 @@ export const SERVER_SETTINGS = {
     file: 'general_settings.master_key',
     description: 'Admin key. A key that tutorials print is refused on addresses other than loopback.',
   }),
+  saltKey: setting({
+    kind: secret(''),
+    default: null,
+    defaultText: 'the admin key',
+    env: ['LITELLM_SALT_KEY'],
+    description:
+      'Encrypts stored credentials and parameters of models. Never change it: what was stored with another one cannot be read.',
+  }),
   permitWeakKey: setting({
     kind: flag(),
     default: false,

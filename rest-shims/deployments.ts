@@ -1,0 +1,118 @@
+import {
+  createDeployment,
+  deleteDeployment,
+  type NewDeployment,
+  patchDeployment,
+  updateDeployment,
+} from '../resolvers/deployment-changes.ts';
+import { maskedParameters } from '../src/domain/deployments/parameters.ts';
+import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { fields, given, members, object, parseObject, requiredText, text } from './http/body-fields.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { defined } from './limit-members.ts';
+
+const readNew = members({ model_name: requiredText, litellm_params: object, model_info: object });
+const readChange = members({ model_name: given(text), litellm_params: object, model_info: object });
+const readId = fields({ id: requiredText });
+const readModelId = fields({ model_id: requiredText });
+
+const REQUIRED = { rule: 'missing', message: 'Field required' } as const;
+
+function parseNew(body: Uint8Array): NewDeployment {
+  const sent = parseObject(body);
+  const { model_name: modelGroup, litellm_params: params, model_info: info } = readNew(sent);
+  if (sent['litellm_params'] === undefined)
+    throw new InvalidInput('The body is not valid.', [{ path: ['body', 'litellm_params'], ...REQUIRED }]);
+  if (params['model'] === undefined)
+    throw new InvalidInput('The body is not valid.', [{ path: ['body', 'litellm_params', 'model'], ...REQUIRED }]);
+  return { id: idIn(info), modelGroup, params, info };
+}
+
+function idIn({ id }: Readonly<Record<string, unknown>>): string | null {
+  if (id === undefined || id === null || id === '') return null;
+  if (typeof id === 'string') return id;
+  const issue = { path: ['body', 'model_info', 'id'], rule: 'string_type', message: 'Input should be a valid string' };
+  throw new InvalidInput('The body is not valid.', [issue]);
+}
+
+function parseChange(body: Uint8Array) {
+  const { model_name: name, litellm_params: params, model_info: info } = readChange(parseObject(body));
+  return { id: idIn(info), params, info, ...defined({ modelGroup: name === null || name === '' ? undefined : name }) };
+}
+
+const renderRow = (row: StoredDeployment): object => ({
+  model_id: row.id,
+  model_name: row.modelGroup,
+  litellm_params: maskedParameters(row),
+  model_info: { ...row.info, id: row.id, db_model: true },
+  blocked: row.blocked,
+  created_at: row.createdAt.toISOString(),
+  created_by: row.createdBy,
+  updated_at: row.updatedAt.toISOString(),
+  updated_by: row.updatedBy,
+});
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  bodyLimit: 1024 * 1024,
+} as const;
+
+const blocking = (name: 'block' | 'unblock'): RouteRow =>
+  route({
+    ...CHANGING,
+    name: `deployments.${name}`,
+    paths: [`/model/${name}`],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: ({ body }) => ({ id: readModelId(body).model_id, blocked: name === 'block' }),
+    run: patchDeployment,
+    render: (row) => json(renderRow(row)),
+  });
+
+/** Deployments that administrators make at run time. */
+export const deploymentRoutes: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'deployments.create',
+    paths: ['/model/new'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => parseNew(body),
+    run: createDeployment,
+    render: (row) => json(renderRow(row)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'deployments.update',
+    paths: ['/model/update'],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'model', unknown: 'bad_request' },
+    parse: ({ body }) => parseChange(body),
+    run: updateDeployment,
+    render: (row) => json(renderRow(row)),
+  }),
+  route({
+    ...CHANGING,
+    method: 'PATCH',
+    name: 'deployments.patch',
+    paths: ['/model/:id/update'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: ({ params, body }) => ({ ...parseChange(body), id: params['id'] ?? '' }),
+    run: patchDeployment,
+    render: (row) => json(renderRow(row)),
+  }),
+  blocking('block'),
+  blocking('unblock'),
+  route({
+    ...CHANGING,
+    name: 'deployments.delete',
+    paths: ['/model/delete'],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'model', unknown: 'bad_request' },
+    parse: ({ body }) => readId(body),
+    run: deleteDeployment,
+    render: ({ id }) => json({ message: `Model: ${id} deleted successfully` }),
+  }),
+];

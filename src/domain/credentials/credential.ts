@@ -1,0 +1,69 @@
+import { assertStorable } from '../budgets/limits.ts';
+import type { Parameters } from '../deployments/parameters.ts';
+import { partedParameters, patchedParameters } from '../deployments/parameters.ts';
+import { Conflict } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** Values that deployments and pass-through routes use by a name, which is the id. */
+export interface Credential extends Parameters, Stamps {
+  readonly id: string;
+  readonly displayName: string | null;
+  /** Facts that are no secret, e.g. `description`. */
+  readonly info: Named;
+  /** Whether its values could not be decrypted, because the salt key is another one. They are empty then. */
+  readonly unreadable: boolean;
+}
+
+/** Changes to a credential. An absent member stays as it is; in maps, null removes an entry. */
+export interface CredentialPatch {
+  readonly displayName?: string | null;
+  readonly values?: Named;
+  readonly info?: Named;
+}
+
+/** Filter of credentials: null lists all. */
+interface CredentialFilter {
+  readonly ids: readonly string[] | null;
+}
+
+/** Persistent credentials. */
+export interface CredentialStore extends RowStore<Credential, CredentialFilter> {
+  /** A text that is another one after every change of any row, also by another process. */
+  fingerprint(): Promise<string>;
+}
+
+/** Finds the values of credentials. They are at most a few seconds old. */
+export interface CredentialFinder {
+  /** Null when no credential has the name, or it cannot be read. */
+  find(name: string): Parameters | null;
+}
+
+/** A new credential. Throws InvalidInput. */
+export function newCredential(patch: CredentialPatch, about: Authored & { readonly id: string }): Credential {
+  assertStorable({ credential_name: about.id, display_name: patch.displayName });
+  return {
+    id: about.id,
+    displayName: patch.displayName ?? null,
+    info: patch.info ?? {},
+    unreadable: false,
+    ...partedParameters(patch.values ?? {}),
+    ...newStamps(about),
+  };
+}
+
+/** A credential with a patch applied. Throws InvalidInput, and Conflict where it cannot be read. */
+export function patchedCredential(before: Credential, patch: CredentialPatch, { now, by }: Authored): Credential {
+  if (before.unreadable)
+    throw new Conflict(`The credential ${before.id} was stored with another salt key. Delete it and create it again.`);
+  assertStorable({ display_name: patch.displayName });
+  return {
+    ...before,
+    displayName: patch.displayName === undefined ? before.displayName : patch.displayName,
+    info: { ...before.info, ...patch.info },
+    ...patchedParameters(before, patch.values ?? {}),
+    updatedAt: now,
+    updatedBy: by,
+  };
+}

@@ -1,0 +1,59 @@
+import type { Deployment } from '../chat/provider.ts';
+import { Forbidden } from '../errors.ts';
+import type { StoredDeployment } from './stored-deployment.ts';
+
+/** The deployments that calls may be sent to. The list is replaced as a whole, never changed. */
+export interface DeploymentSource {
+  /** Those of the configuration in its order, then stored ones, the oldest first. Blocked ones are not among them. */
+  current(): readonly Deployment[];
+  /** Whether a model has deployments, all of which are blocked. */
+  isBlocked(model: string): boolean;
+  /** Takes over changes by other processes. Returns whether anything changed. Callers within a moment share one read. */
+  lookAgain(): Promise<boolean>;
+}
+
+/** A deployment, and its row where it is stored. */
+export interface KnownDeployment {
+  readonly deployment: Deployment;
+  /** Null for one of the configuration. */
+  readonly stored: StoredDeployment | null;
+}
+
+/** A deployment that cannot be called. */
+export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> {
+  /** Null for one of the configuration. */
+  readonly stored: StoredDeployment | null;
+  /** What is wrong. */
+  readonly fault: string;
+}
+
+/** Every deployment of the configuration and of the database, in memory. */
+export interface DeploymentRegistry extends DeploymentSource {
+  /** All that can be called, blocked ones too. */
+  all(): readonly KnownDeployment[];
+  broken(): readonly BrokenDeployment[];
+  /** Replaces the deployments of the configuration. */
+  configure(deployments: readonly Deployment[]): void;
+  /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
+  refresh(): Promise<boolean>;
+  /** Reads stored rows after a change by this process. Throws Unavailable. */
+  reload(): Promise<void>;
+}
+
+/** Makes a deployment of what was sent or stored. */
+export interface DeploymentReader {
+  /** Throws InvalidInput with every fault, in the order of the members. */
+  read(stored: Pick<StoredDeployment, 'id' | 'modelGroup' | 'params' | 'secrets' | 'info'>): Deployment;
+}
+
+/** A source that never changes. */
+export const fixedDeployments = (deployments: readonly Deployment[]): DeploymentSource => ({
+  current: () => deployments,
+  isBlocked: () => false,
+  lookAgain: () => Promise.resolve(false),
+});
+
+/** Refuses a model whose deployments are all blocked. */
+export function assertNotBlocked(source: Pick<DeploymentSource, 'isBlocked'>, model: string): void {
+  if (source.isBlocked(model)) throw new Forbidden('Model is blocked', 'model_blocked');
+}

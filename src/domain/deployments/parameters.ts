@@ -1,0 +1,74 @@
+import { Secret } from '../secret.ts';
+import { isPriceField } from './price-fields.ts';
+import { publicAddress } from './public-address.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** Parameters of a deployment or a credential, by their names in a configuration file. */
+export interface Parameters {
+  readonly params: Named;
+  /** JSON texts of the secret ones. */
+  readonly secrets: Readonly<Record<string, Secret>>;
+}
+
+/** Words of names whose values are secret. */
+const SECRET_WORDS = new Set(['key', 'token', 'secret', 'password', 'passphrase', 'credential', 'credentials', 'auth']);
+
+/** Names with such a word whose values are not secret. */
+const SHOWN = new Set(['litellm_credential_name', 'configurable_clientside_auth_params']);
+
+/** Whether the value of a parameter is secret, by its name. */
+const isSecretParameter = (name: string): boolean =>
+  !SHOWN.has(name) && !isPriceField(name) && name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase()));
+
+/** Parts parameters into secret ones and others. A number or a boolean is no secret. */
+export function partedParameters(sent: Named): Parameters {
+  const isSecret = ([name, value]: [string, unknown]): boolean =>
+    isSecretParameter(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null));
+  const entries = Object.entries(sent);
+  return {
+    params: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
+    secrets: Object.fromEntries(
+      entries.filter(isSecret).map(([name, value]) => [name, new Secret(JSON.stringify(value))]),
+    ),
+  };
+}
+
+/** All parameters with their values. Only for the call of an upstream and for encryption. */
+export const revealedParameters = ({ params, secrets }: Parameters): Named => ({
+  ...params,
+  ...Object.fromEntries(
+    Object.entries(secrets).map(([name, secret]) => [name, JSON.parse(secret.reveal()) as unknown]),
+  ),
+});
+
+/** Parameters with a patch applied. Null removes one. */
+export function patchedParameters(before: Parameters, patch: Named): Parameters {
+  const kept = Object.entries({ ...revealedParameters(before), ...patch }).filter(([, value]) => value !== null);
+  return partedParameters(Object.fromEntries(kept));
+}
+
+/** From this length on, a mask shows the ends of a secret. */
+const SHOWS_ENDS = 12;
+
+/** A secret that can be recognised but not used: its first and last two characters, or nothing of a short one. */
+function maskOf(secret: Secret): string {
+  const value: unknown = JSON.parse(secret.reveal());
+  return typeof value === 'string' && value.length >= SHOWS_ENDS
+    ? `${value.slice(0, 2)}****${value.slice(-2)}`
+    : '****';
+}
+
+/** Parameters as they may be shown: an address without user, password and query. */
+export const shownParameters = ({ params }: Pick<Parameters, 'params'>): Named =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [name, typeof value === 'string' ? shownText(value) : value]),
+  );
+
+const shownText = (value: string): string => (/^\w+:\/\//.test(value) ? publicAddress(value) : value);
+
+/** As `shownParameters`, with masks in place of the secret ones. */
+export const maskedParameters = ({ params, secrets }: Parameters): Named => ({
+  ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, maskOf(secret)])),
+  ...shownParameters({ params }),
+});

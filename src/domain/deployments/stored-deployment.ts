@@ -1,0 +1,117 @@
+import { assertStorable } from '../budgets/limits.ts';
+import { sameValue } from '../catalog/same-value.ts';
+import { Conflict } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { type Parameters, partedParameters, patchedParameters } from './parameters.ts';
+import { isPriceField } from './price-fields.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** A deployment that administrators made at run time. It is used like one of the configuration file. */
+export interface StoredDeployment extends Parameters, Stamps {
+  readonly id: string;
+  /** Its public model name. */
+  readonly modelGroup: string;
+  /** Facts about the model (`model_info`), without its id and without prices. */
+  readonly info: Named;
+  /** Calls are not sent to it. */
+  readonly blocked: boolean;
+  /** Whether its parameters could not be decrypted, because the salt key is another one. They are empty then. */
+  readonly unreadable: boolean;
+}
+
+/** A new deployment, and changes to one: an absent member stays as it is; in maps, null removes an entry. */
+export interface DeploymentPatch {
+  readonly modelGroup?: string;
+  readonly params?: Named;
+  readonly info?: Named;
+  readonly blocked?: boolean;
+}
+
+/** Filter of stored deployments: null lists all. */
+interface StoredDeploymentFilter {
+  readonly ids: readonly string[] | null;
+}
+
+/** Persistent deployments. */
+export interface DeploymentStore extends RowStore<StoredDeployment, StoredDeploymentFilter> {
+  /** A text that is another one after every change of any row, also by another process. */
+  fingerprint(): Promise<string>;
+}
+
+/** Members of `model_info` that answers compute. They are not stored when an answer is sent back. */
+const COMPUTED = new Set([
+  'id',
+  'db_model',
+  'blocked',
+  'pricing_overrides',
+  'access_via_team_ids',
+  'direct_access',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'updated_by',
+]);
+
+/**
+ * The members of a sent `model_info` that are stored. Prices are not: they belong into the parameters. With a `key` it
+ * is the echo of an answer: what equals the row of the price map was filled in for display and is not stored.
+ */
+function storedInfo(before: Named, sent: Named, row: Named): Named {
+  const isEcho = Object.hasOwn(sent, 'key');
+  const isShown = (name: string, value: unknown): boolean =>
+    isEcho && Object.hasOwn(row, name) && sameValue(row[name], value);
+  const echoed = new Set(Object.entries(sent).flatMap(([name, value]) => (isShown(name, value) ? [name] : [])));
+  const members = Object.entries({ ...before, ...sent }).filter(
+    ([name, value]) =>
+      value !== null && name !== 'key' && !COMPUTED.has(name) && !isPriceField(name) && !echoed.has(name),
+  );
+  return Object.fromEntries(members);
+}
+
+/** An explicit null for a price in `model_info` clears the price, which is a parameter. */
+const clearedPrices = (info: Named): Named =>
+  Object.fromEntries(Object.entries(info).filter(([name, value]) => value === null && isPriceField(name)));
+
+/** A new deployment. `row` is the row of the price map for its model. Throws InvalidInput. */
+export function newStoredDeployment(
+  {
+    modelGroup,
+    params,
+    info = {},
+    blocked = false,
+  }: DeploymentPatch & { readonly modelGroup: string; readonly params: Named },
+  about: Authored & { readonly id: string; readonly row: Named },
+): StoredDeployment {
+  assertStorable({ model_name: modelGroup, model_id: about.id });
+  return {
+    id: about.id,
+    modelGroup,
+    ...partedParameters(Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))),
+    info: storedInfo({}, info, about.row),
+    blocked,
+    unreadable: false,
+    ...newStamps(about),
+  };
+}
+
+/** A deployment with a patch applied. Throws InvalidInput, and Conflict where it cannot be read. */
+export function patchedDeployment(
+  before: StoredDeployment,
+  patch: DeploymentPatch,
+  { now, by, row }: Authored & { readonly row: Named },
+): StoredDeployment {
+  const { modelGroup = before.modelGroup, params = {}, info = {}, blocked = before.blocked } = patch;
+  if (before.unreadable)
+    throw new Conflict(`The model ${before.id} was stored with another salt key. Delete it and create it again.`);
+  assertStorable({ model_name: modelGroup });
+  return {
+    ...before,
+    modelGroup,
+    ...patchedParameters(before, { ...clearedPrices(info), ...params }),
+    info: storedInfo(before.info, info, row),
+    blocked,
+    updatedAt: now,
+    updatedBy: by,
+  };
+}

@@ -1,0 +1,31 @@
+import type { RowStore, Stamps } from './row-store.ts';
+
+/** A stored row whose secret part is encrypted. The database sees nothing else of it. */
+export interface SealedRow extends Stamps {
+  readonly id: string;
+  /** Base64. */
+  readonly sealed: string;
+}
+
+/** A deployment as the database has it. */
+export interface SealedDeployment extends SealedRow {
+  readonly modelGroup: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly blocked: boolean;
+}
+
+/** A credential as the database has it. */
+export interface SealedCredential extends SealedRow {
+  readonly displayName: string | null;
+  readonly info: Readonly<Record<string, unknown>>;
+}
+
+/** Filter of sealed rows: null lists all. */
+interface SealedFilter {
+  readonly ids: readonly string[] | null;
+}
+
+/** Rows with an encrypted part, and a text that is another one after every change of any of them. */
+export interface SealedStore<Row extends SealedRow> extends RowStore<Row, SealedFilter> {
+  fingerprint(): Promise<string>;
+}

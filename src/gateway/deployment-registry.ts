@@ -1,0 +1,146 @@
+import type { Credential, CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import type {
+  BrokenDeployment,
+  DeploymentReader,
+  DeploymentRegistry,
+  KnownDeployment,
+} from '../domain/deployments/deployment-source.ts';
+import type { Parameters } from '../domain/deployments/parameters.ts';
+import type { DeploymentStore, StoredDeployment } from '../domain/deployments/stored-deployment.ts';
+import { DomainError } from '../domain/errors.ts';
+
+/** Shortest time between two reads that calls of unknown models cause, in ms. */
+const LOOK_AGAIN_MS = 250;
+
+/** What the registry reads. */
+export interface RegistryOptions {
+  /** Deployments of the configuration. */
+  readonly configured: readonly Deployment[];
+  /** Null: stored deployments are not used. */
+  readonly deployments: Pick<DeploymentStore, 'all' | 'fingerprint'> | null;
+  readonly credentials: Pick<CredentialStore, 'all' | 'fingerprint'>;
+  readonly reader: DeploymentReader;
+  readonly withCredential: (deployment: Deployment, credential: Parameters) => Deployment;
+  /** Why a provider cannot be called at an address, or without one; null where it can. */
+  readonly addressFault: (provider: string, apiBase: string | null) => string | null;
+  /** Milliseconds of a clock that never goes back. */
+  readonly nowMs: () => number;
+}
+
+/** What was built from one read. */
+interface Built {
+  readonly current: readonly Deployment[];
+  readonly all: readonly KnownDeployment[];
+  readonly broken: readonly BrokenDeployment[];
+  readonly blocked: ReadonlySet<string>;
+}
+
+/** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
+export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
+  let configured = options.configured;
+  let rows: readonly StoredDeployment[] = [];
+  let credentials: ReadonlyMap<string, Credential> = new Map();
+  let fingerprint = '';
+  let built = build();
+  let reading: Promise<unknown> = Promise.resolve();
+  let looking: Promise<boolean> | null = null;
+  let lookedMs = -Infinity;
+
+  const find = (name: string): Credential | null => {
+    const found = credentials.get(name);
+    return found === undefined || found.unreadable ? null : found;
+  };
+
+  /** A deployment with its credential, or what is wrong with it. */
+  function complete(deployment: Deployment): Deployment | string {
+    const { credentialName } = deployment;
+    const credential = credentialName === undefined ? null : find(credentialName);
+    if (credentialName !== undefined && credential === null) return `The credential ${credentialName} does not exist.`;
+    const whole = credential === null ? deployment : options.withCredential(deployment, credential);
+    return options.addressFault(whole.provider, whole.apiBase) ?? whole;
+  }
+
+  function readRow(row: StoredDeployment): Deployment | string {
+    if (row.unreadable) return 'It was stored with another salt key.';
+    try {
+      return complete(options.reader.read(row));
+    } catch (error) {
+      if (error instanceof DomainError) return error.message;
+      throw error;
+    }
+  }
+
+  function build(): Built {
+    const all: KnownDeployment[] = [];
+    const broken: BrokenDeployment[] = [];
+    const add = (
+      found: Deployment | string,
+      of: Pick<Deployment, 'id' | 'modelGroup'>,
+      row: StoredDeployment | null,
+    ): void => {
+      if (typeof found === 'string') broken.push({ id: of.id, modelGroup: of.modelGroup, stored: row, fault: found });
+      else all.push({ deployment: found, stored: row });
+    };
+    for (const deployment of configured) add(complete(deployment), deployment, null);
+    const taken = new Set(configured.map(({ id }) => id));
+    for (const row of rows)
+      add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
+    const open = all.filter(({ stored }) => stored?.blocked !== true);
+    const callable = new Set(open.map(({ deployment }) => deployment.modelGroup));
+    const names = all.map(({ deployment }) => deployment.modelGroup);
+    return {
+      current: open.map(({ deployment }) => deployment),
+      all,
+      broken,
+      blocked: new Set(names.filter((name) => !callable.has(name))),
+    };
+  }
+
+  async function readOnce(): Promise<boolean> {
+    const parts = await Promise.all([options.deployments?.fingerprint() ?? '', options.credentials.fingerprint()]);
+    const found = parts.join('\n');
+    if (found === fingerprint) return false;
+    const [stored, named] = await Promise.all([
+      options.deployments?.all({ ids: null }) ?? [],
+      options.credentials.all({ ids: null }),
+    ]);
+    rows = stored;
+    credentials = new Map(named.map((one) => [one.id, one]));
+    fingerprint = found;
+    built = build();
+    return true;
+  }
+
+  /** Reads run one after another, so that an older one never replaces a newer one. */
+  function refresh(): Promise<boolean> {
+    const next = reading.then(readOnce, readOnce);
+    reading = next;
+    return next;
+  }
+
+  return {
+    current: () => built.current,
+    isBlocked: (model) => built.blocked.has(model),
+    all: () => built.all,
+    broken: () => built.broken,
+    find,
+    configure(deployments) {
+      configured = deployments;
+      built = build();
+    },
+    refresh,
+    async reload() {
+      await refresh();
+    },
+    lookAgain() {
+      if (looking !== null) return looking;
+      if (options.nowMs() - lookedMs < LOOK_AGAIN_MS) return Promise.resolve(false);
+      lookedMs = options.nowMs();
+      looking = refresh().finally(() => {
+        looking = null;
+      });
+      return looking;
+    },
+  };
+}

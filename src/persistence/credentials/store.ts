@@ -1,0 +1,17 @@
+import type { SealedCredential, SealedStore } from '../../domain/sealed-row.ts';
+import type { Database } from '../database/database.ts';
+import { fingerprintOf } from '../database/fingerprint.ts';
+import { among, createRowStore } from '../database/row-store.ts';
+import { CredentialEntity } from './entities/credential.ts';
+
+export const createCredentialStore = (database: Database): SealedStore<SealedCredential> => ({
+  ...createRowStore<SealedCredential, { readonly ids: readonly string[] | null }, 'created_at'>(database, {
+    entity: CredentialEntity,
+    noun: 'credential',
+    where: ({ ids }) => among('id', ids),
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) =>
+      `Credential '${id}' already exists. Update it with PATCH /credentials/${id}, or delete it first.`,
+  }),
+  fingerprint: fingerprintOf(database, 'credential'),
+});

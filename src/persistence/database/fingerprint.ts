@@ -1,0 +1,13 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+
+/** Reads a text about a table of managed entities that is another one after every change of any row. */
+export const fingerprintOf =
+  ({ orm, inFlight }: Pick<Database, 'orm' | 'inFlight'>, table: string): (() => Promise<string>) =>
+  () =>
+    inFlight.run(async () => {
+      const reading = orm.em.fork().getKysely({ type: 'read' });
+      const found = await sql<{ readonly id: string; readonly revision: number; readonly updated_at: unknown }>`
+        select id, revision, updated_at from ${sql.table(table)} order by id`.execute(reading);
+      return JSON.stringify(found.rows.map(({ id, revision, updated_at: at }) => [id, revision, at]));
+    });

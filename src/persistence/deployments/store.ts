@@ -1,0 +1,16 @@
+import type { SealedDeployment, SealedStore } from '../../domain/sealed-row.ts';
+import type { Database } from '../database/database.ts';
+import { fingerprintOf } from '../database/fingerprint.ts';
+import { among, createRowStore } from '../database/row-store.ts';
+import { DeploymentEntity } from './entities/deployment.ts';
+
+export const createDeploymentStore = (database: Database): SealedStore<SealedDeployment> => ({
+  ...createRowStore<SealedDeployment, { readonly ids: readonly string[] | null }, 'created_at'>(database, {
+    entity: DeploymentEntity,
+    noun: 'model',
+    where: ({ ids }) => among('id', ids),
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `A model with the id ${id} already exists.`,
+  }),
+  fingerprint: fingerprintOf(database, 'deployment'),
+});

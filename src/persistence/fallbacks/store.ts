@@ -1,0 +1,16 @@
+import type { FallbackStore, ModelFallback } from '../../domain/fallbacks/fallback.ts';
+import type { Database } from '../database/database.ts';
+import { fingerprintOf } from '../database/fingerprint.ts';
+import { createRowStore, equal } from '../database/row-store.ts';
+import { FallbackEntity } from './entities/fallback.ts';
+
+export const createFallbackStore = (database: Database): FallbackStore => ({
+  ...createRowStore<ModelFallback, { readonly model: string | null }, 'created_at'>(database, {
+    entity: FallbackEntity,
+    noun: 'fallback',
+    where: ({ model }) => equal('model', model),
+    ranks: { created_at: 'created_at' },
+    taken: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,
+  }),
+  fingerprint: fingerprintOf(database, 'model_fallback'),
+});

@@ -1,0 +1,77 @@
+import type { Credential, CredentialStore } from '../../domain/credentials/credential.ts';
+import { type Parameters, partedParameters, revealedParameters } from '../../domain/deployments/parameters.ts';
+import type { DeploymentStore, StoredDeployment } from '../../domain/deployments/stored-deployment.ts';
+import type { RowStore } from '../../domain/row-store.ts';
+import type { SealedCredential, SealedDeployment, SealedRow, SealedStore } from '../../domain/sealed-row.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { keyFor, open, seal } from './encryption.ts';
+
+const EMPTY: Parameters & { readonly unreadable: boolean } = { params: {}, secrets: {}, unreadable: true };
+
+/** Encrypts and decrypts the parameters of rows of one kind. The id of a row is authenticated with them. */
+function sealing(saltKey: Secret, kind: string) {
+  const key = keyFor(saltKey, `stored ${kind}`);
+  return {
+    seal: ({ id, params, secrets }: Parameters & { readonly id: string }): string =>
+      seal(key, Buffer.from(JSON.stringify(revealedParameters({ params, secrets }))), id).toString('base64'),
+    open({ id, sealed }: Pick<SealedRow, 'id' | 'sealed'>): Parameters & { readonly unreadable: boolean } {
+      const plain = open(key, Buffer.from(sealed, 'base64'), id);
+      if (plain === null) return EMPTY;
+      const parameters = JSON.parse(plain.toString('utf8')) as Readonly<Record<string, unknown>>;
+      return { ...partedParameters(parameters), unreadable: false };
+    },
+  };
+}
+
+interface Conversion<Row, Sealed> {
+  readonly closed: (row: Row) => Sealed;
+  readonly opened: (row: Sealed) => Row;
+}
+
+/** The store of rows over the store of their encrypted form. */
+function overSealed<Row, Sealed extends SealedRow>(
+  store: SealedStore<Sealed>,
+  { closed, opened }: Conversion<Row, Sealed>,
+): RowStore<Row, { readonly ids: readonly string[] | null }> & Pick<SealedStore<Sealed>, 'fingerprint'> {
+  return {
+    add: (...rows) => store.add(...rows.map(closed)),
+    async find(id) {
+      const row = await store.find(id);
+      return row === null ? null : opened(row);
+    },
+    findMany: async (ids) => (await store.findMany(ids)).map(opened),
+    all: async (filter) => (await store.all(filter)).map(opened),
+    list: async (page) => (await store.list(page)).map(opened),
+    count: (filter) => store.count(filter),
+    async change(id, change) {
+      const done = await store.change(id, (row) => closed(change(opened(row))));
+      return done === null ? null : { before: opened(done.before), after: opened(done.after) };
+    },
+    remove: async (ids) => (await store.remove(ids)).map(opened),
+    fingerprint: () => store.fingerprint(),
+  };
+}
+
+/** Deployments whose parameters are encrypted with a key derived from the salt key. */
+export function createSealedDeployments(store: SealedStore<SealedDeployment>, saltKey: Secret): DeploymentStore {
+  const sealed = sealing(saltKey, 'deployments');
+  return overSealed<StoredDeployment, SealedDeployment>(store, {
+    closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
+      ...row,
+      sealed: sealed.seal({ id: row.id, params, secrets }),
+    }),
+    opened: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+  });
+}
+
+/** Credentials whose values are encrypted with a key derived from the salt key. */
+export function createSealedCredentials(store: SealedStore<SealedCredential>, saltKey: Secret): CredentialStore {
+  const sealed = sealing(saltKey, 'credentials');
+  return overSealed<Credential, SealedCredential>(store, {
+    closed: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
+      ...row,
+      sealed: sealed.seal({ id: row.id, params, secrets }),
+    }),
+    opened: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+  });
+}

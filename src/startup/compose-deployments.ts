@@ -1,0 +1,37 @@
+import type { CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
+import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { DeploymentStore } from '../domain/deployments/stored-deployment.ts';
+import { createDeploymentRegistry } from '../gateway/deployment-registry.ts';
+import type { Stores as DatabaseStores } from '../persistence/stores.ts';
+import { demoDeployment } from '../providers/providers.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createSealedCredentials, createSealedDeployments } from '../runtime/credentials/sealed-stores.ts';
+import { addressFault, withCredential } from '../runtime/settings/deployments.ts';
+import type { StartContext } from './context.ts';
+
+/** The deployments that calls are routed to, and the stores of those that are made at run time. */
+export interface Deployments {
+  readonly deployments: DeploymentRegistry & CredentialFinder;
+  readonly deploymentStore: DeploymentStore;
+  readonly credentialStore: CredentialStore;
+}
+
+/** Opens the stores with the salt key, and reads what they have. */
+export async function composeDeployments(
+  { settings }: StartContext,
+  stores: Pick<DatabaseStores, 'credentials' | 'deployments'>,
+): Promise<Deployments> {
+  const deploymentStore = createSealedDeployments(stores.deployments, settings.saltKey);
+  const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
+  const deployments = createDeploymentRegistry({
+    configured: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
+    deployments: settings.storeModels ? deploymentStore : null,
+    credentials: credentialStore,
+    reader: settings.deploymentReader,
+    withCredential,
+    addressFault,
+    nowMs: () => systemClock.monotonicMs(),
+  });
+  await deployments.reload();
+  return { deployments, deploymentStore, credentialStore };
+}

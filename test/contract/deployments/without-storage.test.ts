@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const { send, post } = tenancyClient();
+
+const OFF = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.";
+
+it('deployments.create 400, deployments.delete 400: models are not stored', async () => {
+  const refusal = envelope(400, OFF, 'invalid_request_error');
+  expect(await post('/model/new', { model_name: 'x', litellm_params: { model: 'demo' } })).toEqual(refusal);
+  expect(await post('/model/delete', { id: 'none' })).toEqual(refusal);
+});
+
+it('deployments.update 400, deployments.patch 400: no model can be changed', async () => {
+  expect(await post('/model/update', { model_info: { id: 'none' } })).toEqual(
+    envelope(400, 'Authentication Error, model not found', 'auth_error', 'None'),
+  );
+  expect(await send('PATCH', '/model/none/update', { litellm_params: { rpm: 1 } })).toEqual(
+    envelope(400, 'Model updates only supported for DB-stored models', 'validation_error'),
+  );
+});

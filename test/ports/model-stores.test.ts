@@ -1,0 +1,115 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newCredential } from '../../src/domain/credentials/credential.ts';
+import { newStoredDeployment } from '../../src/domain/deployments/stored-deployment.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import { fallbackId } from '../../src/domain/fallbacks/fallback.ts';
+import type { RowStore, Stamps } from '../../src/domain/row-store.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { createSealedCredentials, createSealedDeployments } from '../../src/runtime/credentials/sealed-stores.ts';
+import { type Engine, ENGINES, type ScratchDatabase } from './engines.ts';
+import { START_MS } from './samples.ts';
+
+interface AnyRow extends Stamps {
+  readonly id: string;
+}
+
+type AnyStore = RowStore<AnyRow, unknown> & { fingerprint(): Promise<string> };
+
+const SALT = new Secret('salt');
+const SECRET = 'sk-secret-value-12345';
+const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
+const aDeployment = (id: string, at = 0) =>
+  newStoredDeployment(
+    { modelGroup: 'm', params: { model: 'demo', api_key: SECRET, rpm: 5 }, info: { mode: 'chat', b: [1] } },
+    { ...about(id, at), row: {} },
+  );
+const aCredential = (id: string, at = 0) =>
+  newCredential({ displayName: 'C', values: { api_key: SECRET, api_base: 'http://x' }, info: { a: 1 } }, about(id, at));
+
+const NOUNS: Readonly<
+  Record<string, { readonly store: (stores: Stores) => AnyStore; readonly row: (id: string, at: number) => AnyRow }>
+> = {
+  deployments: { store: (stores) => createSealedDeployments(stores.deployments, SALT), row: aDeployment },
+  credentials: { store: (stores) => createSealedCredentials(stores.credentials, SALT), row: aCredential },
+  fallbacks: {
+    store: (stores) => stores.fallbacks,
+    row: (id, at) => {
+      const now = new Date(START_MS + at);
+      const stamps = { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
+      const row = { id: fallbackId(id, 'general'), model: id, type: 'general', targets: ['b', 'a'], ...stamps };
+      return { ...row, id };
+    },
+  },
+};
+
+function modelStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`stores of models on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    describe.each(Object.entries(NOUNS))('%s', (_name, noun) => {
+      const store = () => noun.store(stores);
+      const rowOf = noun.row;
+      const revealed = (row: unknown): unknown =>
+        JSON.parse(JSON.stringify(row, (_key, value: unknown) => (value instanceof Secret ? value.reveal() : value)));
+
+      it('returns rows unchanged, with their secrets, and none for an unknown id', async () => {
+        await store().add(rowOf('one', 0), rowOf('two', 1));
+        expect(await store().find('one')).toEqual(rowOf('one', 0));
+        expect(revealed(await store().find('one'))).toEqual(revealed(rowOf('one', 0)));
+        expect(await store().all({ ids: null, model: null })).toEqual([rowOf('one', 0), rowOf('two', 1)]);
+        expect(await store().find('three')).toBeNull();
+      });
+
+      it('refuses an existing id', async () => {
+        await store().add(rowOf('one', 0));
+        await expect(store().add(rowOf('two', 0), rowOf('one', 0))).rejects.toThrow(Conflict);
+        expect(await store().find('two')).toBeNull();
+      });
+
+      it('has another fingerprint after every change', async () => {
+        const seen = [await store().fingerprint()];
+        const note = async () => void seen.push(await store().fingerprint());
+        await store().add(rowOf('one', 0), rowOf('two', 0));
+        await note();
+        await store().change('one', (row) => ({ ...row, updatedBy: 'other' }));
+        await note();
+        await store().remove(['two']);
+        await note();
+        await store().remove(['one']);
+        await store().add(rowOf('three', 0));
+        await note();
+        expect(new Set(seen).size).toBe(seen.length);
+        await note();
+        expect(seen.at(-1)).toBe(seen.at(-2));
+      });
+    });
+
+    it('stores no secret in clear, and reads none with another salt key', async () => {
+      await createSealedDeployments(stores.deployments, SALT).add(aDeployment('one'));
+      await createSealedCredentials(stores.credentials, SALT).add(aCredential('one'));
+      for (const raw of [await stores.deployments.find('one'), await stores.credentials.find('one')]) {
+        const text = JSON.stringify(raw) + Buffer.from(String(raw?.sealed), 'base64').toString('latin1');
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain('http://x');
+      }
+      const other = new Secret('another');
+      expect(await createSealedDeployments(stores.deployments, other).find('one')).toEqual({
+        ...aDeployment('one'),
+        params: {},
+        secrets: {},
+        unreadable: true,
+      });
+      expect(await createSealedCredentials(stores.credentials, other).find('one')).toMatchObject({ unreadable: true });
+    });
+  });
+}
+
+for (const engine of ENGINES) modelStoreSuite(engine);
