@@ -5,6 +5,7 @@ import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FallbackStore } from '../domain/fallbacks/fallback.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
+import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
@@ -29,6 +30,7 @@ export interface Stores extends TenancyStores {
   readonly fallbacks: FallbackStore;
   readonly freeTier: FreeTierStore;
   readonly gatewayActivity: GatewayActivityStore;
+  readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly responses: SealedResponseStore;
   readonly spend: SpendStore;

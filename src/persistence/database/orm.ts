@@ -19,6 +19,7 @@ import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
+import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -190,6 +191,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     fallbacks: createFallbackStore(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
+    jobs: createJobStore(database),
     keys: createKeyStore(database),
     responses: createResponseStore(database),
     upstreamObjects: createUpstreamObjectStore(database),

@@ -32,6 +32,21 @@ import { ProjectEntity } from '../projects/entities/project.ts';
 import { TagEntity } from '../tags/entities/tag.ts';
 import { TeamEntity } from '../teams/entities/team.ts';
 import { TeamMemberEntity } from '../teams/entities/member.ts';
+import {
+  LensEntity,
+  LensFindingEntity,
+  type LensFindingSchema,
+  LensRunEntity,
+  type LensRunSchema,
+} from '../lens/entities/lens.ts';
+import {
+  LensAnswerEntity,
+  type LensAnswerSchema,
+  LensReviewEntity,
+  type LensReviewSchema,
+  LensWorkerEntity,
+} from '../lens/entities/lens-work.ts';
+import { JobEntity, type JobSchema } from '../jobs/entities/job.ts';
 import { UserEntity } from '../users/entities/user.ts';
 import { VirtualKeyEntity } from '../keys/entities/virtual-key.ts';
 
@@ -72,6 +87,13 @@ export const ENTITIES = [
   ProjectEntity,
   CustomerEntity,
   TagEntity,
+  JobEntity,
+  LensEntity,
+  LensRunEntity,
+  LensFindingEntity,
+  LensReviewEntity,
+  LensAnswerEntity,
+  LensWorkerEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */
@@ -96,4 +118,9 @@ export type Tables = InferKyselyDB<
   | typeof PaymentObjectSchema
   | typeof UpstreamObjectSchema
   | typeof ResponseSchema
+  | typeof JobSchema
+  | typeof LensRunSchema
+  | typeof LensFindingSchema
+  | typeof LensReviewSchema
+  | typeof LensAnswerSchema
 >;

@@ -1,0 +1,106 @@
+/** `dead`: its worker was lost, or it failed, as often as it may. */
+export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled', 'dead'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** Background work that survives a process: one worker at a time holds it under a lease. */
+export interface Job {
+  readonly id: string;
+  /** What it is about, e.g. `lens-run`; workers claim by kind. */
+  readonly kind: string;
+  /** Id of the object that it works on. */
+  readonly subject: string;
+  readonly status: JobStatus;
+  readonly createdAt: Date;
+  /** When it may be claimed: from its creation or the end of a delay; while it runs, the end of its lease. */
+  readonly dueAt: Date;
+  /** Number of claims. It is the fencing token: a worker of an earlier claim can no longer write. */
+  readonly attempts: number;
+  readonly mostAttempts: number;
+  /** Worker of the last claim; null before the first. */
+  readonly workerId: string | null;
+  /** Null until it has ended. */
+  readonly finishedAt: Date | null;
+  /** Why it ended or was delayed; empty without a failure. */
+  readonly error: string;
+}
+
+/** A job to add. */
+export type NewJob = Pick<Job, 'id' | 'kind' | 'subject' | 'dueAt' | 'mostAttempts'>;
+
+/** Proof of one claim. */
+export interface JobClaim {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export const claimOf = ({ id, attempts }: Job): JobClaim => ({ id, attempt: attempts });
+
+/** Whether a worker holds a job now. */
+export const isHeld = ({ status, dueAt }: Job, now: Date): boolean => status === 'running' && dueAt > now;
+
+/** A claim of the job that is due first. */
+export interface JobWanted {
+  readonly kind: string;
+  readonly workerId: string;
+  readonly now: Date;
+  readonly leaseMs: number;
+}
+
+/** Filter of jobs; null matches all. */
+export interface JobFilter {
+  readonly kind: string | null;
+  readonly status: JobStatus | null;
+}
+
+/** A job that is to run again. */
+export interface Delayed {
+  readonly dueAt: Date;
+  readonly error: string;
+  readonly counts: boolean;
+}
+
+/** Persistent jobs, shared by all processes over one database. */
+export interface JobStore {
+  /** Adds a job. Does nothing when its id is taken. */
+  add(job: NewJob, now: Date): Promise<void>;
+  /** Whether a job of this kind can be claimed; a cheap read. */
+  hasDue(kind: string, now: Date): Promise<boolean>;
+  /**
+   * Claims the job that is due first: a queued one, or a running one whose lease has ended. Two workers never claim the same
+   * job, and no worker waits for another. Null when there is none. Jobs out of attempts are left out, see `exhausted`.
+   */
+  claim(wanted: JobWanted): Promise<Job | null>;
+  /** Extends the lease of a claim. Null when it no longer holds: its lease has ended, or the job was claimed again or ended. */
+  extend(claim: JobClaim, now: Date, leaseMs: number): Promise<Job | null>;
+  /** Ends a claimed job. False when the claim no longer holds. */
+  end(
+    claim: JobClaim,
+    ending: { readonly status: 'completed' | 'failed'; readonly error: string },
+    now: Date,
+  ): Promise<boolean>;
+  /**
+   * Returns a claimed job to the queue, to be claimed from `dueAt` on; out of attempts it is dead. An attempt that does not
+   * count, as at a shutdown, is allowed again. Null when the claim no longer holds.
+   */
+  retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
+  /** Cancels a job that has not ended. Null when there is none. */
+  cancel(id: string, now: Date): Promise<Job | null>;
+  /** Running jobs without further attempts whose lease has ended, the oldest first. They are to be buried. */
+  exhausted(kind: string, now: Date, most: number): Promise<readonly Job[]>;
+  /** Marks such a job dead. False when it was claimed or ended since. */
+  bury(claim: JobClaim, error: string, now: Date): Promise<boolean>;
+  /** Those of the jobs that exist, in no particular order. */
+  findMany(ids: readonly string[]): Promise<readonly Job[]>;
+  /** The latest jobs that match, newest first. */
+  list(filter: JobFilter, most: number): Promise<readonly Job[]>;
+  /** Removes at most `most` jobs that ended before an instant; resolves to their number. */
+  forget(before: Date, most: number): Promise<number>;
+}
+
+/** First delay before a failed job runs again, and the longest, in ms. */
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 300_000;
+
+/** Delay before the next attempt, doubled with each one: 1 s after the first, at most five minutes. */
+export const backoffMs = (attempts: number): number =>
+  Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.max(0, attempts - 1));

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { claimOf, type Job, type JobStore, type NewJob } from '../../src/domain/jobs/job.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+
+const START = new Date('2026-11-21T00:00:00.000Z');
+const LEASE_MS = 1_000;
+const after = (ms: number): Date => new Date(START.getTime() + ms);
+
+const aJob = (id: string, differing: Partial<NewJob> = {}): NewJob => ({
+  id,
+  kind: 'k',
+  subject: 's',
+  dueAt: START,
+  mostAttempts: 2,
+  ...differing,
+});
+
+/** What every JobStore promises. */
+export function jobStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`JobStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let jobs: JobStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      ({ jobs } = await scratch.open());
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    const claim = (now = START, workerId = 'w'): Promise<Job | null> =>
+      jobs.claim({ kind: 'k', workerId, now, leaseMs: LEASE_MS });
+    async function claimed(now = START): Promise<Job> {
+      const job = await claim(now);
+      if (job === null) throw new Error('No job was claimed.');
+      return job;
+    }
+    const stored = async (id: string): Promise<Job | undefined> => (await jobs.findMany([id]))[0];
+
+    it('returns a job as it was added, once', async () => {
+      await jobs.add(aJob('a', { subject: "it's" }), START);
+      await jobs.add(aJob('a', { subject: 'other' }), after(5));
+      expect(await jobs.findMany(['a', 'b'])).toEqual([
+        {
+          ...aJob('a', { subject: "it's" }),
+          status: 'queued',
+          createdAt: START,
+          attempts: 0,
+          workerId: null,
+          finishedAt: null,
+          error: '',
+        },
+      ]);
+    });
+
+    it('claims the job that is due first, and none of another kind or before its time', async () => {
+      await jobs.add(aJob('late', { dueAt: after(10) }), START);
+      await jobs.add(aJob('early'), START);
+      await jobs.add(aJob('foreign', { kind: 'other', dueAt: after(-10) }), START);
+      expect(await jobs.hasDue('k', after(-1))).toBe(false);
+      expect(await claim(after(-1))).toBeNull();
+      expect(await jobs.hasDue('k', START)).toBe(true);
+      expect(await claim()).toMatchObject({
+        id: 'early',
+        status: 'running',
+        attempts: 1,
+        workerId: 'w',
+        dueAt: after(LEASE_MS),
+      });
+      expect(await claim(after(9))).toBeNull();
+      expect((await claim(after(10)))?.id).toBe('late');
+    });
+
+    it('gives each job to one of many workers', async () => {
+      const other = (await scratch.open()).jobs;
+      const ids = Array.from({ length: 20 }, (_, at) => `j${at}`);
+      for (const id of ids) await jobs.add(aJob(id), START);
+      const all = await Promise.all(
+        ids.map((id, at) =>
+          (at % 2 === 0 ? jobs : other).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
+        ),
+      );
+      const got = all.flatMap((job) => job?.id ?? []);
+      expect(new Set(got).size).toBe(got.length);
+      // PostgreSQL skips rows that others are claiming, so that a worker may have to ask again.
+      expect(got.length).toBeGreaterThan(0);
+      while (await claim()) got.push('more');
+      expect(got).toHaveLength(ids.length);
+    });
+
+    it('a lease that has ended can be claimed again, and fences the former worker', async () => {
+      await jobs.add(aJob('a'), START);
+      const first = claimOf(await claimed());
+      expect((await jobs.extend(first, after(500), LEASE_MS))?.dueAt).toEqual(after(1_500));
+      expect(await claim(after(1_499))).toBeNull();
+      expect(await jobs.extend(first, after(1_500), LEASE_MS)).toBeNull();
+      const second = claimOf(await claimed(after(1_500)));
+      expect(second.attempt).toBe(2);
+      expect(await jobs.end(first, { status: 'completed', error: '' }, after(1_600))).toBe(false);
+      expect(await jobs.retry(first, { dueAt: START, error: '', counts: true }, after(1_600))).toBeNull();
+      expect(await jobs.end(second, { status: 'completed', error: '' }, after(1_600))).toBe(true);
+      expect(await stored('a')).toMatchObject({ status: 'completed', finishedAt: after(1_600) });
+      expect(await claim(after(10_000))).toBeNull();
+    });
+
+    it('a job that failed too often, or whose worker was lost too often, is dead', async () => {
+      await jobs.add(aJob('a'), START);
+      const delayed = { dueAt: after(50), error: 'no', counts: true };
+      expect(await jobs.retry(claimOf(await claimed()), delayed, START)).toMatchObject({
+        status: 'queued',
+        dueAt: after(50),
+        error: 'no',
+        finishedAt: null,
+      });
+      expect(await claim(after(49))).toBeNull();
+      expect(await jobs.retry(claimOf(await claimed(after(50))), delayed, after(51))).toMatchObject({
+        status: 'dead',
+        finishedAt: after(51),
+      });
+      await jobs.add(aJob('b', { mostAttempts: 1 }), START);
+      const lost = await claimed();
+      expect(await jobs.exhausted('k', after(999), 5)).toEqual([]);
+      expect(await claim(after(1_000))).toBeNull();
+      expect(await jobs.exhausted('k', after(1_000), 5)).toEqual([lost]);
+      expect(await jobs.bury(claimOf(lost), 'lost', after(999))).toBe(false);
+      expect(await jobs.bury(claimOf(lost), 'lost', after(1_000))).toBe(true);
+      expect(await stored('b')).toMatchObject({ status: 'dead', error: 'lost', finishedAt: after(1_000) });
+    });
+
+    it('an attempt that does not count is allowed again', async () => {
+      await jobs.add(aJob('a', { mostAttempts: 1 }), START);
+      const back = await jobs.retry(claimOf(await claimed()), { dueAt: START, error: '', counts: false }, START);
+      expect(back).toMatchObject({ status: 'queued', attempts: 1, mostAttempts: 2 });
+      expect((await claimed()).attempts).toBe(2);
+    });
+
+    it('cancels a job that has not ended', async () => {
+      await jobs.add(aJob('a'), START);
+      const held = claimOf(await claimed());
+      expect(await jobs.cancel('a', after(1))).toMatchObject({ status: 'cancelled', finishedAt: after(1) });
+      expect(await jobs.extend(held, after(2), LEASE_MS)).toBeNull();
+      expect(await jobs.cancel('a', after(2))).toBeNull();
+      expect(await jobs.cancel('none', after(2))).toBeNull();
+    });
+
+    it('lists the newest jobs and forgets those that ended long ago', async () => {
+      for (const [at, id] of ['a', 'b', 'c'].entries()) await jobs.add(aJob(id), after(at));
+      await jobs.cancel('a', after(5));
+      await jobs.cancel('b', after(7));
+      const ids = async (...query: Parameters<JobStore['list']>) => (await jobs.list(...query)).map(({ id }) => id);
+      expect(await ids({ kind: 'k', status: null }, 2)).toEqual(['c', 'b']);
+      expect(await ids({ kind: null, status: 'cancelled' }, 9)).toEqual(['b', 'a']);
+      expect(await jobs.forget(after(7), 9)).toBe(1);
+      expect(await ids({ kind: null, status: null }, 9)).toEqual(['c', 'b']);
+    });
+  });
+}
