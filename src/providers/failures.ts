@@ -100,6 +100,15 @@ export function garbled(deployment: Deployment, fault: string): UpstreamFailed {
   });
 }
 
+/** Failure for an answer that cannot be used, with its error class and message. */
+export const unusable = (deployment: Deployment, kind: string, message: string): UpstreamFailed =>
+  failed(deployment, { status: null, kind, message });
+
+/** Refuses a call of a deployment that has no address, and whose provider has none. */
+export function refuseWithoutBase({ modelGroup, provider }: Deployment): never {
+  throw new InvalidInput(`The model "${modelGroup}" cannot be called: the provider ${provider} needs an api_base.`);
+}
+
 /** Failure for a realtime session that did not open, or that ended without a request of the caller. */
 export function sessionFailure(deployment: Deployment, message: string): UpstreamFailed {
   return failed(deployment, { status: null, message });

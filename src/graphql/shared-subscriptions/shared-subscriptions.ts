@@ -34,7 +34,7 @@ interface SharedOperation {
 }
 
 /** A running subscription: one result per event, until `leave`. */
-export interface RunningSubscription {
+interface RunningSubscription {
   readonly results: PollableStream<ExecutionResult>;
   /** Call once, when the results are no longer read. */
   leave(): void;

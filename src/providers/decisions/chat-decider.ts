@@ -1,0 +1,172 @@
+import { collect } from '../../domain/bytes.ts';
+import type { ModelRequest, Usage } from '../../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
+import type { Answer, DecisionInput, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
+import { answerOf, type LabelledQuestion } from '../../domain/decisions/distribution.ts';
+import { InvalidInput, Unsupported, UpstreamFailed } from '../../domain/errors.ts';
+import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
+import { readLabels, TOP_LOGPROBS } from '../../wire/decisions/chat/label-reading.ts';
+import { labelMessages, labelsOf, type PromptMessage } from '../../wire/decisions/chat/prompt.ts';
+import { weightedAnswers, weightMessages, weightSchema, weightsIn } from '../../wire/decisions/chat/weights.ts';
+import { type Fields, parseJson } from '../../wire/json/fields.ts';
+import { unusable } from '../failures.ts';
+import { inParallel } from './in-parallel.ts';
+
+/** Calls of one decision at the same time. */
+const CONCURRENCY = 16;
+/** Most questions of one call for weights. */
+const QUESTIONS_PER_CALL = 32;
+/** Most bytes of one answer. */
+const ANSWER_LIMIT = 1024 * 1024;
+/** How long a deployment counts as one without log probabilities, in ms. */
+const REMEMBERED_MS = 10 * 60_000;
+/** Statuses of upstreams that do not support a member of the request. */
+const UNSUPPORTED = new Set([400, 404, 405, 422, 501]);
+
+/** Calls of one decision: where they go, and their sums. */
+interface Calls {
+  readonly deployment: Deployment;
+  readonly terms: DecisionTerms;
+  readonly input: DecisionInput;
+  readonly usages: Usage[];
+  readonly models: string[];
+}
+
+/**
+ * Decides with any chat model. Log probabilities of one token are used where the upstream reports them: one call for each
+ * question. Other questions are asked together for weights, which are marked as self-reported. A question that neither
+ * way answers is a refusal.
+ */
+export function createChatDecider(chat: Provider, clock: Clock): Decider {
+  /** Deployments without log probabilities, and until when, in ms of the monotonic clock. */
+  const withoutLogprobs = new WeakMap<Deployment, number>();
+
+  const reportsLogprobs = (deployment: Deployment): boolean =>
+    (withoutLogprobs.get(deployment) ?? 0) <= clock.monotonicMs();
+
+  /** Asks the model, and adds its usage to the sums. Throws as the provider does, and UpstreamFailed for other text. */
+  async function ask(calls: Calls, messages: readonly PromptMessage[], settings: Fields): Promise<unknown> {
+    const { deployment, terms } = calls;
+    const body = { model: terms.request.model, messages, ...settings };
+    const exchange = await chat.send(deployment, chatRequest(terms.request, body), terms.signal);
+    const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
+    const answer = bytes === null ? undefined : parseJson(bytes);
+    if (answer === undefined) throw unusable(deployment, 'APIConnectionError', 'The answer is not JSON.');
+    const { usage, responseModel } = exchange.outcome();
+    if (usage !== null) calls.usages.push(usage);
+    if (responseModel !== null) calls.models.push(responseModel);
+    return answer;
+  }
+
+  /** The answer by log probabilities; null when they do not give one. */
+  async function readOne(calls: Calls, question: LabelledQuestion): Promise<Answer | null> {
+    const labels = labelsOf(question);
+    if (labels === null || labels.length > TOP_LOGPROBS || !reportsLogprobs(calls.deployment)) return null;
+    const settings = { max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: TOP_LOGPROBS };
+    const answer = await unlessUnsupported(ask(calls, labelMessages(calls.input, question, labels), settings));
+    const reading =
+      answer === null ? { kind: 'absent' as const } : readLabels(answer, labels, question.kind === 'predicate');
+    if (reading.kind === 'absent') withoutLogprobs.set(calls.deployment, clock.monotonicMs() + REMEMBERED_MS);
+    return reading.kind === 'read' ? answerOf(question, reading.probabilities, reading.evidence) : null;
+  }
+
+  /** Answers by weights. An answer that is no JSON object is asked for once more. */
+  async function weigh(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
+    const messages = weightMessages(calls.input, questions);
+    const schema = { name: 'weights', strict: true, schema: weightSchema(questions) };
+    const format = { response_format: { type: 'json_schema', json_schema: schema } };
+    const first = await unlessUnsupported(ask(calls, messages, format));
+    const weights = (first === null ? null : weightsIn(first)) ?? weightsIn(await ask(calls, messages, {}));
+    return weights === null ? questions.map(() => ({ kind: 'refusal' })) : weightedAnswers(weights, questions);
+  }
+
+  async function answersTo(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
+    // The first call shows whether there are log probabilities, and fills the prompt cache of the upstream.
+    const [first, ...others] = questions;
+    if (first === undefined) return [];
+    const read = [
+      await readOne(calls, first),
+      ...(await inParallel(others, CONCURRENCY, (question) => readOne(calls, question))),
+    ];
+    const open = questions.flatMap((question, index) => (read[index] === null ? [question] : []));
+    const groups = Array.from({ length: Math.ceil(open.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
+      open.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
+    );
+    const weighed = (await inParallel(groups, CONCURRENCY, (group) => weigh(calls, group))).flat();
+    let next = 0;
+    return read.map((answer): Answer => answer ?? weighed[next++] ?? { kind: 'refusal' });
+  }
+
+  return {
+    abilities: () => ({
+      safetyIdentifier: false,
+      images: { types: null, most: null, mostBytes: null, mostBytesTogether: null, inline: false },
+      imagesBesideState: false,
+      assets: false,
+      boxes: false,
+      audio: false,
+      videos: false,
+      fewestOptions: 1,
+    }),
+    assertCallable() {},
+    async decide(deployment, decision: DecisionRequest, terms) {
+      const calls: Calls = { deployment, terms, input: decision.input, usages: [], models: [] };
+      const answers = await answersTo(calls, decision.questions.filter(isLabelled));
+      return {
+        model: calls.models[0] ?? null,
+        answers,
+        usage: sumOf(calls.usages),
+        more: {},
+        usageMore: {},
+      };
+    },
+  };
+}
+
+/** Boxes are refused before: no chat model reports one with a probability. */
+const isLabelled = (question: Question): question is LabelledQuestion => question.kind !== 'box';
+
+/** The request of a chat completion with the caller's identity, credentials and deadline. */
+function chatRequest(request: ModelRequest, body: Fields): ModelRequest {
+  const { model, callId, parent, credentials, timeoutSeconds, owner } = request;
+  return {
+    endpoint: CHAT_COMPLETIONS,
+    model,
+    stream: false,
+    includeUsage: false,
+    bytes: Buffer.from(JSON.stringify(body)),
+    body,
+    callId,
+    parent,
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+}
+
+/** The answer; null when the upstream, or its dialect, does not support the request. Other failures are thrown. */
+async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    const refused =
+      error instanceof InvalidInput ||
+      error instanceof Unsupported ||
+      (error instanceof UpstreamFailed && UNSUPPORTED.has(error.upstreamStatus ?? 0));
+    if (refused) return null;
+    throw error;
+  }
+}
+
+function sumOf(usages: readonly Usage[]): Usage {
+  const sum = (of: (usage: Usage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
+  return {
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    cacheReadTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
+    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
+  };
+}

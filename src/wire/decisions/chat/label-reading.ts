@@ -1,0 +1,71 @@
+import type { Evidence } from '../../../domain/decisions/decision.ts';
+import { normalised } from '../../../domain/decisions/distribution.ts';
+import { list, number, object, text } from '../../json/fields.ts';
+
+/** Alternatives of a token that are asked for: the most that OpenAI's protocol allows. */
+export const TOP_LOGPROBS = 20;
+/** Least sum of the label probabilities. Below it the model answered something else. */
+const LEAST_MASS = 0.5;
+/** Most probability of unlisted labels, relative to the listed ones, that is read as 0. */
+const MISSING_TOLERANCE = 0.01;
+/** Sums of listed probabilities may exceed 1 by rounding of the upstream. */
+const ROUNDING = 1e-6;
+
+/** Reading of the labels of one answer. */
+export type LabelReading =
+  | { readonly kind: 'read'; readonly probabilities: readonly number[]; readonly evidence: Evidence }
+  /** The answer has log probabilities, but not enough of the labels among them. */
+  | { readonly kind: 'unclear' }
+  /** The answer has no log probabilities. */
+  | { readonly kind: 'absent' };
+
+interface Alternative {
+  readonly token: string;
+  readonly probability: number;
+}
+
+/** A token without the space markers of tokenisers. */
+const trimmed = (token: string): string => token.replaceAll(/[\u0120\u2581]/g, ' ').trim();
+
+function alternativesOf(answer: unknown): readonly Alternative[] | null {
+  const [choice] = list(object(answer)['choices']);
+  const [position] = list(object(object(choice)['logprobs'])['content']);
+  const listed = list(object(position)['top_logprobs']).flatMap((entry): readonly Alternative[] => {
+    const token = text(object(entry)['token']);
+    const logprob = number(object(entry)['logprob']);
+    return token === null || logprob === null ? [] : [{ token: trimmed(token), probability: Math.exp(logprob) }];
+  });
+  return listed.length === 0 ? null : listed;
+}
+
+/**
+ * Reads the probabilities of labels from the first token of a chat completion. Tokens that differ from a label by spaces
+ * count for it; `ignoreCase` merges upper and lower case, too. A label that is not listed counts as 0 only when the
+ * unlisted ones cannot matter; nothing else is assumed.
+ */
+export function readLabels(answer: unknown, labels: readonly string[], ignoreCase: boolean): LabelReading {
+  const alternatives = alternativesOf(answer);
+  if (alternatives === null) return { kind: 'absent' };
+  const folded = (value: string): string => (ignoreCase ? value.toLowerCase() : value);
+  const masses = labels.map((label) =>
+    alternatives.reduce(
+      (sum, { token, probability }) => (folded(token) === folded(label) ? sum + probability : sum),
+      0,
+    ),
+  );
+  const listedSum = alternatives.reduce((sum, { probability }) => sum + probability, 0);
+  const mass = masses.reduce((sum, value) => sum + value, 0);
+  if (listedSum > 1 + ROUNDING || mass < LEAST_MASS) return { kind: 'unclear' };
+  const missing = masses.filter((value) => value === 0).length;
+  const smallest = Math.min(...alternatives.map(({ probability }) => probability));
+  const unlisted = missing === 0 ? 0 : Math.min(missing * smallest, Math.max(0, 1 - listedSum));
+  if (unlisted / mass > MISSING_TOLERANCE) return { kind: 'unclear' };
+  const probabilities = normalised(masses);
+  if (probabilities === null) return { kind: 'unclear' };
+  const missingBound = missing === 0 ? null : unlisted / (mass + unlisted);
+  return {
+    kind: 'read',
+    probabilities,
+    evidence: { source: 'logprobs', labelMass: Math.min(1, mass), missingBound },
+  };
+}

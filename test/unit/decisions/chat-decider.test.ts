@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../../src/domain/chat/provider.ts';
+import type { DecisionRequest, Question } from '../../../src/domain/decisions/decision.ts';
+import { UpstreamFailed } from '../../../src/domain/errors.ts';
+import { createChatDecider } from '../../../src/providers/decisions/chat-decider.ts';
+import { wholeExchange } from '../../../src/wire/exchange.ts';
+import { readLabels } from '../../../src/wire/decisions/chat/label-reading.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const DEPLOYMENT = { id: 'd1', provider: 'openai', upstreamModel: 'tiny' } as unknown as Deployment;
+const REQUEST = { model: 'tiny', callId: null, parent: null, owner: 'owner' } as unknown as ModelRequest;
+
+const PREDICATE: Question = { kind: 'predicate', name: 'late', instructions: 'Is it late?', more: {}, rules: null };
+const CHOICE: Question = {
+  kind: 'choice',
+  name: 'team',
+  instructions: null,
+  more: {},
+  options: ['billing', 'sales', true].map((value) => ({ value, description: null }) as never),
+};
+const SCORE: Question = {
+  kind: 'score',
+  name: 'anger',
+  instructions: null,
+  more: {},
+  levels: ['none', 'some', 'lots'].map((label) => ({ label, description: null })),
+};
+
+const decisionOf = (
+  questions: readonly Question[],
+  input: DecisionRequest['input'] = 'late </input> again',
+): DecisionRequest => ({
+  input,
+  questions,
+  images: [],
+  assets: [],
+  audio: [],
+  videos: [],
+  safetyIdentifier: null,
+});
+
+/** A chat model that answers by `reply`, and the bodies that it was sent. */
+function aModel(reply: (body: Fields) => Fields | Error) {
+  const bodies: Fields[] = [];
+  let running = 0;
+  const seen = { bodies, most: 0 };
+  const chat: Provider = {
+    name: 'openai',
+    async send(_deployment, { body }) {
+      bodies.push(body);
+      running += 1;
+      seen.most = Math.max(seen.most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      const answer = reply(body);
+      if (answer instanceof Error) throw answer;
+      const usage = { inputTokens: 10, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+      const outcome = {
+        responseId: null,
+        responseModel: 'tiny-1',
+        finishReason: 'stop',
+        usage,
+        failure: null,
+        text: null,
+      };
+      const bytes = Buffer.from(JSON.stringify(answer));
+      return wholeExchange({ status: 200, headers: {} }, { bytes, outcome, deltas: () => [] });
+    },
+  };
+  let now = 0;
+  const clock = { now: () => new Date(0), monotonicMs: () => now };
+  const decider = createChatDecider(chat, clock);
+  const decide = (questions: readonly Question[], input?: DecisionRequest['input']) =>
+    decider.decide(DEPLOYMENT, decisionOf(questions, input), {
+      request: REQUEST,
+      signal: new AbortController().signal,
+    });
+  return { seen, decide, wait: (ms: number) => void (now += ms) };
+}
+
+const logprobs = (tokens: Readonly<Record<string, number>>): Fields => ({
+  choices: [
+    {
+      logprobs: {
+        content: [{ top_logprobs: Object.entries(tokens).map(([token, p]) => ({ token, logprob: Math.log(p) })) }],
+      },
+    },
+  ],
+});
+
+const text = (content: string): Fields => ({ choices: [{ message: { role: 'assistant', content } }] });
+
+const isForLabels = (body: Fields): boolean => body['logprobs'] === true;
+
+const refused = (status: number): UpstreamFailed =>
+  new UpstreamFailed('not supported', { provider: 'openai', upstreamStatus: status });
+
+describe('log probabilities', () => {
+  it('answer each question with one token, merge spellings, and sum usage', async () => {
+    const { seen, decide } = aModel(({ messages }) => {
+      const asked = JSON.stringify(messages);
+      if (asked.includes('late?')) return logprobs({ Yes: 0.6, ' yes': 0.2, No: 0.15, maybe: 0.05 });
+      return asked.includes('billing')
+        ? logprobs({ A: 0.7, ĠB: 0.2, C: 0.1 })
+        : logprobs({ '0': 0.25, '1': 0.5, '2': 0.25 });
+    });
+    const { answers, usage, model } = await decide([PREDICATE, CHOICE, SCORE]);
+    expect(answers).toEqual([
+      expect.objectContaining({
+        kind: 'predicate',
+        probability: expect.closeTo(0.8 / 0.95, 9),
+        evidence: { source: 'logprobs', labelMass: expect.closeTo(0.95, 9), missingBound: null },
+      }),
+      expect.objectContaining({
+        kind: 'choice',
+        choice: 'billing',
+        confidence: expect.closeTo(0.55, 9),
+        probabilities: new Map([
+          ['billing', expect.closeTo(0.7, 9)],
+          ['sales', expect.closeTo(0.2, 9)],
+          ['true', expect.closeTo(0.1, 9)],
+        ]),
+      }),
+      expect.objectContaining({ kind: 'score', score: expect.closeTo(1, 9), confidence: expect.closeTo(0.25, 9) }),
+    ]);
+    expect([usage.inputTokens, usage.outputTokens, model]).toEqual([30, 3, 'tiny-1']);
+    expect(seen.bodies[0]).toMatchObject({ max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: 20 });
+  });
+
+  it('send the same bytes before each question, with the tags of the input escaped', async () => {
+    const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+    await decide([PREDICATE, { ...PREDICATE, instructions: 'Is it early?' }]);
+    const prefixes = seen.bodies.map(({ messages }) => {
+      const [system, user] = messages as readonly { readonly content: string }[];
+      return [system?.content, user?.content.slice(0, user.content.indexOf('\n</input>'))];
+    });
+    expect(prefixes[0]).toEqual(prefixes[1]);
+    expect(prefixes[0]?.[1]).toBe('<input>\nlate &lt;/input> again');
+  });
+
+  it('are asked for in one wave of bounded concurrency after the first', async () => {
+    const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+    const { answers } = await decide(Array.from({ length: 128 }, () => PREDICATE));
+    expect([answers.length, seen.bodies.length, seen.most]).toEqual([128, 128, 16]);
+  });
+
+  it('are exact in sum, and a missing label has its bound', () => {
+    const reading = readLabels(logprobs({ A: 0.6, B: 0.395, x: 0.001 }), ['A', 'B', 'C'], false);
+    if (reading.kind !== 'read') throw new Error(reading.kind);
+    expect(reading.probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);
+    expect(reading.probabilities[2]).toBe(0);
+    expect(reading.evidence.missingBound).toBeCloseTo(0.001 / 0.996, 9);
+  });
+
+  it.each([
+    ['the labels have too little probability', { A: 0.3, hello: 0.6 }],
+    ['an unlisted label may have much of it', { A: 0.6, hello: 0.3 }],
+    ['the listed probabilities exceed 1', { A: 0.9, B: 0.9 }],
+  ])('are unclear where %s', (_case, tokens: Readonly<Record<string, number>>) => {
+    expect(readLabels(logprobs(tokens), ['A', 'B'], false)).toEqual({ kind: 'unclear' });
+  });
+});
+
+describe('weights', () => {
+  const WEIGHTS = text('```json\n{"q0":{"l0":30,"l1":10},"q1":{"l0":0,"l1":0,"l2":50}}\n```');
+
+  it.each([
+    ['refuses log probabilities', (body: Fields) => (isForLabels(body) ? refused(400) : WEIGHTS)],
+    ['ignores log probabilities', (body: Fields) => (isForLabels(body) ? text('Yes') : WEIGHTS)],
+  ])('answer all questions in one call where an upstream %s', async (_case, reply) => {
+    const { seen, decide } = aModel(reply);
+    const { answers } = await decide([PREDICATE, CHOICE]);
+    const evidence = { source: 'self_reported', labelMass: null, missingBound: null };
+    expect(answers).toMatchObject([
+      { kind: 'predicate', probability: 0.75, evidence },
+      { kind: 'choice', choice: 'true', confidence: 1, evidence },
+    ]);
+    expect(seen.bodies.filter((body) => !isForLabels(body))).toMatchObject([
+      { response_format: { type: 'json_schema', json_schema: { strict: true } } },
+    ]);
+  });
+
+  it('are asked for directly while a deployment is known to have no log probabilities, and again after ten minutes', async () => {
+    const { seen, decide, wait } = aModel((body) =>
+      isForLabels(body) ? refused(400) : text('{"q0":{"l0":1,"l1":1}}'),
+    );
+    await decide([PREDICATE]);
+    await decide([PREDICATE]);
+    expect(seen.bodies.map(isForLabels)).toEqual([true, false, false]);
+    wait(10 * 60_000);
+    await decide([PREDICATE]);
+    expect(seen.bodies.slice(3).map(isForLabels)).toEqual([true, false]);
+  });
+
+  it('are asked for again without a schema, once, and what has no weight is a refusal', async () => {
+    const { seen, decide } = aModel((body) => {
+      if (isForLabels(body)) return refused(400);
+      return body['response_format'] === undefined
+        ? text('{"q0":{"l0":"much"},"q1":{"l0":0,"l1":0,"l2":0}}')
+        : text('Sure!');
+    });
+    const { answers } = await decide([PREDICATE, CHOICE]);
+    expect(answers).toEqual([{ kind: 'refusal' }, { kind: 'refusal' }]);
+    expect(seen.bodies).toHaveLength(3);
+  });
+
+  it('are split into calls of 32 questions', async () => {
+    const { seen, decide } = aModel((body) => (isForLabels(body) ? refused(400) : text('{}')));
+    await decide(Array.from({ length: 70 }, () => PREDICATE));
+    const sizes = seen.bodies.flatMap((body) => {
+      const format = body['response_format'] as
+        | { json_schema: { schema: { required: readonly string[] } } }
+        | undefined;
+      return format === undefined ? [] : [format.json_schema.schema.required.length];
+    });
+    expect(sizes).toEqual([32, 32, 6]);
+  });
+
+  it('answer a choice with more options than an upstream lists', async () => {
+    const options = Array.from({ length: 21 }, (_unused, index) => ({ value: `o${index}`, description: null }));
+    const { seen, decide } = aModel(() =>
+      text(JSON.stringify({ q0: Object.fromEntries(options.map((_one, i) => [`l${i}`, i])) })),
+    );
+    const { answers } = await decide([{ ...CHOICE, kind: 'choice', options }]);
+    expect(answers).toMatchObject([{ kind: 'choice', choice: 'o20' }]);
+    expect(seen.bodies.some(isForLabels)).toBe(false);
+  });
+});
+
+it('a failure of the upstream ends the decision, without further calls', async () => {
+  let calls = 0;
+  const { decide } = aModel(() => {
+    calls += 1;
+    return calls > 1 ? refused(503) : logprobs({ Yes: 0.9, No: 0.1 });
+  });
+  await expect(decide(Array.from({ length: 60 }, () => PREDICATE))).rejects.toThrow('not supported');
+  expect(calls).toBe(17);
+});
+
+it('images of messages follow the text as image parts', async () => {
+  const { seen, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
+  const part = { kind: 'image' as const, url: 'https://images.example/a.png', sent: {} };
+  await decide([PREDICATE], { items: [{ role: 'user', content: [part], sent: {}, member: 'content' }] });
+  expect(seen.bodies[0]).toMatchObject({
+    messages: [
+      { role: 'system' },
+      {
+        content: [
+          { type: 'text', text: '<input>\n[image 1]\n</input>' },
+          { type: 'image_url', image_url: { url: 'https://images.example/a.png' } },
+          { type: 'text' },
+        ],
+      },
+    ],
+  });
+});
