@@ -134,6 +134,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
   if (surface === 'management' && isNoJson(error)) return MODEL_CALLS.INVALID_INPUT;
+  // As on management routes: the reference answers a route for administrators with 401.
+  if (error instanceof Forbidden && error.right === 'admin_route') return MODEL_CALLS.UNAUTHENTICATED;
   // A key without a user has no role that could be allowed.
   if (surface === 'management' && error instanceof Forbidden && error.right === 'proxy_admin')
     return STATUSES.management.UNAUTHENTICATED;
@@ -229,6 +231,9 @@ export const UNROUTED = {
   notFound: { status: 404, body: { detail: 'Not Found' } },
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
+
+/** Answer to a path with a slash too many. */
+export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests: the texts of the reference. */
 export const PREFLIGHT = {

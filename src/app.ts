@@ -72,6 +72,7 @@ async function composeApp(context: StartContext): Promise<void> {
     connections,
   };
   const platform = composePlatform(context, parts);
+  await platform.passThrough.refresh();
   const tasks = createBackgroundTasks(context, platform);
   context.shutdown.add('background tasks', () => tasks.stop());
   // Before the end of background tasks, which may take longer than the process has left.
@@ -82,6 +83,7 @@ async function composeApp(context: StartContext): Promise<void> {
     scopes: createScopes(platform, { paidKeys, networkOf, authenticated: connections.authenticated }),
     keyRing: keys.keyRing,
     realtime: engine.gateway.realtime,
+    passThrough: platform.passThrough,
     connections,
     activity: recording.activity,
   });

@@ -4,6 +4,7 @@ import { reconcilePayments } from '../resolvers/checkout.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
+import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { createLoaders } from '../resolvers/operation/loaders.ts';
 import { resetOwnerWindows } from '../resolvers/owner-windows.ts';
 import type { Platform, Scope } from '../resolvers/operation/scope.ts';
@@ -30,6 +31,8 @@ const RESETS_SECONDS = 5;
 
 /** Interval between looks for models and credentials that other processes changed, in seconds. */
 const MODELS_SECONDS = 2;
+/** Interval between reads of the pass-through entries, in seconds: a change by another process holds within it. */
+const ENTRIES_SECONDS = 2;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
@@ -95,6 +98,12 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       seconds: MODELS_SECONDS,
       reconcile: (_since: Date, signal: AbortSignal) =>
         refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
+    },
+    {
+      what: 'pass-through entries',
+      seconds: ENTRIES_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshEndpoints(systemScope(platform, 'pass-through entries', signal), undefined),
     },
     {
       what: 'batches',

@@ -159,6 +159,20 @@ export const tenantViewer: Access = {
   },
 };
 
+/** Proxy administrators, for entries of pass-through paths. */
+export const endpointAdmin: Access = {
+  name: 'endpointAdmin',
+  description: 'Proxy administrators.',
+  check: tenantAdmin.check,
+};
+
+/** Proxy administrators, the read-only ones too, for entries of pass-through paths. */
+export const endpointViewer: Access = {
+  name: 'endpointViewer',
+  description: 'Proxy administrators, read-only ones too. Credentials in headers are masked.',
+  check: tenantViewer.check,
+};
+
 /** Administrators for all calls; keys of a user for the calls of the user. */
 export const spendReader: Access = {
   name: 'spendReader',

@@ -8,6 +8,7 @@ import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/depl
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
+import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
@@ -17,7 +18,14 @@ import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.t
 import type { CallerWatch } from '../../src/gateway/caller-watch.ts';
 import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../../src/gateway/estimate-call.ts';
-import type { Gateway, ObjectGateway, PreviewGateway, ProbeGateway, TokenGateway } from '../../src/gateway/gateway.ts';
+import type {
+  ForwardGateway,
+  Gateway,
+  ObjectGateway,
+  PreviewGateway,
+  ProbeGateway,
+  TokenGateway,
+} from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Stores } from './stores.ts';
 
@@ -169,6 +177,15 @@ export interface ResponsePlatform {
     /** Stores the responses that no upstream stores. */
     readonly keeper: ResponseKeeper;
   };
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Paths whose calls are forwarded to an address. */
+export interface PassThroughPlatform {
+  readonly stores: Pick<Stores, 'teams'>;
+  readonly passThrough: PassThroughEndpoints;
+  readonly gateway: ForwardGateway;
   readonly clock: Clock;
   readonly ids: Ids;
 }

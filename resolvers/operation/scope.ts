@@ -1,6 +1,13 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Client } from '../../src/domain/free-tier/client.ts';
-import type { Gateway, ObjectGateway, PreviewGateway, ProbeGateway, TokenGateway } from '../../src/gateway/gateway.ts';
+import type {
+  ForwardGateway,
+  Gateway,
+  ObjectGateway,
+  PreviewGateway,
+  ProbeGateway,
+  TokenGateway,
+} from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type {
@@ -14,6 +21,7 @@ import type {
   KeyPlatform,
   MetricsPlatform,
   ObjectPlatform,
+  PassThroughPlatform,
   RealtimePlatform,
   RecordState,
   ResponsePlatform,
@@ -37,6 +45,7 @@ export interface Platform
     KeyPlatform,
     MetricsPlatform,
     ObjectPlatform,
+    PassThroughPlatform,
     RealtimePlatform,
     ResponsePlatform,
     TeamPlatform,
@@ -45,7 +54,7 @@ export interface Platform
     TracePlatform {
   readonly stores: Stores;
   readonly catalog: CatalogPlatform['catalog'];
-  readonly gateway: Gateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
+  readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
   readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'forget' | 'refresh'>;
   readonly callerWatch: TracePlatform['callerWatch'];
   readonly records: RecordState;

@@ -9,17 +9,21 @@ const SMALL_BODY = 128 * 1024;
 /** From this size on, in bytes, parsing a part of a body costs less than parsing it whole. */
 const LARGE_BODY = 8 * 1024;
 
-/** A request's body as a JSON object. Throws InvalidInput. */
-export function parseBody(bytes: Uint8Array): RequestBody {
+/** A request's body as any JSON value. Throws InvalidInput. */
+export function parseValue(bytes: Uint8Array): unknown {
   assertUtf8(bytes);
   if (bytes.length > SMALL_BODY && nestsTooDeep(bytes))
     throw notReadable(`The request body nests more than ${MAX_NESTING} levels deep.`);
-  let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   } catch {
     throw notReadable('The request body is not valid JSON.');
   }
+}
+
+/** A request's body as a JSON object. Throws InvalidInput. */
+export function parseBody(bytes: Uint8Array): RequestBody {
+  const value = parseValue(bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw notReadable('The request body is not a JSON object.');
   return value as RequestBody;

@@ -15,6 +15,8 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
 
 /** Rows that read about keys and models. */
 const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
+  // An entry's path is named by itself.
+  'passThrough.call': [],
   'keys.info': ['management_routes', 'info_routes'],
   'keys.infos': ['management_routes', 'info_routes'],
   'keys.list': ['management_routes', 'info_routes'],

@@ -1,17 +1,23 @@
 import { Router, type RouterContext, type RouterMiddleware } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { DomainError } from '../../src/domain/errors.ts';
-import { UNROUTED } from '../errors.ts';
+import type { PassThroughRoutes } from '../../src/domain/pass-through/routes.ts';
+import { REDIRECTED, UNROUTED } from '../errors.ts';
+import { endpointRow } from '../pass-through.ts';
 import type { ArrivingRequest, Incoming, Outgoing, WholeRequest } from './outgoing.ts';
 import type { RouteRow } from './route.ts';
 import { createRowServer, type RowServerOptions } from './row-server.ts';
 
 export interface RestRouterOptions extends RowServerOptions {
   readonly rows: readonly RouteRow[];
+  /** Configured paths whose calls are forwarded; none when absent. */
+  readonly passThrough?: PassThroughRoutes;
 }
 
 /** The REST transport: its rows on @koa/router, and the same rows for the fast path. */
 export interface RestRouter {
+  /** Serves requests for configured paths that no row has, or that a row leaves to them; passes others on. */
+  readonly configured: Middleware;
   /** Serves requests that match a row; passes others on. */
   readonly routes: Middleware;
   /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
@@ -30,8 +36,17 @@ export interface RestRouter {
 /** Order of methods in `Allow`. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const NO_PARAMS = {};
+/** Paths of rows that a configured path replaces. */
+const REPLACEABLE: ReadonlySet<string> = new Set([
+  '/v1/decisions',
+  '/decisions',
+  '/v1/alt-decisions',
+  '/alt-decisions',
+  '/v1/systemone',
+  '/systemone',
+]);
 
-export function createRestRouter({ rows, ...options }: RestRouterOptions): RestRouter {
+export function createRestRouter({ rows, passThrough, ...options }: RestRouterOptions): RestRouter {
   const server = createRowServer(options);
   const router = new Router({ strict: true, sensitive: true });
   const hotRows = new Map<string, RouteRow>();
@@ -57,7 +72,28 @@ export function createRestRouter({ rows, ...options }: RestRouterOptions): RestR
     return rowsByName.get(layer?.name ?? '') ?? null;
   }
 
+  const configured: Middleware = (context, next) => {
+    const { req: request, res: response, method } = context;
+    const { url = '/' } = request;
+    const [path = '/'] = url.split('?', 1);
+    const found = passThrough?.find(method, path) ?? { kind: 'none' };
+    if (found.kind === 'none') return next();
+    if (!REPLACEABLE.has(path) && router.match(path, found.kind === 'endpoint' ? method : '').path.length > 0)
+      return next();
+    if (found.kind === 'method') return answerUnrouted(context, found.allowed);
+    if (found.kind === 'slash') {
+      context.status = REDIRECTED.status;
+      context.set('location', found.path + url.slice(path.length));
+      context.body = '';
+      return undefined;
+    }
+    context.respond = false;
+    const row = endpointRow(method as RouteRow['method'], path, found);
+    return server.serve({ row, params: NO_PARAMS, request, response });
+  };
+
   return {
+    configured,
     routes: router.routes() as Middleware,
     unrouted(context) {
       const allowed = new Set((context as Partial<RouterContext>).matched?.flatMap(({ methods }) => methods));

@@ -9,7 +9,7 @@ export interface UpstreamAnswer {
   readonly body: ByteStream;
 }
 
-export type HttpMethod = 'GET' | 'POST' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Limits of one call. */
 export interface HttpCallOptions {

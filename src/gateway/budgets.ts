@@ -13,6 +13,8 @@ export interface Estimated {
   readonly deployment: Deployment;
   /** Null for one turn of a realtime session. */
   readonly request: SentRequest | null;
+  /** Known cost of the call; estimated when absent. */
+  readonly cost?: Usd;
 }
 
 /** Reservation of one call. `settle` ends it; later calls have no effect. */
@@ -67,7 +69,8 @@ export function createBudgets({
   return {
     reserve({ key }, call) {
       if (key === null || !hasBudget(key)) return null;
-      const expected = expectations.of(call.deployment, call.request);
+      const expected =
+        call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
       const charges = chargesOf(key, expected.cost, now());
       const decided = admission.reserve(charges);
       const taken = (decision: Reservation | Refusal): CostReservation | null =>

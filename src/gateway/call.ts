@@ -47,11 +47,11 @@ export function openCall(
   about: CallTarget & {
     readonly caller: Caller;
     readonly signal: AbortSignal;
-    /** Cost of an answered call, when it is fixed in advance. */
-    readonly fixedCost?: Usd;
+    /** Cost of an answered call, where it is not the price of its usage. */
+    readonly costOf?: (outcome: Outcome) => Usd | null;
   },
 ): OpenCall {
-  const { caller, fixedCost } = about;
+  const { caller, costOf } = about;
   let target: CallTarget = about;
   const account = openCallAccount(tools, about);
   const { callId, traceId, spanId, elapsedMs } = account;
@@ -67,7 +67,9 @@ export function openCall(
 
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
   function priced(): Usd | null {
-    if (cost === null && exchange !== null) cost = fixedCost ?? tools.price(target.deployment, exchange.outcome());
+    if (cost !== null || exchange === null) return cost;
+    const outcome = exchange.outcome();
+    cost = costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome);
     return cost;
   }
 

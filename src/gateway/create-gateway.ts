@@ -11,13 +11,23 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, NotFound } from '../domain/errors.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
+import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createCallLimits } from './rate-limits.ts';
 import { createRealtime } from './create-realtime.ts';
 import { createCostExpectations } from './expected-cost.ts';
-import type { CallRecorder, Gateway, ObjectGateway, PreviewGateway, ProbeGateway, TokenGateway } from './gateway.ts';
+import { createForwarding } from './forwarding.ts';
+import type {
+  CallRecorder,
+  ForwardGateway,
+  Gateway,
+  ObjectGateway,
+  PreviewGateway,
+  ProbeGateway,
+  TokenGateway,
+} from './gateway.ts';
 import { watchHealth } from './health.ts';
 import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
@@ -33,6 +43,8 @@ import { createTokenGateway } from './token-count.ts';
 export interface GatewayOptions {
   readonly deployments: DeploymentSource;
   readonly providers: readonly Provider[];
+  /** Sends the requests of pass-through paths. */
+  readonly forwarder: Forwarder;
   readonly catalog: CatalogSource;
   readonly recorder: CallRecorder;
   /** Counts the spend of keys with a budget. */
@@ -60,7 +72,7 @@ export interface GatewayOptions {
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
 export function createGateway(
   options: GatewayOptions,
-): Gateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
+): Gateway & ForwardGateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
   const routeOf = createLiveRouter(deployments, options.providers);
   const price = createPricer(() => catalog.current());
@@ -153,6 +165,7 @@ export function createGateway(
       tools,
       catalog: () => catalog.current(),
     }),
+    ...createForwarding(options.forwarder, tools),
     realtime: createRealtime({ routeOf, tools }),
     ...createTokenGateway(routeOf, forRequest),
     ...createPreviewGateway(routeOf, forRequest, options.providers),

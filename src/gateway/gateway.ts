@@ -9,6 +9,7 @@ import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
 import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
+import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import type { PassThrough } from '../domain/upstream-objects/pass-through.ts';
 import type { Realtime } from './realtime.ts';
 
@@ -104,6 +105,15 @@ export interface ObjectGateway {
   recordBatch(batch: EndedBatch): void;
   /** Forwards a call about a stored object. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
+}
+
+/** Forwards requests of pass-through paths in the format of their targets. */
+export interface ForwardGateway {
+  /**
+   * Resolves when the head of the answer arrives, with any status. The budgets and limits of the caller apply. Throws
+   * BudgetExceeded, RateLimited and UpstreamFailed; the failure is recorded.
+   */
+  forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
 }
 
 /** Number of input tokens of a request, and its source. */

@@ -75,7 +75,7 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
         request: { endpoint: { operation: action.name, callType: action.callType }, model, body: {}, callId, parent },
         deployment,
         signal,
-        ...(action.billed === 'later' ? {} : { fixedCost: ZERO_USD }),
+        ...(action.billed === 'later' ? {} : { costOf: () => ZERO_USD }),
       });
       try {
         // The cost is not known yet: a batch is charged when it has ended.

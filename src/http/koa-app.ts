@@ -20,7 +20,7 @@ interface HttpExchange {
 }
 
 export interface KoaAppOptions {
-  readonly rest: Pick<RestRouter, 'routes' | 'unrouted'>;
+  readonly rest: Pick<RestRouter, 'configured' | 'routes' | 'unrouted'>;
   /** Null serves REST only. */
   readonly graph: GraphEndpoints | null;
   /** Origins whose browsers may read answers; none turns CORS off. */
@@ -39,6 +39,7 @@ export function createKoaApp({ rest, graph, corsOrigins, drain, failed }: KoaApp
   if (corsOrigins.length > 0) koa.use(cors(corsOrigins));
   if (drain !== null) koa.use(refuseDuringShutdown(drain));
   if (graph !== null) koa.use(serveGraph(graph));
+  koa.use(rest.configured);
   koa.use(rest.routes);
   koa.use(rest.unrouted);
   return koa;

@@ -21,6 +21,7 @@ import { keyRoutes } from '../../rest-shims/keys.ts';
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
+import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
 import { requestRoutes } from '../../rest-shims/requests.ts';
@@ -63,6 +64,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...customerRoutes,
   ...budgetRoutes,
   ...tagRoutes,
+  ...passThroughEndpointRoutes,
   ...spendLogRoutes,
   ...spendReportRoutes,
   ...spendEstimateRoutes,

@@ -7,6 +7,7 @@ import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
@@ -32,6 +33,7 @@ export interface Stores extends TenancyStores {
   readonly gatewayActivity: GatewayActivityStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;
+  readonly passThrough: EndpointStore;
   readonly responses: SealedResponseStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;

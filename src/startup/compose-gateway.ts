@@ -4,6 +4,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
+import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
@@ -103,6 +104,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
     }),
+    forwarder: createForwarder(parts.http),
     catalog: parts.catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     admission,

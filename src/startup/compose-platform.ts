@@ -11,6 +11,7 @@ import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
+import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { createTraceOutlines } from '../runtime/traces/outlines.ts';
@@ -57,6 +58,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     payments: parts.payments,
     checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
+    passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
     exposesApiBase: settings.callers.exposeApiBase,
@@ -81,6 +83,15 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
   };
 }
+
+const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
+  createPassThroughEndpoints({
+    configured: settings.passThrough.endpoints,
+    timeoutSeconds: settings.passThrough.timeoutSeconds,
+    store: stores.passThrough,
+    masterKey: settings.masterKey,
+    log,
+  });
 
 function composeMetrics({ catalog, spanExport, records, stores, connections, http, admission }: PlatformParts) {
   return createMetrics({

@@ -1,5 +1,6 @@
 import { docsRoutes } from '../../rest-shims/docs.ts';
 import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
 import type { createBus } from '../runtime/bus.ts';
 import { createResponseSessions } from '../gateway/create-response-sessions.ts';
 import type { KeyRing } from '../gateway/key-ring.ts';
@@ -35,6 +36,7 @@ interface TransportParts {
   readonly realtime: Realtime;
   readonly connections: Connections;
   readonly activity: RequestCounter;
+  readonly passThrough: PassThroughRoutes;
 }
 
 /** Limits the connections of each network. */
@@ -84,13 +86,14 @@ function composeUpgrades(
 /** The HTTP server in front of the REST routes, the graph and the upgrades. It does not listen yet. */
 function composeHttp(
   { settings, log }: StartContext,
-  { keyRing, scopes, connections, activity }: TransportParts,
+  { keyRing, scopes, connections, activity, passThrough }: TransportParts,
   { graph, upgrades, failed }: HttpParts,
 ): HttpApplication {
   return createHttpApplication({
     settings: { ...settings, ...settings.http },
     rest: {
       rows: [...restRoutes, ...docsRoutes(restRoutes)],
+      passThrough,
       identify: keyRing.identify,
       scopeFor: scopes.forRequest,
       failed,

@@ -30,7 +30,7 @@ import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -246,6 +246,7 @@ export async function openGraph(
     healthChecks: { background: false, details: true },
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
+    passThrough: NO_ENDPOINTS,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },

@@ -15,6 +15,7 @@ type Row = Pick<Operation<never, unknown>, 'operation' | 'access' | 'allowance'>
 const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   checkReadiness: 'probes must always be answered',
   createCheckout: 'buyers have often used up the free tier; the checkout has its own rate limit',
+  callOpenEndpoint: 'the operator opened the path in the configuration; its target has its own limits',
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
@@ -32,6 +33,8 @@ const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
+  callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',
+  callOpenEndpoint: 'open to everyone, also without a key',
   completeChat: 'a model call',
   streamChat: 'a model call',
   createResponse: 'a model call',

@@ -42,25 +42,30 @@ export const recordedCases = (name: string): readonly RecordedCase[] =>
 /** Whether the answer of a case is known. The others are sent, because later cases may depend on them. */
 export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';
 
-/** The fake upstream of the recordings, in a process of its own. */
-export async function startRecordedUpstream(): Promise<{
+/**
+ * A fake upstream of the recordings, in a process of its own: models, or decisions, coding agents and an echo. The base
+ * ends in `/v1` for models.
+ */
+export async function startRecordedUpstream(what: 'models' | 'decisions' = 'models'): Promise<{
   readonly base: string;
   readonly stop: () => Promise<void>;
 }> {
+  const [script, probe, path] =
+    what === 'models' ? ['upstream.mjs', '/__calls', '/v1'] : ['upstream-decisions.mjs', '/__seen', ''];
   const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL('upstream.mjs', FOLDER))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, FOLDER))], {
     env: { ...process.env, UP_PORT: String(port) },
     stdio: 'ignore',
   });
   const exited = once(child, 'exit');
   const base = `http://127.0.0.1:${port}`;
   for (;;) {
-    const answer = await fetch(`${base}/__calls`).catch(() => null);
+    const answer = await fetch(`${base}${probe}`).catch(() => null);
     if (answer?.ok) break;
     if (child.exitCode !== null) throw new Error('The recorded upstream did not start.');
   }
   return {
-    base: `${base}/v1`,
+    base: `${base}${path}`,
     async stop() {
       child.kill();
       await exited;

@@ -65,6 +65,7 @@ for (const engine of ENGINES)
         'model_fallback',
         'organization',
         'organization_member',
+        'pass_through_endpoint',
         'payment_event',
         'payment_object',
         'project',

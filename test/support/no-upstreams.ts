@@ -1,4 +1,5 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
+import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
 function needsUpstream(): never {
@@ -12,8 +13,20 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   upstreamModelAt: needsUpstream,
   recordBatch: needsUpstream,
   pass: needsUpstream,
+  forward: needsUpstream,
   countTokens: needsUpstream,
   preview: needsUpstream,
   probe: needsUpstream,
   lastProbe: needsUpstream,
+};
+
+/** No pass-through path. */
+export const NO_ENDPOINTS: PassThroughEndpoints = {
+  timeoutSeconds: 600,
+  find: () => ({ kind: 'none' }),
+  list: () => [],
+  add: needsUpstream,
+  change: needsUpstream,
+  remove: needsUpstream,
+  refresh: async () => {},
 };

@@ -22,6 +22,7 @@ import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
+import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
 import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
 import { createResponseStore } from '../responses/store.ts';
@@ -193,6 +194,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),
     keys: createKeyStore(database),
+    passThrough: createEndpointStore(database),
     responses: createResponseStore(database),
     upstreamObjects: createUpstreamObjectStore(database),
     engine,

@@ -28,6 +28,7 @@ import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
+import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
 import { TagEntity } from '../tags/entities/tag.ts';
 import { TeamEntity } from '../teams/entities/team.ts';
@@ -94,6 +95,7 @@ export const ENTITIES = [
   LensReviewEntity,
   LensAnswerEntity,
   LensWorkerEntity,
+  PassThroughEndpointEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */

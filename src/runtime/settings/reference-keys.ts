@@ -53,7 +53,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       admin_only_routes: 'no further path is limited to administrators',
       public_routes: 'no further path is open without a key',
       use_x_forwarded_for: 'set `trusted_proxies` in its place',
-      pass_through_endpoints: 'the paths are not served',
       alerting: NO_ALERT,
       alert_types: NO_ALERT,
       alerting_args: NO_ALERT,
@@ -88,7 +87,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       litellm_license max_batch_file_records max_batch_file_uploads_per_day max_file_downloads_per_minute
       max_queued_requests_per_worker maximum_spend_logs_cleanup_cron maximum_spend_logs_retention_interval mcp_allowed_clients
       mcp_client_id_header mcp_internal_ip_ranges mcp_prefer_client_id_metadata_document mcp_required_fields
-      mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings pass_through_request_timeout
+      mcp_trusted_proxy_ranges mcp_xff_num_trusted_hops moderation_model oauth2_config_mappings
       proxy_budget_rescheduler_max_time proxy_budget_rescheduler_min_time
       proxy_config_reload_interval_seconds service_account_settings spend_report_frequency token_rate_limit_type
       transcribe_media_buckets ui_access_mode use_azure_key_vault use_client_credentials_pass_through_routes

@@ -3,6 +3,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
+import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
 import { trustsEveryone } from '../network/client-network.ts';
@@ -18,6 +19,7 @@ import { oddityOf } from './deployments.ts';
 import { readModels } from './model-list.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
+import { readPassThrough } from './pass-through.ts';
 import { readFile } from './read-file.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
@@ -49,6 +51,8 @@ export interface Settings {
   readonly storeModels: boolean;
   /** Encrypts stored parameters and credentials. The admin key where none is set. */
   readonly saltKey: Secret;
+  /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
+  readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
@@ -147,6 +151,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const { values } = read;
 
   const deployments = readModels(document, { dropParams: values.dropParams, env, fault });
+  const endpoints = readPassThrough(document, { env, fault });
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
   for (const deployment of deployments) {
@@ -167,6 +172,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     saltKey: values.saltKey ?? adminKey.masterKey,
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
     deployments,
+    passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     otlpExport,
     warnings,
@@ -190,6 +196,7 @@ function settingsOf(
   | 'saltKey'
   | 'deployments'
   | 'deploymentReader'
+  | 'passThrough'
   | 'clickHouse'
   | 'otlpExport'
   | 'warnings'

@@ -75,6 +75,7 @@ function aGateway({
       current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
     },
     recorder: { record: (call) => void records.push(call) },
+    forwarder: { forward: async () => Promise.reject(new Error('Nothing is forwarded here.')) },
     admission,
     rateLimits: someRateLimits(),
     clock: { now: () => new Date(0), monotonicMs: () => 0 },

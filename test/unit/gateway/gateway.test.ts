@@ -58,6 +58,7 @@ function aGateway(
       current: () => ({ id: '', takenAt: new Date(0), source: 'embedded', entries: [], find: () => null }),
     },
     recorder: { record: (call) => void records.push(call) },
+    forwarder: { forward: async () => Promise.reject(new Error('Nothing is forwarded here.')) },
     admission: anAdmission(),
     rateLimits: someRateLimits(),
     clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: () => (looks += 5) },

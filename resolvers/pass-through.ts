@@ -1,0 +1,101 @@
+import type { CallLabels } from '../src/domain/calls/call-labels.ts';
+import type { Caller } from '../src/domain/caller.ts';
+import { Unauthenticated } from '../src/domain/errors.ts';
+import type { HttpMethod } from '../src/domain/http.ts';
+import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
+import { costOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
+import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
+import { requestHeaders } from '../src/domain/pass-through/headers.ts';
+import { assertMayPass } from '../src/domain/pass-through/rights.ts';
+import { SystemCaller } from '../src/domain/system-caller.ts';
+import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { anyKey, anyone } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { PassThroughPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A request as it was sent, for a path whose calls are forwarded. */
+export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fields' | 'body'> {
+  readonly method: HttpMethod;
+  /** Path and query as they were sent. */
+  readonly path: string;
+  readonly search: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly labels?: CallLabels;
+  readonly userAgent?: string;
+}
+
+/** A request for an entry. */
+export interface EndpointCall {
+  readonly endpoint: PassThroughEndpoint;
+  /** The rest of the path below the entry; null for the path itself. */
+  readonly subpath: string | null;
+  readonly sent: SentRequest;
+}
+
+/** Most bytes of a forwarded answer. */
+const ANSWER_LIMIT = 1024 * 1024 * 1024;
+
+/** Caller of entries without a key. Its calls count against no key. */
+const ANONYMOUS: Caller = new SystemCaller('anonymous');
+
+/** The parts of a forwarded request that come from the caller's own. */
+const factsOf = ({ method, body, fields, callId, parent, labels, userAgent }: SentRequest) => ({
+  method,
+  body,
+  fields,
+  callId,
+  parent,
+  ...(labels === undefined ? {} : { labels }),
+  ...(userAgent === undefined ? {} : { userAgent }),
+});
+
+/** The model that a body names. */
+const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
+  typeof model === 'string' && model !== '' ? model : null;
+
+function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: number): Forwarded {
+  const url = addressBelow(endpoint.target, subpath);
+  url.search = queryOf(sent.search, { target: url.search, defaults: endpoint.defaultQuery });
+  return {
+    ...factsOf(sent),
+    url: url.href,
+    headers: requestHeaders(sent.headers, endpoint.forwardHeaders),
+    credentials: endpoint.headers ?? {},
+    timeoutSeconds: endpoint.timeoutSeconds ?? timeoutSeconds,
+    answerLimit: ANSWER_LIMIT,
+    operation: 'pass_through',
+    model: modelOf(sent) ?? 'unknown',
+    provider: 'pass_through',
+    deploymentId: endpoint.id,
+    cost: costOf(endpoint),
+    endpoint: null,
+  };
+}
+
+function forward({ platform, signal }: Scope<PassThroughPlatform>, caller: Caller, call: EndpointCall) {
+  return platform.gateway.forward(caller, forwardedTo(call, platform.passThrough.timeoutSeconds), signal);
+}
+
+/** Forwards a request to the target of an entry. Throws Forbidden, InvalidInput, and what the gateway's `forward` throws. */
+export const callEndpoint = operation({
+  name: 'callEndpoint',
+  access: anyKey,
+  async run(scope: Scope<PassThroughPlatform>, call: EndpointCall): Promise<GatewayCall> {
+    const { endpoint, subpath, sent } = call;
+    const caller = callerOf(scope);
+    assertMayPass(caller, { path: sent.path, isFromConfig: endpoint.isFromConfig, isBelow: subpath !== null });
+    return await forward(scope, caller, call);
+  },
+});
+
+/** The same for an entry that needs no key. Throws Unauthenticated for any other. */
+export const callOpenEndpoint = operation({
+  name: 'callOpenEndpoint',
+  access: anyone,
+  async run(scope: Scope<PassThroughPlatform>, call: EndpointCall): Promise<GatewayCall> {
+    if (call.endpoint.auth) throw new Unauthenticated('No api key passed in.', 'missing');
+    return await forward(scope, ANONYMOUS, call);
+  },
+});

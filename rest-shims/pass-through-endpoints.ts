@@ -1,0 +1,167 @@
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoints,
+  listTeamEndpoints,
+  updateEndpoint,
+} from '../resolvers/pass-through-endpoints.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
+import { maskedHeaders } from '../src/domain/pass-through/headers.ts';
+import {
+  flagOf,
+  given,
+  listOf,
+  members,
+  number,
+  object,
+  parseObject,
+  recordOf,
+  requiredText,
+  text,
+} from './http/body-fields.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+
+const settings = {
+  headers: given(recordOf(text)),
+  default_query_params: given(recordOf(text)),
+  include_subpath: flagOf,
+  cost_per_request: number,
+  timeout: given(number),
+  auth: flagOf,
+  guardrails: given(object),
+  methods: given(listOf(text)),
+  forward_headers: flagOf,
+} as const;
+
+const readDraft = members({ id: text, path: requiredText, target: requiredText, ...settings });
+const readPatch = members({ path: text, target: text, ...settings });
+
+type Sent = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
+
+/** Settings of a request. Those that were left out or null are absent. */
+const patchOf = (sent: Sent): EndpointPatch => ({
+  ...(sent.headers ? { headers: sent.headers } : {}),
+  ...(sent.default_query_params ? { defaultQuery: sent.default_query_params } : {}),
+  ...(sent.include_subpath === null ? {} : { includeSubpath: sent.include_subpath }),
+  ...(sent.cost_per_request === null ? {} : { costPerRequest: sent.cost_per_request }),
+  ...(sent.timeout === undefined ? {} : { timeoutSeconds: sent.timeout }),
+  ...(sent.auth === null ? {} : { auth: sent.auth }),
+  ...(sent.guardrails === undefined ? {} : { guardrails: sent.guardrails }),
+  ...(sent.methods === undefined ? {} : { methods: sent.methods?.map((method) => method.toUpperCase()) ?? null }),
+  ...(sent.forward_headers === null ? {} : { forwardHeaders: sent.forward_headers }),
+});
+
+function parseDraft({ body }: HttpRequest) {
+  const { id, path, target, ...sent } = readDraft(parseObject(body));
+  return { id, path, target, ...patchOf(sent) };
+}
+
+function parseChange({ body, params }: HttpRequest) {
+  const { path, target, ...sent } = readPatch(parseObject(body));
+  const patch = { ...patchOf(sent), ...(path === null ? {} : { path }), ...(target === null ? {} : { target }) };
+  return { id: params['id'] ?? '', patch };
+}
+
+const idIn = ({ search }: HttpRequest): string | null => new URLSearchParams(search).get('endpoint_id');
+
+function requiredId(request: HttpRequest): { readonly id: string } {
+  const id = idIn(request);
+  if (id !== null) return { id };
+  const issue = { path: ['query', 'endpoint_id'], rule: 'missing', message: 'Field required', input: null };
+  throw new InvalidInput('The query is not valid.', [issue]);
+}
+
+/** An entry as administrators see it: credentials in its headers are masked. */
+const rendered = (one: PassThroughEndpoint): object => ({
+  id: one.id,
+  path: one.path,
+  target: one.target,
+  headers: shownHeaders(one),
+  default_query_params: one.defaultQuery,
+  include_subpath: one.includeSubpath,
+  cost_per_request: one.costPerRequest,
+  timeout: one.timeoutSeconds,
+  auth: one.auth,
+  guardrails: one.guardrails,
+  is_from_config: one.isFromConfig,
+  methods: one.methods,
+  ...(one.forwardHeaders ? { forward_headers: true } : {}),
+});
+
+function shownHeaders({ headers }: PassThroughEndpoint): Readonly<Record<string, string>> {
+  const plain = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [name, value.reveal()]);
+  return maskedHeaders(Object.fromEntries(plain));
+}
+
+const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>
+  json({ endpoints: endpoints.map(rendered) });
+
+const MANAGED = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'detail' },
+} as const satisfies Partial<RouteRow>;
+
+const PATH = '/config/pass_through_endpoint';
+
+/** Entries of pass-through paths. A masked header value in a change keeps the stored value. */
+export const passThroughEndpointRoutes: readonly RouteRow[] = [
+  route({
+    ...MANAGED,
+    name: 'passThroughEndpoints.list',
+    method: 'GET',
+    paths: [PATH],
+    answers: [200, 401],
+    bodyLimit: 0,
+    parse: (request) => ({ id: idIn(request) }),
+    run: listEndpoints,
+    render: answerOf,
+  }),
+  route({
+    ...MANAGED,
+    name: 'passThroughEndpoints.team',
+    method: 'GET',
+    paths: [`${PATH}/team/:team`],
+    answers: [200, 401, 404],
+    bodyLimit: 0,
+    parse: ({ params }) => params['team'] ?? '',
+    run: listTeamEndpoints,
+    render: answerOf,
+  }),
+  route({
+    ...MANAGED,
+    name: 'passThroughEndpoints.create',
+    method: 'POST',
+    paths: [PATH],
+    answers: [200, 400, 401, 403, 422],
+    bodyLimit: 1024 * 1024,
+    parse: parseDraft,
+    run: createEndpoint,
+    render: (endpoint) => answerOf([endpoint]),
+  }),
+  route({
+    ...MANAGED,
+    name: 'passThroughEndpoints.update',
+    method: 'POST',
+    paths: [`${PATH}/:id`],
+    answers: [200, 400, 401, 403, 404, 422],
+    bodyLimit: 1024 * 1024,
+    parse: parseChange,
+    run: updateEndpoint,
+    render: (endpoint) => answerOf([endpoint]),
+  }),
+  route({
+    ...MANAGED,
+    name: 'passThroughEndpoints.delete',
+    method: 'DELETE',
+    paths: [PATH],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'detail', unknown: 'bad_request' },
+    bodyLimit: 1024,
+    parse: requiredId,
+    run: deleteEndpoint,
+    render: (endpoint) => answerOf([endpoint]),
+  }),
+];

@@ -1,0 +1,120 @@
+import { seesApiBase } from '../resolvers/deployments.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { callEndpoint, callOpenEndpoint, type SentRequest } from '../resolvers/pass-through.ts';
+import { publicAddress } from '../src/domain/deployments/public-address.ts';
+import type { HttpMethod } from '../src/domain/http.ts';
+import { MESSAGES } from '../src/domain/inference/endpoint.ts';
+import { usdText } from '../src/domain/money.ts';
+import { relayedHeaders } from '../src/domain/pass-through/headers.ts';
+import type { FoundEndpoint } from '../src/domain/pass-through/routes.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { isObject } from '../src/wire/json/fields.ts';
+import { withMembers } from '../src/wire/json/members.ts';
+import { COMMENT_LINE } from './http/heartbeat.ts';
+import { parseValue } from './http/json-body.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { labelsOf } from './model-call/labels.ts';
+import { keyLimitHeaders, standingHeaders } from './model-call/limit-headers.ts';
+import { callFactsOf, headerText } from './model-call/model-call.ts';
+
+type Call = Awaited<ReturnType<typeof callEndpoint>>;
+
+/** Member of a JSON body that is for the gateway only. */
+const OWN_MEMBER = 'litellm_metadata';
+const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
+/** Only its format of labels is used: `metadata` belongs to the target. */
+const LABELLED = { ...MESSAGES, path: '/pass-through' } as const;
+
+/** Facts of all rows whose calls are forwarded. */
+const FORWARDED = {
+  surface: 'proxy',
+  category: null,
+  bodyLimit: 'setting',
+} as const satisfies Partial<RouteRow>;
+
+/**
+ * A request as it is forwarded. A JSON body must be valid; the member for the gateway is removed from it and all other
+ * bytes stay as they were sent. Bodies of other types are not read. Throws InvalidInput.
+ */
+function sentRequest(request: HttpRequest): SentRequest {
+  const { method, path, search, headers } = request;
+  const type = headers['content-type'];
+  const isJson = request.body.length > 0 && (type === undefined || JSON_TYPE.test(type));
+  const value = isJson ? parseValue(request.body) : null;
+  const fields = isObject(value) ? value : {};
+  const own = Object.hasOwn(fields, OWN_MEMBER) ? { [OWN_MEMBER]: fields[OWN_MEMBER] } : {};
+  const { labels } = labelsOf(request, { endpoint: LABELLED, body: own });
+  return {
+    method: method as HttpMethod,
+    path,
+    search,
+    headers,
+    fields,
+    body: OWN_MEMBER in own ? withMembers(request.body, { [OWN_MEMBER]: null }) : request.body,
+    ...callFactsOf(request),
+    ...(labels === undefined ? {} : { labels }),
+  };
+}
+
+/** The answer of a target: its status, headers and bytes, and the headers of the gateway. */
+function relayedAnswer(call: Call, scope: Scope): HttpAnswer {
+  const { status, headers } = call.exchange;
+  const { 'content-type': contentType = 'application/octet-stream', ...relayed } = relayedHeaders(headers);
+  const isEvents = /^\s*text\/event-stream/i.test(contentType);
+  return {
+    status,
+    headers: relayed,
+    head: headOf(call, scope),
+    body: {
+      kind: 'stream',
+      stream: call.bytes(),
+      contentType,
+      failureEvent: () => null,
+      ...(isEvents ? { heartbeat: COMMENT_LINE } : {}),
+    },
+  };
+}
+
+function headOf(call: Call, scope: Scope): readonly string[] {
+  const { deployment, exchange } = call;
+  const key = scope.caller?.key ?? null;
+  const head = [
+    'x-litellm-call-id',
+    call.callId,
+    'x-litellm-version',
+    VERSION,
+    'x-litellm-response-duration-ms',
+    call.elapsedMs().toFixed(3),
+  ];
+  if (deployment.apiBase !== null && seesApiBase(scope))
+    head.push('x-litellm-model-api-base', headerText(publicAddress(deployment.apiBase)));
+  const cost = exchange.streaming ? null : call.cost();
+  if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
+  if (key !== null && key.maxBudget !== null) {
+    head.push('x-litellm-key-max-budget', usdText(key.maxBudget));
+    const spent = call.keySpend();
+    if (spent !== null) head.push('x-litellm-key-spend', usdText(spent));
+  }
+  for (const limit of keyLimitHeaders(key)) head.push(...limit);
+  for (const limit of standingHeaders(call.limits, call.modelGroup)) head.push(...limit);
+  return head;
+}
+
+/** The row of a request for an entry. It is no documented path: entries are configured. */
+export function endpointRow(
+  method: RouteRow['method'],
+  path: string,
+  { endpoint, subpath }: Extract<FoundEndpoint, { kind: 'endpoint' }>,
+): RouteRow {
+  const run = endpoint.auth ? callEndpoint : callOpenEndpoint;
+  return {
+    ...FORWARDED,
+    name: 'passThrough.call',
+    method,
+    paths: [path],
+    credential: endpoint.auth ? 'required' : 'none',
+    answers: [200, 400, 401, 403, 405, 408, 422, 429, 500],
+    handle: async (request, scope) =>
+      relayedAnswer(await run(scope, { endpoint, subpath, sent: sentRequest(request) }), scope),
+  };
+}

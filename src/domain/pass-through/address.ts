@@ -1,0 +1,81 @@
+import { InvalidInput } from '../errors.ts';
+
+/** A path as it is sent: visible ASCII without a backslash, a fragment and a query. */
+const SENT = /^[!-~]*$/;
+const FORBIDDEN = /[\p{Cc}\\]/u;
+/** Times that a path is decoded and checked. One that is still encoded then is refused. */
+const ROUNDS = 4;
+
+const refused = (): InvalidInput =>
+  new InvalidInput('The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.');
+
+/**
+ * Address of a path below a target. The path is as it was sent, without a leading slash; it stays below the target's
+ * path, also for an upstream that decodes it several times. Throws InvalidInput for any other path.
+ */
+export function addressBelow(target: string, subpath: string | null): URL {
+  const base = new URL(target);
+  if (subpath === null || subpath === '') return base;
+  assertConfined(subpath);
+  const start = base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`;
+  const url = new URL(base);
+  url.pathname = start + subpath;
+  // The parser normalises paths: what it made of this one is compared with what was meant.
+  if (url.origin !== base.origin || url.pathname !== start + subpath) throw refused();
+  return url;
+}
+
+function assertConfined(subpath: string): void {
+  let text = subpath;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (FORBIDDEN.test(text) || (round === 0 && (!SENT.test(text) || /[#?]/.test(text)))) throw refused();
+    const segments = text.split('/');
+    const isEmpty = (segment: string, at: number): boolean => segment === '' && at < segments.length - 1;
+    if (segments.some((segment, at) => isDots(segment) || isEmpty(segment, at))) throw refused();
+    const decoded = decodedOnce(text);
+    if (decoded === text) return;
+    text = decoded;
+  }
+  throw refused();
+}
+
+const isDots = (segment: string): boolean => segment === '.' || segment === '..' || /^\.{1,2};/.test(segment);
+
+function decodedOnce(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw refused();
+  }
+}
+
+/** Name and raw text of each parameter of a query. */
+const pairsOf = (search: string): readonly { readonly name: string; readonly text: string }[] =>
+  search
+    .split('&')
+    .filter((text) => text !== '')
+    .map((text) => ({ name: nameOf(text), text }));
+
+const nameOf = (pair: string): string => [...new URLSearchParams(pair).keys()][0] ?? '';
+
+/**
+ * The query of a call: parameters of the request as they were sent, then those of the target, then the defaults, of which
+ * each name of an earlier source hides the later ones. `without` names are not taken from the request.
+ */
+export function queryOf(search: string, { target, defaults, without = [] }: QuerySources): string {
+  const sent = pairsOf(search).filter(({ name }) => !without.includes(name));
+  const names = new Set(sent.map(({ name }) => name));
+  const ofTarget = pairsOf(target.replace(/^\?/, '')).filter(({ name }) => !names.has(name));
+  for (const { name } of ofTarget) names.add(name);
+  const further = Object.entries(defaults)
+    .filter(([name]) => !names.has(name))
+    .map(([name, value]) => new URLSearchParams([[name, value]]).toString());
+  return [...sent.map(({ text }) => text), ...ofTarget.map(({ text }) => text), ...further].join('&');
+}
+
+interface QuerySources {
+  /** Query of the target. */
+  readonly target: string;
+  readonly defaults: Readonly<Record<string, string>>;
+  readonly without?: readonly string[];
+}

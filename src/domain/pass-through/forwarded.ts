@@ -1,0 +1,49 @@
+import type { Exchange, ModelRequest } from '../chat/chat.ts';
+import type { HttpMethod } from '../http.ts';
+import type { Endpoint } from '../inference/endpoint.ts';
+import type { Usd } from '../money.ts';
+import type { Secret } from '../secret.ts';
+
+/** A request that is forwarded in the format of its target. */
+export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'labels' | 'userAgent'> {
+  readonly method: HttpMethod;
+  /** Address with its query. */
+  readonly url: string;
+  /** Headers without credentials of the target. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Credential headers of the target. They replace others of the same name. */
+  readonly credentials: Readonly<Record<string, Secret>>;
+  readonly body: Uint8Array;
+  /** Seconds to wait for the head of the answer. The whole answer may take `LONGEST_ANSWER` times as long. */
+  readonly timeoutSeconds: number;
+  /** Most bytes of the answer. */
+  readonly answerLimit: number;
+  /** Name of the operation in spans, e.g. `pass_through`. */
+  readonly operation: string;
+  /** Model in the spend row: that of the body, or the name of an operation. */
+  readonly model: string;
+  readonly provider: string;
+  /** Stands for a deployment's id in rows. */
+  readonly deploymentId: string;
+  /** Cost of an answered call; null prices its usage by the catalog. */
+  readonly cost: Usd | null;
+  /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
+  readonly endpoint: Endpoint | null;
+  /** The body as a JSON object; empty for another body. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Hash of the caller's key, for its fair share of connections. */
+  readonly owner?: string;
+}
+
+/** How much longer than its head a whole answer may take. */
+export const LONGEST_ANSWER = 6;
+
+/** Sends requests to targets. */
+export interface Forwarder {
+  /**
+   * Resolves when the head of the answer has arrived, with any status: an error of the target is an answer. Follows
+   * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and the signal's reason
+   * when it fires first.
+   */
+  forward(request: Forwarded, signal: AbortSignal): Promise<Exchange>;
+}

@@ -1,0 +1,132 @@
+import { VERSION } from '../version.ts';
+
+type Sent = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Headers = Readonly<Record<string, string>>;
+
+/** Headers of one connection. They are never forwarded, in either direction. */
+const HOP_BY_HOP = [
+  'connection',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+] as const;
+
+/** Headers that may carry the caller's key of the gateway. */
+const GATEWAY_KEYS = [
+  'x-gateway-api-key',
+  'x-litellm-api-key',
+  'litellm_user_api_key',
+  'api-key',
+  'x-api-key',
+  'x-goog-api-key',
+  'ocp-apim-subscription-key',
+] as const;
+
+/** Headers of a request that stay here: of the connection, of the body's length and coding, and credentials. */
+const KEPT = new Set<string>([
+  ...HOP_BY_HOP,
+  ...GATEWAY_KEYS,
+  'accept-encoding',
+  'authorization',
+  'content-length',
+  'cookie',
+]);
+
+/** Headers of an answer that are not relayed: of the connection, and those by which an upstream acts on our origin. */
+const NOT_RELAYED = new Set<string>([
+  ...HOP_BY_HOP,
+  'alt-svc',
+  'clear-site-data',
+  'content-length',
+  'content-security-policy',
+  'content-security-policy-report-only',
+  'date',
+  'nel',
+  'public-key-pins',
+  'refresh',
+  'report-to',
+  'server',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+]);
+
+/** A header with this prefix is forwarded without it. */
+const PASSED = 'x-pass-';
+const AWS = 'x-amz-';
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Headers of the caller that a target gets: those of its body, those it passes on, and all others where `forwards`. */
+export function requestHeaders(sent: Sent, forwards: boolean): Headers {
+  const listed = new Set(listOf(textOf(sent['connection'])));
+  const headers: Record<string, string> = { accept: '*/*', 'user-agent': `lensgate/${VERSION}` };
+  for (const [name, value] of Object.entries(sent)) {
+    const text = textOf(value);
+    if (text === null || listed.has(name)) continue;
+    if (name.startsWith(PASSED)) pass(name.slice(PASSED.length), text, headers);
+    else if (name === 'content-type' || name === 'accept') headers[name] = text;
+    else if (forwards && !KEPT.has(name) && !name.startsWith('x-litellm-')) headers[name] = text;
+  }
+  if (forwards && hasOwnKey(sent)) headers['authorization'] = textOf(sent['authorization']) ?? '';
+  return headers;
+}
+
+/** Whether `Authorization` belongs to the target, because the key of the gateway is in a header of its own. */
+const hasOwnKey = (sent: Sent): boolean =>
+  textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
+
+function pass(name: string, text: string, headers: Record<string, string>): void {
+  const isKept = KEPT.has(name) || name === 'content-encoding' || name.startsWith(AWS);
+  if (!isKept && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;
+}
+
+const textOf = (value: string | readonly string[] | undefined): string | null =>
+  value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
+
+const listOf = (text: string | null): readonly string[] =>
+  (text ?? '').split(',').map((name) => name.trim().toLowerCase());
+
+/** Headers of an upstream's answer that the caller gets; names in lower case. */
+export function relayedHeaders(headers: Headers): Headers {
+  const relayed = Object.entries(headers).filter(
+    ([name]) => !NOT_RELAYED.has(name) && !name.startsWith('access-control-') && !name.startsWith('x-litellm-'),
+  );
+  return Object.fromEntries(relayed);
+}
+
+/** Names whose values are credentials. */
+const CREDENTIAL_NAME = /authori[sz]ation|key|token|secret|password|cookie|signature/i;
+/** Stands for a credential that is not shown. */
+const MASK = '*****';
+
+/** Headers as administrators see them: credentials are masked. */
+export const maskedHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, CREDENTIAL_NAME.test(name) ? MASK : value]));
+
+/** New headers in which a masked value stands for the current one. */
+export const unmaskedHeaders = (sent: Headers, current: Headers): Headers =>
+  Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, value === MASK ? (current[name] ?? '') : value]),
+  );
+
+/** Why headers cannot be sent to a target; null when they can. */
+export function headersFault(headers: Headers): string | null {
+  const wrong = Object.entries(headers).find(
+    ([name, value]) =>
+      !TOKEN.test(name.toLowerCase()) ||
+      !VALUE.test(value) ||
+      name.toLowerCase() === 'content-length' ||
+      HOP_BY_HOP.some((hop) => hop === name.toLowerCase()),
+  );
+  return wrong === undefined ? null : `must not contain the header ${JSON.stringify(wrong[0].slice(0, 100))}`;
+}

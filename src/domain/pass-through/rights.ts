@@ -1,0 +1,47 @@
+import type { Caller } from '../caller.ts';
+import { Forbidden } from '../errors.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
+
+/** A call of an entry, as rights see it. */
+export interface AskedEndpoint {
+  /** Path as it was sent. */
+  readonly path: string;
+  readonly isFromConfig: boolean;
+  /** Whether the path is below the path of the entry. */
+  readonly isBelow: boolean;
+}
+
+const isList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** Routes that a member of the metadata lists, of the key and of its team; null where it lists none. */
+function listsOf({ metadata, owners }: VirtualKey, member: string): readonly (readonly string[] | null)[] {
+  return [metadata[member], owners?.team?.metadata[member]].map((value) => (isList(value) ? value : null));
+}
+
+/** Whether a path is one of some routes or below one. */
+export const covers = (routes: readonly string[], path: string): boolean =>
+  routes.some((route) => path === route || path.startsWith(route.endsWith('/') ? route : `${route}/`));
+
+/**
+ * Refuses a caller who may not call an entry. Administrators may call every one, other keys those that their
+ * `allowed_passthrough_routes` or their team's list, and entries of the configuration file by their own path.
+ * `denied_passthrough_routes` of the key or the team win. Throws Forbidden.
+ */
+export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: AskedEndpoint): void {
+  if (key === null) return;
+  if (listsOf(key, 'denied_passthrough_routes').some((denied) => denied !== null && covers(denied, path)))
+    throw notAllowed(path);
+  if (role === 'proxy_admin') return;
+  const [ofKey = null, ofTeam = null] = listsOf(key, 'allowed_passthrough_routes');
+  if (covers(ofKey ?? ofTeam ?? [], path)) return;
+  if (!isFromConfig) throw notAllowed(path);
+  if (!isBelow) return;
+  const message = `Only proxy admins can call this path. Add it to \`allowed_passthrough_routes\` of the key or its team. Route=${path}.`;
+  throw new Forbidden(message, 'admin_route');
+}
+
+const notAllowed = (path: string): Forbidden =>
+  new Forbidden(
+    `Key/team not allowed to access passthrough route ${path}. Configure \`allowed_passthrough_routes\` on the team or key.`,
+  );

@@ -1,0 +1,13 @@
+import type { EndpointStore } from '../../domain/pass-through/endpoint.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore } from '../database/row-store.ts';
+import { PassThroughEndpointEntity } from './entities/endpoint.ts';
+
+export const createEndpointStore = (database: Database): EndpointStore =>
+  createRowStore(database, {
+    entity: PassThroughEndpointEntity,
+    noun: 'pass-through entry',
+    where: () => [],
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `Pass-through endpoint ${id} already exists`,
+  });

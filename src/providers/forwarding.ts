@@ -1,0 +1,160 @@
+import type { ByteSink, ByteStream } from '../domain/bytes.ts';
+import type { Exchange, Outcome } from '../domain/chat/chat.ts';
+import { UpstreamFailed } from '../domain/errors.ts';
+import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../domain/http.ts';
+import { type Forwarded, type Forwarder, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
+import { unparsedExchange } from '../wire/exchange.ts';
+import { type AnswerReader, readerOf } from './forwarded-usage.ts';
+
+/** Most redirects of one call that are followed. */
+const MOST_REDIRECTS = 3;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const NO_BODY: readonly Uint8Array[] = [];
+
+/** Creates the forwarder over an HTTP client. */
+export function createForwarder(http: HttpClient): Forwarder {
+  return {
+    async forward(request, signal) {
+      const ending = new AbortController();
+      const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
+      deadline.unref();
+      const end = (): void => clearTimeout(deadline);
+      try {
+        const answer = await followed(http, request, AbortSignal.any([signal, ending.signal]));
+        return exchangeOf(request, answer, end);
+      } catch (error) {
+        end();
+        throw failureOf(request, error);
+      }
+    },
+  };
+}
+
+/** Sends a request, and again to another path of the same origin for each redirect of a GET. */
+async function followed(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
+  let url = request.url;
+  for (let redirects = 0; ; redirects += 1) {
+    const answer = await send(http, { ...request, url }, signal);
+    const next = redirects < MOST_REDIRECTS ? redirectOf(request, url, answer) : null;
+    if (next === null) return answer;
+    answer.body.cancel();
+    url = next;
+  }
+}
+
+/** Address that an answer redirects to; null when it is not followed. Credentials stay at their origin. */
+function redirectOf({ method }: Forwarded, url: string, { status, headers }: UpstreamAnswer): string | null {
+  const { location } = headers;
+  if (method !== 'GET' || !REDIRECTS.has(status) || location === undefined) return null;
+  const next = URL.parse(location, url);
+  if (next === null || next.origin !== new URL(url).origin || next.username !== '' || next.password !== '') return null;
+  next.hash = '';
+  return next.href;
+}
+
+function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
+  const { method, url, credentials, body, timeoutSeconds, owner = '' } = request;
+  const replaced = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).filter(([name]) => !replaced.has(name.toLowerCase())),
+  );
+  for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
+  const pieces = body.length === 0 ? NO_BODY : [body];
+  return http.send(method, url, headers, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
+}
+
+function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void): Exchange {
+  const { status } = answer;
+  const { endpoint } = request;
+  const headers = withoutCredentials(request, answer.headers);
+  const isError = status >= 400;
+  const reader = isError || endpoint === null ? null : readerOf({ ...request, endpoint }, headers);
+  const bytes = boundedBytes(request, answer.body, { reader, end });
+  const plain = unparsedExchange({ status, headers }, bytes, undefined);
+  if (isError) return { ...plain, outcome: () => ({ ...plain.outcome(), failure: refusalOf(status) }) };
+  return reader === null ? plain : { ...plain, streaming: true, outcome: () => reader.outcome() ?? plain.outcome() };
+}
+
+const refusalOf = (status: number): NonNullable<Outcome['failure']> => ({
+  message: `The upstream answered with status ${status}.`,
+  code: String(status),
+});
+
+/** Some upstreams repeat the credential of the request in a header. */
+function withoutCredentials(
+  { credentials }: Forwarded,
+  headers: UpstreamAnswer['headers'],
+): Readonly<Record<string, string>> {
+  const secrets = Object.values(credentials)
+    .map((secret) => secret.reveal())
+    .filter((secret) => secret !== '');
+  if (!Object.values(headers).some((value) => secrets.some((secret) => value.includes(secret)))) return headers;
+  const redacted = (value: string): string =>
+    secrets.reduce((text, secret) => text.replaceAll(secret, '<secret>'), value);
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redacted(value)]));
+}
+
+/** The body of an answer, up to its limit. The reader sees every chunk that is forwarded. */
+function boundedBytes(
+  request: Forwarded,
+  body: ByteStream,
+  { reader, end }: { readonly reader: AnswerReader | null; readonly end: () => void },
+): ByteStream {
+  let size = 0;
+  let over = false;
+  const fail = (sink: ByteSink, error: Error): void => {
+    if (over) return;
+    over = true;
+    end();
+    const failure = failureOf(request, error);
+    sink.fail(failure instanceof Error ? failure : error);
+  };
+  return {
+    pipe(sink) {
+      body.pipe({
+        chunk(bytes) {
+          if (over) return false;
+          size += bytes.length;
+          if (size > request.answerLimit) {
+            body.cancel();
+            fail(sink, tooLarge(request));
+            return false;
+          }
+          reader?.add(bytes);
+          return sink.chunk(bytes);
+        },
+        done() {
+          if (over) return;
+          over = true;
+          end();
+          reader?.end();
+          sink.done();
+        },
+        fail: (error) => fail(sink, error),
+      });
+    },
+    resume: () => body.resume(),
+    cancel(failure) {
+      end();
+      body.cancel(failure);
+    },
+  };
+}
+
+const failed = ({ provider }: Forwarded, message: string, about: Partial<UpstreamFailed> = {}): UpstreamFailed =>
+  new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: about.timedOut ?? false });
+
+const tooLong = (request: Forwarded): UpstreamFailed =>
+  failed(request, `The answer was not complete within ${request.timeoutSeconds * LONGEST_ANSWER} seconds.`, {
+    timedOut: true,
+  });
+
+const tooLarge = (request: Forwarded): UpstreamFailed =>
+  failed(request, `The answer has more than ${request.answerLimit} bytes.`);
+
+/** Transport failures as failures of the upstream; other errors as they are. */
+function failureOf({ provider }: Forwarded, error: unknown): unknown {
+  if (!(error instanceof HttpFailure)) return error;
+  const timedOut = error.fault === 'timeout';
+  return new UpstreamFailed(error.message, { provider, upstreamStatus: null, timedOut }, { cause: error });
+}

@@ -1,0 +1,148 @@
+import { InvalidInput } from '../../domain/errors.ts';
+import {
+  assertTarget,
+  DEFAULT_ENDPOINT,
+  type EndpointPatch,
+  type EndpointSettings,
+  type EndpointStore,
+  type PassThroughEndpoint,
+  servedPath,
+  type StoredEndpoint,
+} from '../../domain/pass-through/endpoint.ts';
+import type { PassThroughEndpoints } from '../../domain/pass-through/endpoints.ts';
+import { headersFault, unmaskedHeaders } from '../../domain/pass-through/headers.ts';
+import { routesOf } from '../../domain/pass-through/routes.ts';
+import { newStamps } from '../../domain/row-store.ts';
+import { Secret } from '../../domain/secret.ts';
+import { keyFor, open, seal } from '../credentials/encryption.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Encrypts the headers of stored entries. */
+interface HeaderSeal {
+  seal(id: string, headers: Headers): string;
+  /** Null when they were encrypted with another admin key. */
+  open(row: StoredEndpoint): Headers | null;
+}
+
+export interface EndpointOptions {
+  /** Entries of the configuration file. */
+  readonly configured: readonly PassThroughEndpoint[];
+  readonly timeoutSeconds: number;
+  readonly store: EndpointStore;
+  /** The headers are encrypted with a key derived from it. */
+  readonly masterKey: Secret;
+  readonly log: { warn(facts: object, event: string): void };
+}
+
+/** Entries in memory over their store. */
+export function createPassThroughEndpoints({
+  configured,
+  timeoutSeconds,
+  store,
+  masterKey,
+  log,
+}: EndpointOptions): PassThroughEndpoints {
+  const headers = headerSeal(masterKey);
+  const warned = new Set<string>();
+  let stored: readonly PassThroughEndpoint[] = [];
+  let routes = routesOf(configured);
+  /** Number of reads and writes begun; a read that a write overtook is not used. */
+  let latest = 0;
+
+  function use(rows: readonly StoredEndpoint[]): void {
+    stored = rows.map(shown);
+    routes = routesOf([...configured, ...stored]);
+  }
+
+  function shown(row: StoredEndpoint): PassThroughEndpoint {
+    const opened = headers.open(row);
+    if (opened === null && !warned.has(row.id)) {
+      warned.add(row.id);
+      log.warn(
+        { id: row.id },
+        'A pass-through entry is not served: its headers were encrypted with another admin key.',
+      );
+    }
+    const { id, path, target, settings } = row;
+    const secrets = opened === null ? null : secretsOf(opened);
+    return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers: secrets, isFromConfig: false };
+  }
+
+  async function refresh(): Promise<void> {
+    const turn = (latest += 1);
+    const rows = await store.all(null);
+    if (turn === latest) use(rows);
+  }
+
+  return {
+    timeoutSeconds,
+    find: (method, path) => routes.find(method, path),
+    list() {
+      const paths = new Set(stored.map(({ path }) => servedPath(path)));
+      return [...configured.filter(({ path }) => !paths.has(servedPath(path))), ...stored];
+    },
+    async add({ id, path, target, headers: sent = {}, ...settings }, by) {
+      assertUsable(path, target, sent);
+      const row: StoredEndpoint = {
+        id,
+        path,
+        target,
+        settings: settingsOf(DEFAULT_ENDPOINT, settings),
+        sealedHeaders: headers.seal(id, sent),
+        ...newStamps(by),
+      };
+      await store.add(row);
+      await refresh();
+      return shown(row);
+    },
+    async change(id, patch, { now, by }) {
+      const changed = await store.change(id, (row) => {
+        const current = headers.open(row) ?? {};
+        const path = patch.path ?? row.path;
+        const target = patch.target ?? row.target;
+        const next = patch.headers === undefined ? current : unmaskedHeaders(patch.headers, current);
+        assertUsable(path, target, next);
+        const settings = settingsOf({ ...DEFAULT_ENDPOINT, ...row.settings }, patch);
+        return { ...row, path, target, settings, sealedHeaders: headers.seal(id, next), updatedAt: now, updatedBy: by };
+      });
+      await refresh();
+      return changed === null ? null : shown(changed.after);
+    },
+    async remove(id) {
+      const [gone] = await store.remove([id]);
+      await refresh();
+      return gone === undefined ? null : shown(gone);
+    },
+    refresh,
+  };
+}
+
+const secretsOf = (headers: Headers): Readonly<Record<string, Secret>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, new Secret(value)]));
+
+/** Settings with the given ones replaced. */
+function settingsOf(before: EndpointSettings, patch: EndpointPatch): EndpointSettings {
+  const given = Object.entries(patch).filter(([name, value]) => value !== undefined && Object.hasOwn(before, name));
+  return { ...before, ...(Object.fromEntries(given) as Partial<EndpointSettings>) };
+}
+
+function assertUsable(path: string, target: string, headers: Headers): void {
+  if (/[?#\s]/.test(path)) {
+    throw new InvalidInput("Invalid value for 'path': it must have no query and no blanks.", [], { field: 'path' });
+  }
+  assertTarget(target);
+  const fault = headersFault(headers);
+  if (fault !== null) throw new InvalidInput(`Invalid value for 'headers': it ${fault}.`, [], { field: 'headers' });
+}
+
+function headerSeal(masterKey: Secret): HeaderSeal {
+  const key = keyFor(masterKey, 'pass-through headers');
+  return {
+    seal: (id, headers) => seal(key, Buffer.from(JSON.stringify(headers)), id).toString('base64'),
+    open({ id, sealedHeaders }) {
+      const plain = open(key, Buffer.from(sealedHeaders, 'base64'), id);
+      return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Headers);
+    },
+  };
+}

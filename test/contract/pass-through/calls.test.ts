@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let app: TestApp;
+let target: FaultServer;
+let key: string;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  const to = (path: string, more: Record<string, unknown> = {}) => ({
+    path,
+    target: `${target.url}/t${path}`,
+    ...more,
+  });
+  app = await startApp({
+    env: { TARGET_KEY: 'env-key' },
+    config: {
+      general_settings: {
+        pass_through_endpoints: [
+          to('/plain'),
+          to('/sub', { include_subpath: true, headers: { Authorization: 'Bearer target-key', 'x-fixed': '1' } }),
+          to('/forwarding', { forward_headers: true }),
+          to('/costly', { cost_per_request: 0.25 }),
+          to('/negative', { cost_per_request: -1 }),
+          to('/open', { auth: false }),
+          { path: '/query', target: `${target.url}/q?fixed=1&own=t`, default_query_params: { k: 'd', v: '1 2' } },
+          to('/one-method', { methods: ['get'] }),
+          to('/one-method', { methods: ['POST'], target: `${target.url}/posted` }),
+          to('/variables', {
+            headers: { Authorization: 'Basic os.environ/TARGET_KEY', 'x-a': 'os.environ/TARGET_KEY' },
+          }),
+          { path: '/dead', target: 'http://127.0.0.1:1/x' },
+          to('/hasty', { timeout: 0.2 }),
+          to('/v1/models'),
+          to('/v1/decisions'),
+        ],
+      },
+    },
+  });
+  key = await newKey(app, { key_alias: 'caller' });
+});
+
+beforeEach(() => echoing(target));
+
+afterAll(async () => {
+  await app.stop();
+  await target.stop();
+});
+
+/** What the target was sent last. */
+const seen = () => target.received.at(-1);
+
+const envelope = (message: unknown, type: string | null, code: string, param: string | null = null) => ({
+  error: { message, type, param, code },
+});
+
+describe('passThrough.call', () => {
+  it('200: status, headers and bytes of the target, and the headers of the gateway', async () => {
+    target.answer((response) => {
+      response.writeHead(202, {
+        'content-type': 'text/plain; charset=utf-8',
+        'x-target': 't',
+        'x-ratelimit-remaining-requests': '9',
+        'set-cookie': 'a=b',
+        'strict-transport-security': 'max-age=1',
+        'access-control-allow-origin': 'http://elsewhere',
+        'x-litellm-call-id': 'theirs',
+      });
+      response.end('plain text');
+    });
+    const response = await sendAs(app, key, { path: '/plain', headers: { 'x-litellm-call-id': 'call-1' } });
+    expect(response.status).toBe(202);
+    const headers = Object.fromEntries(response.headers);
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'x-target': 't',
+      'x-ratelimit-remaining-requests': '9',
+      'x-litellm-call-id': 'call-1',
+      'x-litellm-response-cost': '0',
+    });
+    expect(Object.keys(headers).filter((name) => /cookie|strict-transport|access-control/.test(name))).toEqual([]);
+    expect(await response.text()).toBe('plain text');
+  });
+
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('200: %s is forwarded with its body', async (method) => {
+    const body = '{"a": 1,  "metadata": {"m": 1}}';
+    const response = await sendAs(app, key, {
+      method,
+      path: '/plain',
+      headers: JSON_TYPE,
+      ...(method === 'GET' ? {} : { body }),
+    });
+    expect(response.status).toBe(200);
+    expect(seen()).toMatchObject({ method, path: '/t/plain', body: method === 'GET' ? '' : body });
+  });
+
+  it('200: headers of the caller stay here, but for its types and those of x-pass-', async () => {
+    const sent = {
+      ...JSON_TYPE,
+      accept: 'text/x',
+      'x-other': '1',
+      cookie: 'c=1',
+      'x-pass-bar': '2',
+      'x-pass-authorization': 'Bearer stolen',
+      'x-pass-host': 'elsewhere',
+      'x-pass-x-amz-date': 'now',
+    };
+    await sendAs(app, key, { method: 'POST', path: '/plain', body: '{}', headers: sent });
+    const { host, connection, 'content-length': length, ...headers } = seen()?.headers ?? {};
+    expect(headers).toEqual({
+      accept: 'text/x',
+      bar: '2',
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/^lensgate\//),
+    });
+    expect([host, connection, length]).toEqual([new URL(target.url).host, 'keep-alive', '2']);
+  });
+
+  it('200: forward_headers forwards them without the key of the gateway', async () => {
+    const headers = {
+      'x-other': '1',
+      cookie: 'c=1',
+      'x-litellm-tags': 'a',
+      connection: 'keep-alive, x-hop',
+      'x-hop': '1',
+    };
+    await sendAs(app, key, { path: '/forwarding', headers });
+    expect(seen()?.headers).toMatchObject({ 'x-other': '1' });
+    expect(JSON.stringify(seen()?.headers)).not.toContain(key);
+    expect(Object.keys(seen()?.headers ?? {})).not.toEqual(expect.arrayContaining(['cookie']));
+    expect(seen()?.headers).not.toHaveProperty('authorization');
+    await sendAs(app, null, { path: '/forwarding', headers: { 'x-api-key': key, authorization: 'Bearer mine' } });
+    expect(seen()?.headers).toMatchObject({ authorization: 'Bearer mine' });
+    expect(seen()?.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('200: configured headers, with variables in them', async () => {
+    await sendAs(app, key, { path: '/sub', headers: { 'x-pass-x-fixed': '2' } });
+    expect(seen()?.headers).toMatchObject({ authorization: 'Bearer target-key', 'x-fixed': '1' });
+    await sendAs(app, key, { path: '/variables' });
+    expect(seen()?.headers).toMatchObject({ authorization: 'Basic env-key', 'x-a': 'env-key' });
+  });
+
+  it('200: the query of the request, then of the target, then the defaults', async () => {
+    await sendAs(app, key, { path: '/query' });
+    expect(seen()?.path).toBe('/q?fixed=1&own=t&k=d&v=1+2');
+    await sendAs(app, key, { path: '/query?k=mine&fixed=2&k=again&b=%20x' });
+    expect(seen()?.path).toBe('/q?k=mine&fixed=2&k=again&b=%20x&own=t&v=1+2');
+  });
+
+  it('200: forms and other bodies pass as they are; the member for the gateway does not', async () => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    await sendAs(app, key, { method: 'POST', path: '/plain', body: 'a=1&b=2', headers: form });
+    expect(seen()).toMatchObject({ body: 'a=1&b=2', headers: form });
+    await sendAs(app, key, {
+      method: 'POST',
+      path: '/plain',
+      body: 'hello',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(seen()?.body).toBe('hello');
+    const body = '{"litellm_metadata": {"tags": ["x"]}, "a": [1,  2]}';
+    await sendAs(app, key, { method: 'POST', path: '/plain', body, headers: JSON_TYPE });
+    expect(seen()?.body).toBe('{"a": [1,  2]}');
+  });
+
+  it('200: a path below an entry, for administrators and keys that list it; its method decides between entries', async () => {
+    const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
+    for (const caller of [app.adminKey, listed]) {
+      const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
+      expect([response.status, seen()?.path]).toEqual([200, '/t/sub/a%20b%2Fc/d?x=1']);
+    }
+    await sendAs(app, key, { method: 'POST', path: '/one-method' });
+    expect(seen()?.path).toBe('/posted');
+  });
+
+  it('200: an entry without a key is open to everyone', async () => {
+    expect((await sendAs(app, null, { path: '/open' })).status).toBe(200);
+    expect((await sendAs(app, 'no key at all', { path: '/open' })).status).toBe(200);
+    expect(seen()?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('200: a row of the gateway keeps its path, except where the contract leaves it to entries', async () => {
+    expect(await answerOf(await sendAs(app, key, { path: '/v1/models' }))).toMatchObject([200, { object: 'list' }]);
+    const body = '{"model":"any","questions":[]}';
+    const response = await sendAs(app, key, { method: 'POST', path: '/v1/decisions', body, headers: JSON_TYPE });
+    expect([response.status, seen()?.path, seen()?.body]).toEqual([200, '/t/v1/decisions', body]);
+  });
+
+  it('200: events arrive one by one', async () => {
+    target.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+      setImmediate(() => response.end('data: 2\n\n'));
+    });
+    const response = await sendAs(app, key, { path: '/plain' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
+  });
+
+  it.each([400, 401, 403, 404, 422, 429, 500, 503])('%i of the target is relayed with its body', async (status) => {
+    target.answer((response) => {
+      response.writeHead(status, { ...JSON_TYPE, 'retry-after': '7' });
+      response.end('{"error":"target says no"}');
+    });
+    const response = await sendAs(app, key, { path: '/costly' });
+    expect(response.headers.get('retry-after')).toBe('7');
+    expect(response.headers.get('x-litellm-response-cost')).toBe('0');
+    expect(await answerOf(response)).toEqual([status, { error: 'target says no' }]);
+  });
+
+  it('307: a path with a slash too many', async () => {
+    const response = await sendAs(app, key, { path: '/plain/?a=1' });
+    expect([response.status, response.headers.get('location'), await response.text()]).toEqual([307, '/plain?a=1', '']);
+  });
+
+  it('400: a body that is not the JSON it claims to be', async () => {
+    const response = await sendAs(app, key, { method: 'POST', path: '/plain', body: 'zzz', headers: JSON_TYPE });
+    expect(await answerOf(response)).toEqual([
+      400,
+      envelope('The request body is not valid JSON.', 'invalid_request_error', '400', 'request_body'),
+    ]);
+  });
+
+  it('401: no key, a wrong key, and a path below an entry for a key that does not list it', async () => {
+    for (const caller of [null, 'sk-0000000000000000000000'])
+      expect((await sendAs(app, caller, { path: '/plain' })).status).toBe(401);
+    expect(await answerOf(await sendAs(app, key, { path: '/sub/deep' }))).toEqual([
+      401,
+      envelope(expect.stringContaining('Only proxy admins can call this path'), 'auth_error', '401', 'None'),
+    ]);
+  });
+
+  it('403: a stored entry, a denied path and a path outside of the routes of the key', async () => {
+    await app.call('POST', '/config/pass_through_endpoint', { path: '/stored', target: `${target.url}/s` });
+    expect(await answerOf(await sendAs(app, key, { path: '/stored' }))).toEqual([
+      403,
+      envelope(
+        'Key/team not allowed to access passthrough route /stored. Configure `allowed_passthrough_routes` on the team or key.',
+        'auth_error',
+        '403',
+        'None',
+      ),
+    ]);
+    const denied = await newKey(app, { metadata: { denied_passthrough_routes: ['/plain'] } });
+    expect((await sendAs(app, denied, { path: '/plain' })).status).toBe(403);
+    const elsewhere = await newKey(app, { allowed_routes: ['/open', 'llm_api_routes'] });
+    expect(await answerOf(await sendAs(app, elsewhere, { path: '/plain' }))).toEqual([
+      403,
+      { detail: expect.stringContaining('Virtual key is not allowed to call this route.') },
+    ]);
+  });
+
+  it('404 and 405: a path below an entry without subpaths, and a method that no entry serves', async () => {
+    expect(await answerOf(await sendAs(app, key, { path: '/plain/x' }))).toEqual([404, { detail: 'Not Found' }]);
+    const response = await sendAs(app, key, { method: 'PUT', path: '/one-method' });
+    expect(response.headers.get('allow')).toBe('GET, POST');
+    expect(await answerOf(response)).toEqual([405, { detail: 'Method Not Allowed' }]);
+    expect((await sendAs(app, key, { method: 'HEAD', path: '/plain' })).status).toBe(405);
+  });
+
+  it('408 and 500: a target that is late, and one that cannot be reached', async () => {
+    target.answer(() => {});
+    expect(await answerOf(await sendAs(app, key, { path: '/hasty' }))).toEqual([
+      408,
+      envelope(expect.any(String), 'invalid_request_error', '408'),
+    ]);
+    expect(await answerOf(await sendAs(app, key, { path: '/dead' }))).toEqual([
+      500,
+      envelope(expect.any(String), 'internal_server_error', '500'),
+    ]);
+  });
+
+  it('422: a call does not run past the budget of its key', async () => {
+    const poor = await newKey(app, { max_budget: 0.3 });
+    const statuses: number[] = [];
+    for (let call = 0; call < 3; call += 1) {
+      const response = await sendAs(app, poor, { path: '/costly' });
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 200, 422]);
+    const refused = await answerOf(await sendAs(app, poor, { path: '/costly' }));
+    expect(refused).toEqual([
+      422,
+      envelope(expect.stringContaining('Budget has been exceeded!'), 'budget_exceeded', '422'),
+    ]);
+    expect(await (await sendAs(app, key, { path: '/negative' })).json()).toMatchObject({ path: '/t/negative' });
+  });
+
+  it('429: calls count against the limits of their key', async () => {
+    const slow = await newKey(app, { rpm_limit: 1 });
+    expect((await sendAs(app, slow, { path: '/plain' })).headers.get('x-litellm-key-rpm-limit')).toBe('1');
+    expect(await answerOf(await sendAs(app, slow, { path: '/plain' }))).toEqual([
+      429,
+      envelope(expect.stringContaining('Rate limit exceeded for api_key'), 'throttling_error', '429'),
+    ]);
+  });
+});
+
+describe('what a forwarded call leaves', () => {
+  it('a span and a spend row with the cost of the entry', async () => {
+    const { traceId, headers } = aTrace();
+    const body = JSON.stringify({ model: 'm-1', litellm_metadata: { tags: ['x'] } });
+    const response = await sendAs(app, key, {
+      method: 'POST',
+      path: '/costly',
+      body,
+      headers: { ...JSON_TYPE, ...headers },
+    });
+    expect(response.headers.get('x-litellm-response-cost')).toBe('0.25');
+    await response.text();
+    expect(await left(app, traceId)).toMatchObject([
+      {
+        name: 'pass_through m-1',
+        attributes: { 'gen_ai.operation.name': 'pass_through', 'tag.tags': '["x"]' },
+        spendRow: { callType: 'pass_through_endpoint', modelGroup: 'm-1', costUsd: '0.25', status: 'SUCCESS' },
+      },
+    ]);
+  });
+
+  it('one failed row without a cost for an error of the target', async () => {
+    const { traceId, headers } = aTrace();
+    target.answer((response) => {
+      response.statusCode = 503;
+      response.end('down');
+    });
+    await (await sendAs(app, key, { path: '/costly', headers })).text();
+    expect(await left(app, traceId)).toMatchObject([
+      { name: 'pass_through unknown', spendRow: { costUsd: '0', status: 'FAILURE' } },
+    ]);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../../src/domain/errors.ts';
+import { addressBelow, queryOf } from '../../../src/domain/pass-through/address.ts';
+
+const TARGET = 'http://target.example:8080/base/path';
+
+/** Segments that would leave the target, in every encoding that some server decodes. */
+const UP = [
+  '%2525252e%2525252e',
+  '..',
+  '%2e%2e',
+  '.%2e',
+  '%2E.',
+  '%252e%252e',
+  '%25252e%25252e',
+  '..;',
+  '..;a=b',
+  '%2e%2e;',
+];
+const AROUND = ['{}', '{}/', '{}/admin', 'a/{}', 'a/{}/b', 'a/b/{}/{}/c', '{}/{}/{}', 'a/{}/{}/etc/passwd', 'x%2f{}'];
+const SEPARATORS = [
+  'a%5c..%5cb',
+  '..%2f',
+  '..%2fadmin',
+  'a%2f..%2f..',
+  '%2e%2e%2f',
+  '%2e%2e%5cx',
+  'a%252f..%252fb',
+  '..%5c',
+];
+const EMPTY = [
+  '/',
+  '//',
+  '/x',
+  '//x',
+  'a//b',
+  'a///b',
+  '//evil.example/x',
+  '/evil.example',
+  '/@evil.example',
+  'a/%2f/b',
+];
+const ABSOLUTE = [
+  'http://evil.example/',
+  'https://evil.example',
+  'http:%2f%2fevil.example/',
+  '%68ttp:%2f%2fevil.example',
+];
+const CHARACTERS = [
+  ...['a\\b', '\\\\evil.example', 'a%5cb', 'a%00b', 'a%0d%0aHost:%20evil', 'a%0ab', 'a%09b', 'a b', 'a\tb', 'a\nb'],
+  ...['a#b', 'a?b', 'a\u00e4b', 'a\u2025b', 'a\uff0eb', '%', '%zz', 'a%2', '%c0%ae%c0%ae', '%e0%80%ae', '%ff', '%7f'],
+  ...['%2500', '%250d%250a', '%255c', '\u0000', 'a\u007fb', '%25252500'],
+];
+const SINGLE = ['.', './a', 'a/./b', 'a/.', '%2e', '%2e/a', 'a/%2e/b', '%252e', 'a/%252e/b', '.;a', '%2e;x'];
+
+const HOSTILE: readonly string[] = [
+  ...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))),
+  ...UP.map((up) => `${up}%2f${up}`),
+  ...UP.map((up) => `x/${up}/`),
+  ...UP.map((up) => `${'x/'.repeat(20)}${up}/`),
+  ...UP.map((up) => `${up}/${up}/${up}/${up}/%2e`),
+  ...UP.map((up) => `v1/${up}%5c`),
+  ...UP.map((up) => `${up}/.`),
+  ...SEPARATORS,
+  ...EMPTY,
+  ...ABSOLUTE,
+  ...CHARACTERS,
+  ...SINGLE,
+];
+
+const HARMLESS = [
+  'a',
+  'a/b',
+  'a/b/',
+  'v1/models/gpt-4o:stream',
+  'a%20b',
+  'a%2Fb',
+  '...',
+  'a..b',
+  '.well-known/x',
+  'x@evil.example',
+  'a;b=c',
+  'evil.example',
+  'a:80',
+  '%40',
+  '~user',
+  'a%C3%A4',
+  "a!$&'()*+,=b",
+];
+
+describe('addressBelow', () => {
+  it('has a corpus of 200 different paths', () => {
+    expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(200);
+  });
+
+  it.each([...new Set(HOSTILE)])('refuses %j, or keeps it below the target', (path) => {
+    let url: URL;
+    try {
+      url = addressBelow(TARGET, path);
+    } catch (error) {
+      expect(error).toBeInstanceOf(InvalidInput);
+      return;
+    }
+    // A path is never rewritten, and no decoding of it leaves the target.
+    expect([url.origin, url.pathname]).toEqual(['http://target.example:8080', `/base/path/${path}`]);
+    expect(decodeURIComponent(decodeURIComponent(path)).split(/[/\\]/)).not.toContain('..');
+  });
+
+  it.each([...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))), ...EMPTY.slice(0, 9)])(
+    'refuses %j',
+    (path) => {
+      expect(() => addressBelow(TARGET, path)).toThrow(InvalidInput);
+    },
+  );
+
+  it.each(HARMLESS)('keeps %j as it was sent', (path) => {
+    expect(addressBelow(TARGET, path).href).toBe(`${TARGET}/${path}`);
+  });
+
+  it('is the target itself without a path below it, and keeps its query', () => {
+    expect(addressBelow(`${TARGET}?a=1`, null).href).toBe(`${TARGET}?a=1`);
+    expect(addressBelow('http://h', 'a').href).toBe('http://h/a');
+    expect(addressBelow('http://h/x/', 'a').href).toBe('http://h/x/a');
+  });
+});
+
+describe('queryOf', () => {
+  it.each([
+    ['', '?b=2', { c: '3' }, 'b=2&c=3'],
+    ['b=1&b=2', '?b=3&d=4', { b: '5', d: '6', e: '7 8' }, 'b=1&b=2&d=4&e=7+8'],
+    ['%62=1', '?b=2', { b: '3' }, '%62=1'],
+    ['a&&b=', '', {}, 'a&b='],
+    ['a=%', '', {}, 'a=%'],
+  ])('%j over %j over %j is %j', (search, target, defaults, query) => {
+    expect(queryOf(search, { target, defaults })).toBe(query);
+  });
+
+  it('leaves out parameters for the gateway', () => {
+    expect(queryOf('key=sk-1&alt=sse&%6bey=sk-2', { target: '', defaults: {}, without: ['key'] })).toBe('alt=sse');
+  });
+});
