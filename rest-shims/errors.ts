@@ -183,6 +183,7 @@ export function renderError(
 function valueOf(surface: Surface, status: number, error: DomainError | null): object {
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
+  if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
   if (error instanceof Forbidden && error.right === 'route') return { detail: error.message };
   if (!hasEnvelope(surface, error))
     return { detail: surface === 'traces' ? readFailureOf(error) : detailOf(error, surface !== 'management') };

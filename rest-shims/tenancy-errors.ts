@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
 
 /** How a row of users, teams and what belongs to them answers failures; the reference has several forms. */
@@ -38,6 +39,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
     (error instanceof InvalidInput && error.issues.length > 0 && form.body !== 'auth');
   const { message } = error;
+  if (error instanceof OwnedByFile) return ownedBody(form, error, code);
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
   if (error instanceof Forbidden && error.right === 'user_owner')
@@ -56,6 +58,27 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     case 'rule':
       return { error: { message, type: 'internal_server_error', param: null, code } };
   }
+}
+
+/**
+ * A write that the configuration file forbids. The interface names the flag for ignored stored values; the list is that of
+ * the reference. In the OpenAI envelope the whole is the message.
+ */
+function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object {
+  const { message, keys, section, ignored, resolution } = error;
+  const isIgnored = ignored.length > 0;
+  if (form.body === 'text')
+    return { detail: { error: message, keys, section, stored_database_value_ignored: isIgnored, resolution } };
+  const detail = {
+    error: message,
+    keys,
+    section,
+    ...(isIgnored ? { stored_database_value_ignored: true } : {}),
+    stored_database_values_ignored: ignored,
+    resolution,
+  };
+  if (form.body !== 'auth') return { detail };
+  return { error: { message: JSON.stringify(detail), type: 'auth_error', param: 'None', code } };
 }
 
 const typeOf = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

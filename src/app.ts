@@ -10,6 +10,7 @@ import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
+import { composeSettings } from './startup/compose-settings.ts';
 import { composeStores } from './startup/compose-stores.ts';
 import { composeConnections, composeTransports } from './startup/compose-transports.ts';
 import type { StartContext } from './startup/context.ts';
@@ -48,7 +49,9 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 
 async function composeApp(context: StartContext): Promise<void> {
   const bus = createBus();
-  const { stores, exports } = await composeStores(context);
+  const opened = await composeStores(context);
+  const { exports } = opened;
+  const { stores, configuration, addressOf, admit } = await composeSettings(context, opened.stores);
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const keys = composeKeys(context, stores);
@@ -65,6 +68,7 @@ async function composeApp(context: StartContext): Promise<void> {
     ...engine,
     ...sales,
     stores,
+    configuration,
     exports,
     bus,
     http,
@@ -80,7 +84,8 @@ async function composeApp(context: StartContext): Promise<void> {
   const { networkOf } = keys;
   await composeTransports(context, {
     bus,
-    scopes: createScopes(platform, { paidKeys, networkOf, authenticated: connections.authenticated }),
+    scopes: createScopes(platform, { paidKeys, networkOf, addressOf, admit, authenticated: connections.authenticated }),
+    admit,
     keyRing: keys.keyRing,
     realtime: engine.gateway.realtime,
     passThrough: platform.passThrough,

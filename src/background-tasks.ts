@@ -6,6 +6,7 @@ import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { createLoaders } from '../resolvers/operation/loaders.ts';
+import { refreshSettings } from '../resolvers/settings-upkeep.ts';
 import { resetOwnerWindows } from '../resolvers/owner-windows.ts';
 import type { Platform, Scope } from '../resolvers/operation/scope.ts';
 import { removeExpiredResponses } from '../resolvers/responses.ts';
@@ -33,6 +34,8 @@ const RESETS_SECONDS = 5;
 const MODELS_SECONDS = 2;
 /** Interval between reads of the pass-through entries, in seconds: a change by another process holds within it. */
 const ENTRIES_SECONDS = 2;
+/** Interval at which settings that other processes have stored are read, in seconds. */
+const SETTINGS_SECONDS = 3;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
@@ -104,6 +107,12 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       seconds: ENTRIES_SECONDS,
       reconcile: (_since: Date, signal: AbortSignal) =>
         refreshEndpoints(systemScope(platform, 'pass-through entries', signal), undefined),
+    },
+    {
+      what: 'stored settings',
+      seconds: SETTINGS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshSettings(systemScope(platform, 'settings', signal), undefined),
     },
     {
       what: 'batches',

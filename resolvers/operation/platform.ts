@@ -12,6 +12,8 @@ import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoin
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
+import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
+import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
@@ -211,6 +213,16 @@ export interface TracePlatform {
   readonly keyRing: Pick<KeyRing, 'current'>;
   readonly callerWatch: CallerWatch;
   readonly clock: Clock;
+}
+
+/** Settings of the configuration file and the database. */
+export interface SettingsPlatform {
+  readonly stores: Pick<Stores, 'settings'>;
+  readonly configuration: Configuration;
+  readonly allowedAddresses: AllowedAddresses;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
 }
 
 /** State of the process. */

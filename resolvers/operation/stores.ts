@@ -7,6 +7,7 @@ import type { DeploymentStore } from '../../src/domain/deployments/stored-deploy
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
+import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
@@ -24,6 +25,7 @@ export interface Stores extends TenancyStores {
   readonly fallbacks: FallbackStore;
   readonly keys: KeyStore;
   readonly responses: Pick<SealedResponseStore, 'forget'>;
+  readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
   readonly traces: TraceStore;

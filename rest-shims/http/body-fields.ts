@@ -107,6 +107,19 @@ export const given =
 export const requiredText: FieldReader<string> = (sent) =>
   sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING;
 
+/** Any value, also null, that must be there. */
+export const requiredValue: FieldReader<unknown> = (sent) => (sent === undefined ? MISSING : { value: sent });
+
+/** One fixed text that must be there. */
+export const literal =
+  (expected: string): FieldReader<string> =>
+  (sent) => {
+    if (sent === undefined) return MISSING;
+    if (sent === expected) return { value: expected };
+    const context = { expected: `'${expected}'` };
+    return { rule: 'literal_error', message: `Input should be '${expected}'`, context };
+  };
+
 /** A list of texts that must be there. */
 export const requiredTexts: FieldReader<readonly string[]> = (sent) =>
   sent === undefined ? MISSING : sent === null ? LIST : texts(sent);

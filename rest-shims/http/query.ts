@@ -24,6 +24,21 @@ const FLAG_FAULT = new Fault('bool_parsing', 'Input should be a valid boolean, u
 /** Any text; null when not sent. */
 export const text: Reader<string | null> = (sent) => sent ?? null;
 
+const MISSING = new Fault('missing', 'Field required');
+
+/** A text that must be sent. */
+export const requiredText: Reader<string> = (sent) => sent ?? MISSING;
+
+/** One fixed text that must be sent. */
+export const requiredLiteral =
+  (expected: string): Reader<string> =>
+  (sent) =>
+    sent === undefined
+      ? MISSING
+      : sent === expected
+        ? sent
+        : new Fault('literal_error', `Input should be '${expected}'`);
+
 /** Text up to a number of characters; null when not sent. */
 export const textUpTo =
   (most: number): Reader<string | null> =>

@@ -14,6 +14,8 @@ import { groupsOf } from './route-groups.ts';
 import type { RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
+  /** Called before the credential of a request is looked at. Throws Forbidden for a client whose address may not call. */
+  readonly admit?: (request: Incoming) => void;
   /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
@@ -53,7 +55,7 @@ export interface RowServer {
 }
 
 export function createRowServer(options: RowServerOptions): RowServer {
-  const { identify, scopeFor, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
+  const { admit, identify, scopeFor, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const refused = new WeakSet<Outgoing>();
 
   const limitOf = (row: RouteRow): number =>
@@ -61,6 +63,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
 
   function callerOf(row: RouteRow, request: Incoming): Caller | Promise<Caller> | null {
     if (row.credential !== 'required') return null;
+    admit?.(request);
     const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
     return identify(requireCredential(request.headers, inQuery), request);
   }

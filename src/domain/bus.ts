@@ -1,5 +1,6 @@
 import type { CatalogChange } from './catalog/changes.ts';
 import type { PollableStream } from './pollable-stream.ts';
+import type { SettingsChange } from './settings/configuration.ts';
 import type { TraceChange } from './traces/trace.ts';
 
 /** Event type of each topic. Events contain the data, not ids, so that subscribers need no query. */
@@ -8,6 +9,8 @@ export interface Topics {
   catalogChange: CatalogNews;
   /** A trace after spans of it were stored. */
   trace: TraceChange;
+  /** Settings after their change. */
+  settingsChange: SettingsChange;
 }
 
 /** A part of the changes of one snapshot, at most a hundred. */

@@ -12,6 +12,12 @@ import type { Requester } from '../graphql/requester.ts';
 /** The client network of a request, by its peer and `X-Forwarded-For`. */
 type NetworkOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
+/** How clients are identified. */
+interface Clients {
+  readonly networkOf: NetworkOf;
+  readonly addressOf: NetworkOf;
+}
+
 /** Creates the scope of each request. */
 export interface Scopes {
   /** For a REST row, with the caller it has identified. */
@@ -30,14 +36,21 @@ export function createScopes(
   {
     paidKeys,
     networkOf,
+    addressOf,
+    admit,
     authenticated,
   }: {
     readonly paidKeys: PaidKeys;
     readonly networkOf: NetworkOf;
+    readonly addressOf: NetworkOf;
+    /** Throws Forbidden for a request of the graph from an address that may not call. */
+    readonly admit: (request: Pick<Incoming, 'headers' | 'socket'>) => void;
     /** Called with the connection of every request that has a known key. */
     readonly authenticated: (socket: object) => void;
   },
 ): Scopes {
+  const clients: Clients = { networkOf, addressOf };
+
   async function callerBehind(key: string, request: Requester['request']): Promise<Caller | null> {
     try {
       return await platform.keyRing.identify(key, request);
@@ -50,25 +63,26 @@ export function createScopes(
   return {
     forRequest(caller, response) {
       if (caller !== null) authenticated(response.req.socket);
-      return new RequestScope(platform, caller, networkOf, response);
+      return new RequestScope(platform, caller, clients, response);
     },
     forUpgrade(caller, request, signal) {
       authenticated(request.socket);
       return {
         platform,
         caller,
-        client: clientOf(request, networkOf),
+        client: clientOf(request, clients),
         signal,
         loaders: createLoaders(platform.stores, caller),
       };
     },
     async forGraph({ request, signal }) {
+      admit(request);
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key, request);
       // The graph reaches everything, so that no group of routes includes it.
       assertRoute(caller?.key ?? null, { path: '/graphql', groups: [] });
       if (caller !== null) authenticated(request.socket);
-      const client = clientOf(request, networkOf);
+      const client = clientOf(request, clients);
       let loaders: Loaders | null = null;
       return {
         platform,
@@ -94,30 +108,34 @@ export class CallerGone extends Error {
 }
 
 /** The client of a request. Node joins several header lines into one. */
-function clientOf({ headers, socket }: Pick<Incoming, 'headers' | 'socket'>, networkOf: NetworkOf): Client {
+function clientOf(
+  { headers, socket }: Pick<Incoming, 'headers' | 'socket'>,
+  { networkOf, addressOf }: Clients,
+): Client {
   const forwardedFor = headers['x-forwarded-for']?.toString();
-  return new Client(networkOf(socket.remoteAddress, forwardedFor), offeredCredential(headers));
+  const network = networkOf(socket.remoteAddress, forwardedFor);
+  return new Client(network, offeredCredential(headers), addressOf(socket.remoteAddress, forwardedFor));
 }
 
 /** A scope that creates its client, signal and loaders on first use. */
 class RequestScope implements Scope {
   readonly platform: Platform;
   readonly caller: Caller | null;
-  readonly #networkOf: NetworkOf;
+  readonly #clients: Clients;
   readonly #response: Outgoing;
   #client: Client | null = null;
   #controller: AbortController | null = null;
   #loaders: Loaders | null = null;
 
-  constructor(platform: Platform, caller: Caller | null, networkOf: NetworkOf, response: Outgoing) {
+  constructor(platform: Platform, caller: Caller | null, clients: Clients, response: Outgoing) {
     this.platform = platform;
     this.caller = caller;
-    this.#networkOf = networkOf;
+    this.#clients = clients;
     this.#response = response;
   }
 
   get client(): Client {
-    this.#client ??= clientOf(this.#response.req, this.#networkOf);
+    this.#client ??= clientOf(this.#response.req, this.#clients);
     return this.#client;
   }
 

@@ -1,3 +1,4 @@
+import { allowedAddressRoutes } from '../../rest-shims/allowed-addresses.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
@@ -27,6 +28,7 @@ import { realtimeRoutes } from '../../rest-shims/realtime.ts';
 import { requestRoutes } from '../../rest-shims/requests.ts';
 import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
+import { settingRoutes } from '../../rest-shims/settings.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
@@ -71,6 +73,8 @@ export const restRoutes: readonly RouteRow[] = [
   ...globalActivityRoutes,
   ...dailyActivityRoutes,
   ...gatewayActivityRoutes,
+  ...settingRoutes,
+  ...allowedAddressRoutes,
   ...traceRoutes,
   ...catalogRoutes,
   ...checkoutRoutes,

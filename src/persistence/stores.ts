@@ -11,6 +11,7 @@ import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
+import type { SettingsStore } from '../domain/settings/stored-section.ts';
 import type { SpendReports } from '../domain/spend/spend-reports.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
@@ -35,6 +36,7 @@ export interface Stores extends TenancyStores {
   readonly keys: KeyStore;
   readonly passThrough: EndpointStore;
   readonly responses: SealedResponseStore;
+  readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
   readonly traces: TraceStore;

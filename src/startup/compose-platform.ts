@@ -18,6 +18,7 @@ import { createTraceOutlines } from '../runtime/traces/outlines.ts';
 import type { Deployments } from './compose-deployments.ts';
 import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
+import type { ComposedSettings } from './compose-settings.ts';
 import type { StartContext } from './context.ts';
 
 /** Longest that a reader of traces waits for records that are not stored yet, in ms. */
@@ -34,6 +35,7 @@ interface PlatformParts
     Keys,
     Omit<Sales, 'paidKeys'> {
   readonly stores: Stores;
+  readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
   readonly bus: Bus;
   readonly http: UpstreamClient;
@@ -73,6 +75,8 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       idSecurity: settings.responseIdSecurity,
       keeper: parts.keeper,
     },
+    configuration: parts.configuration,
+    allowedAddresses: parts.configuration.allowedAddresses,
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,

@@ -18,6 +18,7 @@ import { randomIds } from '../runtime/identifiers.ts';
 import { createPeerNetworks } from '../runtime/network/client-network.ts';
 import { webSocketServer } from '../runtime/network/web-sockets.ts';
 import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
+import type { ComposedSettings } from './compose-settings.ts';
 import type { StartContext } from './context.ts';
 
 /** How long beyond the grace the end of requests in flight may take, in ms. */
@@ -33,6 +34,7 @@ interface TransportParts {
   readonly bus: ReturnType<typeof createBus>;
   readonly scopes: Scopes;
   readonly keyRing: KeyRing;
+  readonly admit: ComposedSettings['admit'];
   readonly realtime: Realtime;
   readonly connections: Connections;
   readonly activity: RequestCounter;
@@ -64,12 +66,15 @@ export async function composeTransports(context: StartContext, parts: TransportP
 
 function composeUpgrades(
   { settings, state }: StartContext,
-  { keyRing, scopes, realtime }: TransportParts,
+  { keyRing, admit, scopes, realtime }: TransportParts,
   { graph, failed }: Omit<HttpParts, 'upgrades'>,
 ): Upgrades {
   const responses = createResponseSessions(systemClock);
   return createUpgrades({
-    identify: keyRing.identify,
+    identify(key, request) {
+      admit(request);
+      return keyRing.identify(key, request);
+    },
     sockets: webSocketServer,
     routes: [
       realtimeUpgrade({ scopeFor: scopes.forUpgrade, failed, ids: randomIds }),
@@ -86,7 +91,7 @@ function composeUpgrades(
 /** The HTTP server in front of the REST routes, the graph and the upgrades. It does not listen yet. */
 function composeHttp(
   { settings, log }: StartContext,
-  { keyRing, scopes, connections, activity, passThrough }: TransportParts,
+  { keyRing, admit, scopes, connections, activity, passThrough }: TransportParts,
   { graph, upgrades, failed }: HttpParts,
 ): HttpApplication {
   return createHttpApplication({
@@ -94,6 +99,7 @@ function composeHttp(
     rest: {
       rows: [...restRoutes, ...docsRoutes(restRoutes)],
       passThrough,
+      admit,
       identify: keyRing.identify,
       scopeFor: scopes.forRequest,
       failed,

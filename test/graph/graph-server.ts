@@ -31,6 +31,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { noSettings, noSettingsStore } from '../support/no-settings.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -174,6 +175,7 @@ export async function openGraph(
       },
       ...noTenancy,
       ...OTHER_STORES,
+      settings: noSettingsStore,
       traces: {
         ...traces,
         listSpans(refs) {
@@ -207,6 +209,7 @@ export async function openGraph(
       },
     },
     exposesApiBase: true,
+    ...noSettings,
     estimates: createCallEstimates({ current: () => catalog }),
     exports: aTracePacker(),
     outlines: createTraceOutlines(),

@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Members whose inner names belong to the caller. */
-const FREE = new Set(['metadata', 'config', 'permissions', 'aliases', 'usage', 'choices', 'data']);
+const FREE = new Set(['metadata', 'config', 'permissions', 'aliases', 'usage', 'choices', 'data', 'param_value']);
 
 /** Members of errors that clients decide by. */
 const FIXED = new Set(['type', 'param', 'code']);

@@ -39,6 +39,9 @@ export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
 export const recordedCases = (name: string): readonly RecordedCase[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
 
+/** The text of a configuration file of the recordings. `{{UP}}` and `{{MASTER}}` in it are to be filled in. */
+export const configText = (name: string): string => readFileSync(new URL(`configs/${name}`, FOLDER), 'utf8');
+
 /** Whether the answer of a case is known. The others are sent, because later cases may depend on them. */
 export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';
 
@@ -91,7 +94,8 @@ export interface ReplayedAnswer {
 }
 
 /** Sends recorded cases to a server, in order, with the values that earlier answers gave. */
-export function createReplay(url: string, adminKey: string) {
+export function createReplay(url: string | (() => string), adminKey: string) {
+  const base = (): string => (typeof url === 'string' ? url : url());
   const captured = new Map<string, string>();
   const fill = (text: string): string =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (_all, name: string) => captured.get(name) ?? '');
@@ -115,7 +119,7 @@ export function createReplay(url: string, adminKey: string) {
     async send(one: RecordedCase): Promise<ReplayedAnswer> {
       const { body, contentType } = bodyOf(one);
       const sent = Object.entries(one.headers ?? {}).map(([name, value]) => [name.toLowerCase(), fill(value)]);
-      const answer = await fetch(`${url}${fill(one.path)}`, {
+      const answer = await fetch(`${base()}${fill(one.path)}`, {
         method: one.method,
         redirect: 'manual',
         headers: {

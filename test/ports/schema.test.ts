@@ -72,6 +72,7 @@ for (const engine of ENGINES)
         'response',
         'retired_secret',
         'schema_migration',
+        'settings_section',
         'sheet_trace',
         'span',
         'spans (view)',

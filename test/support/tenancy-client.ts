@@ -23,6 +23,7 @@ export function tenancyClient(options: Parameters<typeof startApp>[0] = {}) {
   }
 
   return {
+    app: (): TestApp => app,
     send,
     get: (path: string, key?: string) => send('GET', path, undefined, key),
     post: (path: string, body: unknown, key?: string) => send('POST', path, body, key),
@@ -47,6 +48,14 @@ export const envelope = (
   status,
   body: { error: { message, type, param, code: String(status) } },
 });
+
+/** The answer to a request without a key. */
+export const NO_KEY = envelope(
+  401,
+  'Authentication Error, No api key passed in. Send it as `Authorization: Bearer sk-...`: the `Bearer ` prefix is needed.',
+  'auth_error',
+  'None',
+);
 
 /** The form `{"detail":{"error":…}}` of a failure. */
 export const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });

@@ -5,11 +5,18 @@ export class Client {
   readonly #network: string;
   /** The sent credential, valid or not; null when there was none. */
   readonly credential: Secret | null;
+  readonly #address: string;
   #charge: Promise<void> | 'done' | null = null;
 
-  constructor(network: string, credential: Secret | null) {
+  constructor(network: string, credential: Secret | null, address = network) {
     this.#network = network;
     this.credential = credential;
+    this.#address = address;
+  }
+
+  /** Its IP address, or `unknown`. Must not be stored or logged. */
+  get address(): string {
+    return this.#address;
   }
 
   /** Key of its counter: an IPv4 address or the /64 of an IPv6 one. Must not be stored or logged. */

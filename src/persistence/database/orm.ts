@@ -26,6 +26,7 @@ import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
 import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
 import { createResponseStore } from '../responses/store.ts';
+import { createSettingsStore } from '../settings/store.ts';
 import { createSpendReports } from '../spend/reports.ts';
 import { createSpendStore } from '../spend/store.ts';
 import { createTraceStore } from '../traces/store.ts';
@@ -196,6 +197,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     keys: createKeyStore(database),
     passThrough: createEndpointStore(database),
     responses: createResponseStore(database),
+    settings: createSettingsStore(database),
     upstreamObjects: createUpstreamObjectStore(database),
     engine,
     ping: () =>

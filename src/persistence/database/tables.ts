@@ -30,6 +30,7 @@ import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
+import { SettingsSectionEntity } from '../settings/entities/settings-section.ts';
 import { TagEntity } from '../tags/entities/tag.ts';
 import { TeamEntity } from '../teams/entities/team.ts';
 import { TeamMemberEntity } from '../teams/entities/member.ts';
@@ -96,6 +97,7 @@ export const ENTITIES = [
   LensAnswerEntity,
   LensWorkerEntity,
   PassThroughEndpointEntity,
+  SettingsSectionEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */

@@ -62,6 +62,7 @@ function networkOf(address: Address): string {
 }
 
 interface Known {
+  readonly address: string;
   readonly network: string;
   readonly trusted: boolean;
 }
@@ -76,7 +77,7 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Know
     const address = parseEntry(text);
     if (address === null) return null;
     const trusted = ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
-    const now = { network: networkOf(address), trusted };
+    const now = { address: address.toString(), network: networkOf(address), trusted };
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(text, now);
     return now;
@@ -93,14 +94,15 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
   };
 }
 
+/** What identifies a client, by the peer of its connection and `X-Forwarded-For`. */
+type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
+
 /**
  * Identifies the client of a request by the peer of its connection. Behind a trusted proxy `X-Forwarded-For` is read
  * from the right, and an entry counts only when a trusted proxy wrote it. When an entry is not an address, the proxy
  * that wrote it is the client.
  */
-export function createClientNetworks(
-  trustedProxies: readonly string[],
-): (peer: string | undefined, forwardedFor: string | undefined) => string {
+function createClients(trustedProxies: readonly string[], part: 'network' | 'address'): ClientOf {
   const look = createLookup(trustedProxies);
 
   function behind(proxy: Known, chain: string): Known {
@@ -119,6 +121,24 @@ export function createClientNetworks(
   return (peerText, forwardedFor) => {
     const peer = peerText === undefined ? null : look(peerText);
     if (peer === null) return 'unknown';
-    return peer.trusted && forwardedFor !== undefined ? behind(peer, forwardedFor).network : peer.network;
+    return (peer.trusted && forwardedFor !== undefined ? behind(peer, forwardedFor) : peer)[part];
   };
+}
+
+/** The network of the client of a request: an IPv4 address, or the first 64 bits of an IPv6 one. */
+export const createClientNetworks = (trustedProxies: readonly string[]): ClientOf =>
+  createClients(trustedProxies, 'network');
+
+/** The address of the client of a request. */
+export const createClientAddresses = (trustedProxies: readonly string[]): ClientOf =>
+  createClients(trustedProxies, 'address');
+
+/** Whether an address is one of a list of addresses and blocks. */
+export function isAmong(list: readonly string[], address: string): boolean {
+  const known = parseAddress(address);
+  if (known === null) return false;
+  return list.some((text) => {
+    const range = parseRange(text);
+    return range !== null && range[0].kind() === known.kind() && known.match(range[0], range[1]);
+  });
 }

@@ -7,6 +7,8 @@ import { type Path, resolveReferences } from './config-references.ts';
 /** The configuration file with its included files and resolved references. */
 export interface ConfigDocument {
   readonly content: Readonly<Record<string, unknown>>;
+  /** The same with references as they are written. */
+  readonly declared: Readonly<Record<string, unknown>>;
   /** References to variables that are not set, among the paths that matter. */
   readonly faults: readonly ConfigFault[];
   /** File and line of a setting; of the nearest enclosing one when it is missing. */
@@ -15,6 +17,7 @@ export interface ConfigDocument {
 
 export const NO_DOCUMENT: ConfigDocument = {
   content: {},
+  declared: {},
   faults: [],
   placeOf: () => ({ source: 'config file', line: null }),
 };
@@ -75,7 +78,7 @@ export function readConfigDocument(
     }
     return value ?? '';
   });
-  return { content: resolved as Readonly<Record<string, unknown>>, faults, placeOf };
+  return { content: resolved as Readonly<Record<string, unknown>>, declared: content, faults, placeOf };
 }
 
 function merge(

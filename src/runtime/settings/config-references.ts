@@ -4,7 +4,11 @@ export type Path = readonly (string | number)[];
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /** Copies a value with every `os.environ/NAME` text replaced by what `lookUp` returns for it. */
-export function resolveReferences(value: unknown, path: Path, lookUp: (path: Path, name: string) => string): unknown {
+export function resolveReferences(
+  value: unknown,
+  path: Path,
+  lookUp: (path: Path, name: string) => string | null,
+): unknown {
   if (typeof value === 'string') {
     const name = REFERENCE.exec(value)?.[1];
     return name === undefined ? value : lookUp(path, name);

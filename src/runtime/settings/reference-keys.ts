@@ -48,7 +48,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       enable_oauth2_auth: NO_LOGIN,
       enable_oauth2_proxy_auth: NO_LOGIN,
       custom_sso: NO_LOGIN,
-      allowed_ips: 'every address may connect',
       allowed_routes: 'every path stays available',
       admin_only_routes: 'no further path is limited to administrators',
       public_routes: 'no further path is open without a key',

@@ -5,6 +5,7 @@ import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
 import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
@@ -14,6 +15,7 @@ import { readArguments } from './command-line.ts';
 import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
+import { declaredConfigOf } from './declared-config.ts';
 import { keepAdminKey, openDataFolder } from './data-folder.ts';
 import { oddityOf } from './deployments.ts';
 import { readModels } from './model-list.ts';
@@ -109,6 +111,10 @@ export interface Settings {
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
+  /** The configuration file, which owns the settings that it declares. */
+  readonly config: DeclaredConfig;
+  /** Models and settings of the dashboard may be stored in the database. */
+  readonly storesModels: boolean;
   /** Texts to log at start. */
   readonly warnings: readonly string[];
 }
@@ -146,7 +152,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const fault = (one: ConfigFault): void => void faults.push(one);
   const warn = (text: string): void => void warnings.push(text);
   const args = readArguments(argv);
-  const document = openDocument(args['config'] ?? env['CONFIG_FILE_PATH'], env, fault);
+  const file = args['config'] ?? env['CONFIG_FILE_PATH'] ?? null;
+  const document = openDocument(file, env, fault);
   const read = readValues({ args, env, document }, fault);
   const { values } = read;
 
@@ -171,6 +178,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     ...adminKey,
     saltKey: values.saltKey ?? adminKey.masterKey,
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
+    config: declaredConfigOf(document, file, env),
     deployments,
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
@@ -194,6 +202,7 @@ function settingsOf(
   | 'masterKey'
   | 'masterKeySource'
   | 'saltKey'
+  | 'config'
   | 'deployments'
   | 'deploymentReader'
   | 'passThrough'
@@ -247,15 +256,16 @@ function settingsOf(
     retentionDays: values.retentionDays,
     trustedProxies: values.trustedProxies,
     logLevel: values.logLevel,
+    storesModels: values.storeModelInDb,
   };
 }
 
 function openDocument(
-  path: string | undefined,
+  path: string | null,
   env: NodeJS.ProcessEnv,
   fault: (fault: ConfigFault) => void,
 ): ConfigDocument {
-  if (!path) return NO_DOCUMENT;
+  if (path === null || path === '') return NO_DOCUMENT;
   try {
     const document = readFile(path, env);
     for (const one of document.faults) fault(one);

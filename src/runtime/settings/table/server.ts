@@ -159,6 +159,21 @@ export const SERVER_SETTINGS = {
     env: ['LENSGATE_LOG_LEVEL'],
     description: 'Least severe log level that is written, as JSON lines to standard output.',
   }),
+  storeModelInDb: setting({
+    kind: flag(),
+    default: true,
+    env: ['STORE_MODEL_IN_DB'],
+    file: 'general_settings.store_model_in_db',
+    description: 'Allows models and settings of the dashboard to be stored in the database.',
+  }),
+  allowedIps: setting({
+    kind: list('addresses or CIDR blocks', proxyFault),
+    default: [],
+    defaultText: 'every address',
+    file: 'general_settings.allowed_ips',
+    description:
+      'Addresses that may call. Health checks and other routes without a credential stay open. The list of the file wins over `/add/allowed_ip`.',
+  }),
   strictConfig: setting({
     kind: flag(),
     default: false,

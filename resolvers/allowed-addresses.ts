@@ -1,0 +1,67 @@
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { ALLOWED_ADDRESSES, allowedList } from '../src/domain/settings/allowed-addresses.ts';
+import { assertRemovable, GENERAL } from '../src/domain/settings/ownership.ts';
+import type { Content } from '../src/domain/settings/stored-section.ts';
+import { tenantAdmin, tenantViewer } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SettingsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { assertStored, settingsState, storeSettings } from './operation/settings-state.ts';
+
+/** The addresses that may call; null when every address may. */
+export const listAllowedAddresses = operation({
+  name: 'listAllowedAddresses',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<readonly string[] | null> {
+    const { config, stored } = await settingsState(scope);
+    return allowedList(config, stored);
+  },
+});
+
+/**
+ * Allows an address or a block of addresses. With the first one all others are refused. Throws InvalidInput for other
+ * text and for a list that would refuse the caller itself, Conflict for one that is allowed already, OwnedByFile when the
+ * configuration file declares the list, Unsupported while settings are not stored.
+ */
+export const allowAddress = operation({
+  name: 'allowAddress',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { address }: { readonly address: string }): Promise<void> {
+    assertStored(scope);
+    if (!scope.platform.allowedAddresses.isAddress(address))
+      throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);
+    const { config, stored } = await settingsState(scope);
+    if (allowedList(config, stored)?.includes(address) === true) throw new Conflict('IP address already exists');
+    assertRemovable(config, stored, GENERAL, ALLOWED_ADDRESSES);
+    await storeList(scope, (list) => [...list.filter((one) => one !== address), address]);
+  },
+});
+
+/** Removes an address from the list. Throws NotFound, and otherwise as `allowAddress`. */
+export const disallowAddress = operation({
+  name: 'disallowAddress',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { address }: { readonly address: string }): Promise<void> {
+    const { config, stored } = await settingsState(scope);
+    if (allowedList(config, stored)?.includes(address) !== true)
+      throw new NotFound('address', address, 'IP address not found');
+    assertRemovable(config, stored, GENERAL, ALLOWED_ADDRESSES);
+    await storeList(scope, (list) => list.filter((one) => one !== address));
+  },
+});
+
+/** Stores the list unless it would refuse the caller. */
+async function storeList(
+  scope: Scope<SettingsPlatform>,
+  change: (list: readonly string[]) => readonly string[],
+): Promise<void> {
+  const { allowedAddresses } = scope.platform;
+  const { address } = scope.client;
+  await storeSettings(scope, GENERAL, (content: Content) => {
+    const stored = content[ALLOWED_ADDRESSES];
+    const list = change(Array.isArray(stored) ? stored.map(String) : []);
+    if (!allowedAddresses.covers(list, address))
+      throw new InvalidInput(`The list would refuse your own address ${address}. Allow it first.`);
+    return { ...content, [ALLOWED_ADDRESSES]: list };
+  });
+}

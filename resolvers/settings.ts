@@ -1,0 +1,225 @@
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import {
+  assertRouterSettings,
+  OWNED_SECTIONS,
+  type SectionUpdates,
+  UPDATED_SECTIONS,
+  updatedContent,
+} from '../src/domain/settings/config-update.ts';
+import { FIXED_FIELDS, GENERAL_FIELDS, type GeneralField } from '../src/domain/settings/general-fields.ts';
+import {
+  assertRemovable,
+  assertWritable,
+  type DeclaredConfig,
+  GENERAL,
+  isDeclared,
+  rowOf,
+  type SettingView,
+  viewOf,
+} from '../src/domain/settings/ownership.ts';
+import { shown } from '../src/domain/settings/redaction.ts';
+import { SHARED, SHARED_FIELDS, type SharedField, sharedValue } from '../src/domain/settings/shared-fields.ts';
+import { type Content, withoutNulls } from '../src/domain/settings/stored-section.ts';
+import { isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
+import { tenantAdmin, tenantViewer } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SettingsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
+
+/** A setting of the list: of `general_settings`, or one of the few of `litellm_settings` beside them. */
+export interface ListedSetting {
+  readonly view: SettingView;
+  readonly field: GeneralField | SharedField;
+  /** Whether the database has it: null when nothing sets it. */
+  readonly isStored: boolean | null;
+}
+
+const unknownField = (name: string): InvalidInput => new InvalidInput(`Invalid field=${name} passed in.`);
+
+/** Values as the caller may see them. */
+function shownTo(scope: Scope<SettingsPlatform>, view: SettingView): SettingView {
+  const reader = readerOf(scope);
+  const { name, declaredValue, effectiveValue, ignoredStoredValue } = view;
+  return {
+    ...view,
+    declaredValue: shown(name, declaredValue, reader),
+    effectiveValue: shown(name, effectiveValue, reader),
+    ignoredStoredValue: shown(name, ignoredStoredValue, reader),
+  };
+}
+
+function listedSetting(
+  scope: Scope<SettingsPlatform>,
+  { config, stored }: SettingsState,
+  { section, name, field }: { readonly section: string; readonly name: string; readonly field: ListedSetting['field'] },
+): ListedSetting {
+  const view = viewOf(config, stored, section, name);
+  const isInRow = Object.hasOwn(stored.get(rowOf(section, name)) ?? {}, name);
+  const isStored = isInRow ? true : view.effectiveValue === null ? null : false;
+  return { view: shownTo(scope, view), field, isStored };
+}
+
+/** Lists the settings that can be changed at runtime, with their owners. Secrets are hidden. */
+export const listSettings = operation({
+  name: 'listSettings',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<readonly ListedSetting[]> {
+    const state = await settingsState(scope);
+    const general = [...GENERAL_FIELDS]
+      .filter(([, { isListed }]) => isListed)
+      .map(([name, field]) => ({ section: GENERAL, name, field }));
+    const shared = Object.entries(SHARED_FIELDS).map(([name, field]) => ({ section: SHARED, name, field }));
+    return [...general, ...shared].map((one) => listedSetting(scope, state, one));
+  },
+});
+
+/** Reads one general setting. Throws InvalidInput for an unknown one, and for one that nothing sets. */
+export const getSetting = operation({
+  name: 'getSetting',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<SettingView> {
+    if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
+    const { config, stored } = await settingsState(scope);
+    const view = viewOf(config, stored, GENERAL, name);
+    if (view.source === 'unset') throw new InvalidInput(`Field name=${name} is not set`);
+    return shownTo(scope, view);
+  },
+});
+
+/** A section with its stored settings, or the name of a setting that has no section of its own. */
+export type StoredResult =
+  | { readonly section: string; readonly content: Content }
+  | { readonly name: string; readonly reset: boolean };
+
+const shownContent = (scope: Scope<SettingsPlatform>, content: Content): Content =>
+  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, shown(name, value, readerOf(scope))]));
+
+/**
+ * Stores a setting. Throws InvalidInput for an unknown setting and for a value of a wrong type, OwnedByFile when the
+ * configuration file declares another value.
+ */
+export const updateSetting = operation({
+  name: 'updateSetting',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<SettingsPlatform>,
+    { name, value }: { readonly name: string; readonly value: unknown },
+  ): Promise<StoredResult> {
+    const shared = SHARED_FIELDS[name];
+    if (shared !== undefined)
+      return storeShared(scope, { name, value: sharedValue(name, shared, value), reset: false });
+    const field = GENERAL_FIELDS.get(name);
+    if (field === undefined) throw unknownField(name);
+    if (!isOfKind(field.kind, value))
+      throw new InvalidInput(`Invalid type of field value=${typeNameOf(value)} passed in.`);
+    const { config, stored } = await settingsState(scope);
+    assertWritable(config, stored, { section: GENERAL, writes: [{ name, value }] });
+    assertNotFixed(config, [name]);
+    const row = rowOf(GENERAL, name);
+    const content = await storeSettings(scope, row, (before) => ({ ...before, [name]: value }));
+    return { section: GENERAL, content: shownContent(scope, row === GENERAL ? content : { [name]: value }) };
+  },
+});
+
+/** Throws InvalidInput for settings that a running process cannot take, where the file does not declare them. */
+function assertNotFixed(config: DeclaredConfig, names: readonly string[]): void {
+  const fixed = names.find((name) => FIXED_FIELDS.has(name) && !isDeclared(config, GENERAL, name));
+  if (fixed !== undefined) throw new InvalidInput(`${fixed} is read at the start only and cannot be stored.`);
+}
+
+async function storeShared(
+  scope: Scope<SettingsPlatform>,
+  { name, value, reset }: { readonly name: string; readonly value: unknown; readonly reset: boolean },
+): Promise<StoredResult> {
+  const { config, stored } = await settingsState(scope);
+  assertWritable(config, stored, { section: SHARED, writes: [{ name, value }] });
+  await storeSettings(scope, SHARED, (before) => ({ ...before, [name]: value }));
+  return { name, reset };
+}
+
+/**
+ * Removes a stored setting. Throws InvalidInput for an unknown one and where nothing is stored, OwnedByFile when the
+ * configuration file declares it.
+ */
+export const removeSetting = operation({
+  name: 'removeSetting',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<StoredResult> {
+    const shared = SHARED_FIELDS[name];
+    if (shared !== undefined) return storeShared(scope, { name, value: shared.defaultValue, reset: true });
+    if (!GENERAL_FIELDS.has(name)) throw unknownField(name);
+    const { config, stored } = await settingsState(scope);
+    assertRemovable(config, stored, GENERAL, name);
+    const without = ({ [name]: _removed, ...rest }: Content): Content => rest;
+    const row = rowOf(GENERAL, name);
+    if (!stored.has(row)) throw new InvalidInput(`Field name=${name} not in config`);
+    const content = await storeSettings(scope, row, without);
+    return { section: GENERAL, content: row === GENERAL ? shownContent(scope, content) : {} };
+  },
+});
+
+/**
+ * Stores settings of several sections. Nulls are ignored; other sent settings replace stored ones. Throws InvalidInput for
+ * unknown router settings, and OwnedByFile before anything is stored.
+ */
+export const updateConfiguration = operation({
+  name: 'updateConfiguration',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, updates: SectionUpdates): Promise<void> {
+    if (updates.router_settings !== undefined) assertRouterSettings(withoutNulls(updates.router_settings));
+    const { config, stored } = await settingsState(scope);
+    for (const section of OWNED_SECTIONS) {
+      const sent = updates[section as keyof SectionUpdates];
+      const writes = Object.entries(withoutNulls(sent ?? {})).map(([name, value]) => ({ name, value }));
+      assertWritable(config, stored, { section, writes });
+    }
+    assertNotFixed(config, Object.keys(withoutNulls(updates.general_settings ?? {})));
+    for (const section of UPDATED_SECTIONS) {
+      const sent = updates[section];
+      if (sent !== undefined)
+        await storeSettings(scope, section, (before) => ({ ...before, ...updatedContent(section, sent, before) }));
+    }
+  },
+});
+
+/** The configuration in force as YAML: the file, and stored settings where it is silent. Secrets are hidden. */
+export const readConfiguration = operation({
+  name: 'readConfiguration',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<string> {
+    const { config, stored } = await settingsState(scope);
+    const content: Record<string, unknown> = { ...config.declared };
+    for (const section of UPDATED_SECTIONS) {
+      const own = config.declared[section];
+      const beside = withoutNulls(stored.get(section) ?? {});
+      const merged = { ...beside, ...(typeof own === 'object' ? own : {}) };
+      if (Object.keys(merged).length > 0) content[section] = merged;
+    }
+    return scope.platform.configuration.toYaml(shownContent(scope, content));
+  },
+});
+
+export interface RemovedCallback {
+  readonly removed: string;
+  /** Callbacks that stay active. */
+  readonly remaining: readonly string[];
+}
+
+/** Removes a stored callback. Throws NotFound, and OwnedByFile for callbacks of the configuration file. */
+export const removeCallback = operation({
+  name: 'removeCallback',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<RemovedCallback> {
+    const { config, stored } = await settingsState(scope);
+    const { effectiveValue } = viewOf(config, stored, SHARED, 'success_callback');
+    const active = Array.isArray(effectiveValue) ? effectiveValue.map(String) : [];
+    const wanted = name.toLowerCase();
+    if (!active.includes(wanted))
+      throw new NotFound('callback', name, `Callback '${name}' not found in active configuration`);
+    const remaining = active.filter((one) => one !== wanted);
+    assertWritable(config, stored, { section: SHARED, writes: [{ name: 'success_callback', value: remaining }] });
+    await storeSettings(scope, SHARED, (before) => ({ ...before, success_callback: remaining }));
+    return { removed: name, remaining };
+  },
+});

@@ -1,0 +1,138 @@
+import type { SettingView } from '../src/domain/settings/ownership.ts';
+import type { SectionUpdates } from '../src/domain/settings/config-update.ts';
+import {
+  getSetting,
+  listSettings,
+  removeCallback,
+  removeSetting,
+  readConfiguration,
+  type StoredResult,
+  updateConfiguration,
+  updateSetting,
+} from '../resolvers/settings.ts';
+import {
+  fields,
+  type FieldReader,
+  given,
+  literal,
+  members,
+  object,
+  parseObject,
+  requiredText,
+  requiredValue,
+} from './http/body-fields.ts';
+import { query, requiredLiteral, requiredText as requiredParameter } from './http/query.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
+import { renderListed } from './setting-rows.ts';
+
+const GENERAL = 'general_settings';
+
+const parseListQuery = query({ config_type: requiredLiteral(GENERAL) });
+const parseNameQuery = query({ field_name: requiredParameter });
+const readUpdate = fields({ field_name: requiredText, field_value: requiredValue, config_type: literal(GENERAL) });
+const readRemoval = fields({ field_name: requiredText, config_type: literal(GENERAL) });
+const readCallback = fields({ callback_name: requiredText });
+
+const section: FieldReader<Readonly<Record<string, unknown>> | undefined> = given(object);
+const readSections = members({
+  general_settings: section,
+  litellm_settings: section,
+  router_settings: section,
+  environment_variables: section,
+});
+
+/** The sections that were sent. */
+const parseSections = (body: Uint8Array): SectionUpdates =>
+  Object.fromEntries(Object.entries(readSections(parseObject(body))).filter(([, sent]) => sent !== undefined));
+
+const renderView = ({ name, source, editable, declaredValue, effectiveValue }: SettingView): HttpAnswer =>
+  json({ field_name: name, field_value: source === 'config' ? declaredValue : effectiveValue, source, editable });
+
+function renderStored(result: StoredResult): HttpAnswer {
+  if ('name' in result)
+    return json({ message: `Field ${result.name} ${result.reset ? 'reset' : 'updated'}`, status: 'success' });
+  return json({ param_name: result.section, param_value: result.content, last_run_at: null, reload_revision: 0 });
+}
+
+const ROW = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'detail' },
+} as const;
+const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+const CHANGING = { ...ROW, method: 'POST', answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
+
+/** Settings of the configuration file and the database. */
+export const settingRoutes: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'settings.list',
+    paths: ['/config/list'],
+    answers: [200, 401, 422],
+    parse: ({ search }) => parseListQuery(search),
+    run: (scope) => listSettings(scope, undefined),
+    render: (settings) => json(settings.map(renderListed)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.get',
+    paths: ['/config/field/info'],
+    answers: [200, 400, 401, 422],
+    parse: ({ search }) => ({ name: parseNameQuery(search).field_name }),
+    run: getSetting,
+    render: renderView,
+  }),
+  route({
+    ...CHANGING,
+    name: 'settings.update',
+    paths: ['/config/field/update'],
+    parse({ body }) {
+      const { field_name: name, field_value: value } = readUpdate(body);
+      return { name, value };
+    },
+    run: updateSetting,
+    render: renderStored,
+  }),
+  route({
+    ...CHANGING,
+    name: 'settings.delete',
+    paths: ['/config/field/delete'],
+    parse: ({ body }) => ({ name: readRemoval(body).field_name }),
+    run: removeSetting,
+    render: renderStored,
+  }),
+  route({
+    ...CHANGING,
+    name: 'settings.updateSections',
+    paths: ['/config/update'],
+    failures: { body: 'auth' },
+    answers: [200, 400, 401, 403],
+    parse: ({ body }) => parseSections(body),
+    run: updateConfiguration,
+    render: () => json({ message: 'Config updated successfully' }),
+  }),
+  route({
+    ...READING,
+    name: 'settings.yaml',
+    paths: ['/config/yaml'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: (scope) => readConfiguration(scope, undefined),
+    render: (text) => ({ body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'application/yaml' } }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'settings.deleteCallback',
+    paths: ['/config/callback/delete'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: ({ body }) => ({ name: readCallback(body).callback_name }),
+    run: removeCallback,
+    render: ({ removed, remaining }) =>
+      json({
+        message: `Successfully deleted callback: ${removed}`,
+        removed_callback: removed,
+        remaining_callbacks: remaining,
+      }),
+  }),
+];

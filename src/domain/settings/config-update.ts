@@ -1,0 +1,53 @@
+import { InvalidInput } from '../errors.ts';
+import { type Content, withoutNulls } from './stored-section.ts';
+
+/** Sections that one request changes, in the order in which they are checked. */
+export const UPDATED_SECTIONS = [
+  'general_settings',
+  'litellm_settings',
+  'router_settings',
+  'environment_variables',
+] as const;
+
+/** Sections whose settings the configuration file may own against a request. */
+export const OWNED_SECTIONS: readonly string[] = UPDATED_SECTIONS.filter((name) => name !== 'environment_variables');
+
+export type SectionUpdates = { readonly [Section in (typeof UPDATED_SECTIONS)[number]]?: Content };
+
+const names = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+const ROUTER_KEYS = new Set(
+  names(`
+    alerting_config allowed_fails allowed_fails_policy assistants_config cache_responses caching_groups client_ttl
+    content_policy_fallbacks context_window_fallbacks cooldown_time default_fallbacks default_litellm_params
+    default_max_parallel_requests default_priority deployment_affinity_ttl_seconds disable_cooldowns
+    enable_health_check_routing enable_pre_call_checks enable_tag_filtering enable_weighted_failover fallbacks
+    health_check_staleness_threshold max_fallbacks max_retries model_group_alias model_group_retry_policy num_retries
+    optional_pre_call_checks polling_interval provider_budget_config redis_host redis_password redis_port redis_url
+    retry_after retry_policy router_general_settings routing_groups routing_strategy routing_strategy_args set_verbose
+    stream_timeout tag_filtering_match_any tag_routing_prefix timeout`),
+);
+
+/** Throws InvalidInput for settings that no router has. */
+export function assertRouterSettings(content: Content): void {
+  const unknown = Object.keys(content)
+    .filter((name) => !ROUTER_KEYS.has(name))
+    .toSorted();
+  if (unknown.length > 0) throw new InvalidInput(`Unsupported router settings: ${unknown.join(', ')}`);
+}
+
+/** The settings of a section that a request changes, without nulls. A webhook for alerts turns its alerts on. */
+export function updatedContent(section: string, sent: Content, stored: Content): Content {
+  const content = withoutNulls(sent);
+  if (section === 'general_settings' && content['alert_to_webhook_url'] !== undefined)
+    return { ...content, alerting: united(listOf(content['alerting'] ?? stored['alerting']), ['slack']) };
+  const callbacks = content['success_callback'];
+  if (section !== 'litellm_settings' || !Array.isArray(callbacks)) return content;
+  const lower = callbacks.map((name: unknown) => (typeof name === 'string' ? name.toLowerCase() : name));
+  return { ...content, success_callback: united(listOf(stored['success_callback']), lower) };
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const united = (left: readonly unknown[], right: readonly unknown[]): readonly unknown[] => [
+  ...new Set([...left, ...right]),
+];

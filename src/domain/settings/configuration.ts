@@ -1,0 +1,22 @@
+import type { DeclaredConfig, StoredSections } from './ownership.ts';
+
+/** The configuration in force: the file, and the settings that are stored beside it. */
+export interface Configuration {
+  /** The configuration file as it was last read. */
+  current(): DeclaredConfig;
+  /** Stored settings as this process last read them; empty while settings are not stored. */
+  stored(): StoredSections;
+  /** Reads the stored settings again and applies them. Throws Unavailable. */
+  refresh(): Promise<void>;
+  /** Whether models and settings of the dashboard may be stored (`store_model_in_db`). */
+  readonly storesModels: boolean;
+  /** A value as YAML. */
+  toYaml(value: unknown): string;
+}
+
+/** Settings that were changed at runtime, or by a new configuration file. */
+export interface SettingsChange {
+  readonly at: Date;
+  /** Section and names of the changed settings. */
+  readonly changed: readonly { readonly section: string; readonly name: string }[];
+}

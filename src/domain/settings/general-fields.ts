@@ -1,0 +1,104 @@
+import type { ValueKind } from './value-kinds.ts';
+
+/** A setting of `general_settings` that can be read and written by name. */
+export interface GeneralField {
+  readonly kind: ValueKind;
+  readonly description: string;
+  /** The built-in value; null for none. */
+  readonly defaultValue: unknown;
+  /** Whether `/config/list` has it. */
+  readonly isListed: boolean;
+}
+
+type Row = readonly [kind: ValueKind, description: string, defaultValue?: unknown];
+
+/** In the order of `/config/list`. */
+const LISTED: Readonly<Record<string, Row>> = {
+  max_in_flight_requests_per_worker: ['integer', 'Most requests that one process serves at once.'],
+  max_queued_requests_per_worker: ['integer', 'Most requests that wait for a process.'],
+  admission_queue_timeout_seconds: ['number', 'Longest wait of a request for a process, in seconds.', 1],
+  max_parallel_requests: ['integer', 'Most parallel requests of each key.'],
+  global_max_parallel_requests: ['integer', 'Most parallel requests of the whole installation.'],
+  user_api_key_cache_max_size: ['integer', 'Most keys that a process keeps in memory.'],
+  max_request_size_mb: ['integer', 'Largest request body, in MiB. A larger one is refused.'],
+  max_batch_file_size_mb: ['integer', 'Largest input file of a batch, in MiB.'],
+  max_batch_file_records: ['integer', 'Most lines in the input file of a batch.'],
+  max_batch_file_uploads_per_day: ['integer', 'Most input files of batches that a key uploads in one UTC day.'],
+  max_file_downloads_per_minute: ['integer', 'Most downloads of one file by one key in a minute.'],
+  max_file_size_mb: ['integer', 'Largest uploaded file, in MiB.'],
+  allowed_file_extensions: ['list', 'Extensions of the only files that may be uploaded. An empty list allows none.'],
+  blocked_file_extensions: ['list', 'Extensions of files that may not be uploaded.'],
+  max_response_size_mb: ['integer', 'Largest answer, in MiB.'],
+  proxy_config_reload_interval_seconds: [
+    'integer',
+    'Interval at which stored settings are read again, in seconds.',
+    30,
+  ],
+  cancel_on_disconnect: ['flag', 'Cancels the upstream call when the client leaves.'],
+  pass_through_endpoints: ['objects', 'Paths that are forwarded to an address without translation.'],
+  transcribe_media_buckets: ['list', 'Buckets that keys of others than administrators may use for transcription.'],
+  store_prompts_in_spend_logs: ['flag', 'Stores prompts and answers with the records of calls.'],
+  disable_auto_add_proxy_admin_to_teams: ['flag', 'An administrator who creates a team does not become its member.'],
+  maximum_spend_logs_retention_period: ['text', 'Age at which records of calls are deleted, such as `30d`.'],
+  maximum_health_check_retention_period: ['text', 'Age at which results of health checks are deleted.'],
+  maximum_daily_tag_spend_retention_period: ['text', 'Age at which the daily spend of tags is deleted.'],
+  maximum_spend_logs_cleanup_batch_size: ['integer', 'Rows that one statement of the cleanup deletes.'],
+  maximum_spend_logs_cleanup_max_batches: ['integer', 'Most statements of one run of the cleanup.'],
+  maximum_spend_logs_cleanup_run_budget: ['text', 'Longest run of the cleanup, such as `10m`.'],
+  maximum_spend_logs_cleanup_batch_timeout: ['text', 'Longest statement of the cleanup, such as `30s`.'],
+  mcp_internal_ip_ranges: ['list', 'Address blocks that count as internal for MCP servers.'],
+  mcp_allowed_clients: ['map', 'MCP client applications that may connect, by name.'],
+  mcp_client_id_header: ['text', 'Header that names the MCP client application of a request.'],
+  mcp_trusted_proxy_ranges: ['list', 'Address blocks of proxies in front of MCP routes.'],
+  mcp_xff_num_trusted_hops: ['integer', 'Trusted entries of `X-Forwarded-For` on MCP routes.'],
+  mcp_prefer_client_id_metadata_document: [
+    'flag',
+    'Identifies the gateway to MCP authorization servers by its metadata document.',
+  ],
+  store_model_in_db: ['flag', 'Stores models and further settings in the database.'],
+  forward_client_headers_to_llm_api: ['flag', 'Forwards headers of clients to upstreams.'],
+  mcp_required_fields: ['list', 'Fields that a submitted MCP server must have.'],
+  apply_user_budget_to_team_keys: ['flag', 'Counts calls with team keys against the budget of their user, too.'],
+};
+
+const UNLISTED: Readonly<Record<string, Row>> = {
+  alert_to_webhook_url: ['map', 'Webhook of each type of alert.'],
+  alert_types: ['list', 'Types of alerts that are sent.'],
+  alerting: ['list', 'Where alerts are sent.'],
+  alerting_args: ['map', 'Details of alerts.'],
+  alerting_threshold: ['number', 'Seconds after which a request counts as slow.'],
+  allow_user_auth: ['flag', 'Accepts keys of users.'],
+  allowed_routes: ['list', 'Paths that keys may call.'],
+  background_health_checks: ['flag', 'Probes deployments periodically.'],
+  completion_model: ['text', 'Model of every chat request.'],
+  custom_auth: ['text', 'Module that authenticates callers.'],
+  database_connection_pool_limit: ['integer', 'Most connections to the database.'],
+  database_connection_timeout: ['number', 'Longest wait for a connection to the database, in seconds.'],
+  database_url: ['text', 'Address of the database.'],
+  health_check_interval: ['integer', 'Interval of the probes of deployments, in seconds.'],
+  infer_model_from_keys: ['flag', 'Offers the models of vendors whose keys are set.'],
+  key_management_system: ['text', 'System that has the secrets.'],
+  master_key: ['text', 'Admin key.'],
+  plugins: ['objects', 'Extensions and their keys.'],
+  pass_through_request_timeout: ['number', 'Longest wait for the upstream of a forwarded path, in seconds.'],
+  proxy_budget_rescheduler_max_time: ['integer', 'Longest interval between resets of budgets, in seconds.'],
+  proxy_budget_rescheduler_min_time: ['integer', 'Shortest interval between resets of budgets, in seconds.'],
+  ui_access_mode: ['any', 'Who may open the dashboard.'],
+  use_azure_key_vault: ['flag', 'Reads secrets from Azure Key Vault.'],
+  use_google_kms: ['flag', 'Reads secrets from Google KMS.'],
+};
+
+const fieldsOf = (rows: Readonly<Record<string, Row>>, isListed: boolean): [string, GeneralField][] =>
+  Object.entries(rows).map(([name, [kind, description, defaultValue = null]]) => [
+    name,
+    { kind, description, defaultValue, isListed },
+  ]);
+
+/** Every setting of `general_settings` that the routes know, those of the list first. */
+export const GENERAL_FIELDS: ReadonlyMap<string, GeneralField> = new Map([
+  ...fieldsOf(LISTED, true),
+  ...fieldsOf(UNLISTED, false),
+]);
+
+/** Settings that a running process cannot take. */
+export const FIXED_FIELDS: ReadonlySet<string> = new Set(['master_key', 'database_url']);

@@ -1,0 +1,181 @@
+import { DomainError } from '../errors.ts';
+import { sameValue } from '../catalog/same-value.ts';
+import type { Content, StoredSection } from './stored-section.ts';
+
+/** The configuration file. A section that it does not have is empty. */
+export interface DeclaredConfig {
+  /** The file as it was named at the start; null without one. */
+  readonly file: string | null;
+  /** Every section as the file declares it: references to variables are not resolved. */
+  readonly declared: Readonly<Record<string, unknown>>;
+  /** The same with resolved references; a variable that is not set is null. */
+  readonly resolved: Readonly<Record<string, unknown>>;
+  /** File and line that declare a setting. */
+  placeOf(section: string, name: string): { readonly source: string; readonly line: number | null };
+}
+
+/** Where the value of a setting comes from. `unset`: from nowhere; `default`: it is built in. */
+type SettingSource = 'config' | 'db' | 'default' | 'unset';
+
+/** A setting of the file or the database. */
+export interface SettingView {
+  readonly section: string;
+  readonly name: string;
+  readonly source: SettingSource;
+  /** Whether it can be changed at runtime: the file does not declare it. */
+  readonly editable: boolean;
+  /** As the file declares it, references not resolved; undefined when it does not. */
+  readonly declaredValue: unknown;
+  /** What holds; null for nothing. */
+  readonly effectiveValue: unknown;
+  /** A stored value that the file overrides, and that differs from it; undefined without one. */
+  readonly ignoredStoredValue: unknown;
+}
+
+/** Settings of `general_settings` that are stored with the settings of the dashboard. */
+const STORED_WITH_UI: ReadonlySet<string> = new Set([
+  'allow_public_health_readiness_details',
+  'forward_client_headers_to_llm_api',
+  'forward_llm_provider_auth_headers',
+  'disable_agents_for_internal_users',
+  'allow_agents_for_team_admins',
+  'disable_vector_stores_for_internal_users',
+  'allow_vector_stores_for_team_admins',
+  'disable_custom_api_keys',
+  'disable_key_generate_for_org_admin',
+  'team_admin_editable_team_fields',
+  'disable_model_add_for_internal_users',
+]);
+
+/** Settings that the file and the database have side by side: the file never owns them. */
+const SHARED: ReadonlySet<string> = new Set(['pass_through_endpoints']);
+
+export const GENERAL = 'general_settings';
+const UI_SETTINGS = 'ui_settings';
+
+/** Stored settings by the name of their section. */
+export type StoredSections = ReadonlyMap<string, Content>;
+
+export const sectionsOf = (rows: readonly StoredSection[]): StoredSections =>
+  new Map(rows.map(({ id, content }) => [id, content]));
+
+const isMap = (value: unknown): value is Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A section of the file; empty when the file does not have it. */
+const sectionOf = (content: Readonly<Record<string, unknown>>, section: string): Content => {
+  const found = content[section];
+  return isMap(found) ? found : {};
+};
+
+/** Whether the file declares a setting, also as null. */
+export const isDeclared = ({ declared }: DeclaredConfig, section: string, name: string): boolean =>
+  !SHARED.has(name) && Object.hasOwn(sectionOf(declared, section), name);
+
+/** The row that holds the stored value of a setting. */
+export const rowOf = (section: string, name: string): string =>
+  section === GENERAL && STORED_WITH_UI.has(name) ? UI_SETTINGS : section;
+
+const isUnset = (value: unknown): boolean => value === undefined || value === null;
+
+/** A setting with its owner. */
+export function viewOf(config: DeclaredConfig, stored: StoredSections, section: string, name: string): SettingView {
+  const storedValue = stored.get(rowOf(section, name))?.[name];
+  const isSet = !isUnset(storedValue);
+  if (!isDeclared(config, section, name)) {
+    const effectiveValue = isSet ? storedValue : null;
+    const source = isSet ? 'db' : 'unset';
+    return {
+      section,
+      name,
+      source,
+      editable: true,
+      declaredValue: undefined,
+      effectiveValue,
+      ignoredStoredValue: undefined,
+    };
+  }
+  const declaredValue = sectionOf(config.declared, section)[name];
+  const effectiveValue = sectionOf(config.resolved, section)[name] ?? null;
+  const isIgnored = isSet && !sameValue(storedValue, effectiveValue) && !sameValue(storedValue, declaredValue);
+  return {
+    section,
+    name,
+    source: 'config',
+    editable: false,
+    declaredValue,
+    effectiveValue,
+    ignoredStoredValue: isIgnored ? storedValue : undefined,
+  };
+}
+
+/** A runtime write to settings that the configuration file declares. */
+export class OwnedByFile extends DomainError {
+  readonly code = 'CONFLICT';
+  readonly section: string;
+  /** The declared settings, sorted. */
+  readonly keys: readonly string[];
+  /** Those of them with a stored value that is ignored. */
+  readonly ignored: readonly string[];
+  /** How to change them. */
+  readonly resolution: string;
+  constructor(views: readonly [SettingView, ...SettingView[]], config: DeclaredConfig) {
+    const sorted = views.toSorted((left, right) => (left.name < right.name ? -1 : 1));
+    const keys = sorted.map(({ name }) => name);
+    const ignored = sorted.filter((view) => view.ignoredStoredValue !== undefined).map(({ name }) => name);
+    super(refusalText(views[0].section, keys, ignored));
+    this.name = 'OwnedByFile';
+    this.section = views[0].section;
+    this.keys = keys;
+    this.ignored = ignored;
+    this.resolution = resolutionOf(views[0].section, keys, config);
+  }
+}
+
+function refusalText(section: string, keys: readonly string[], ignored: readonly string[]): string {
+  const named = keys.map((key) => `'${key}'`).join(', ');
+  const subject = keys.length === 1 ? `${section} key ${named} is` : `${section} keys ${named} are`;
+  const refusal = `${subject} set in the config file, so only the file can change ${keys.length === 1 ? 'it' : 'them'}.`;
+  if (ignored.length === 0) return refusal;
+  return `${refusal} The database has another value for ${ignored.join(', ')}, which is ignored.`;
+}
+
+function resolutionOf(section: string, keys: readonly string[], config: DeclaredConfig): string {
+  const pronoun = keys.length === 1 ? 'it' : 'them';
+  const places = new Set(
+    keys.map((key) => {
+      const { source, line } = config.placeOf(section, key);
+      return line === null ? source : `${source}:${line}`;
+    }),
+  );
+  return `edit ${[...places].join(', ')} to change ${pronoun}, or remove ${pronoun} from the file to store ${pronoun} in the database`;
+}
+
+/** A new value of a setting. */
+export interface SettingWrite {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/**
+ * Throws OwnedByFile when the file declares one of the settings with another value. The effective value may be written: it
+ * changes nothing.
+ */
+export function assertWritable(
+  config: DeclaredConfig,
+  stored: StoredSections,
+  { section, writes }: { readonly section: string; readonly writes: readonly SettingWrite[] },
+): void {
+  const refused = writes.flatMap(({ name, value }) => {
+    if (!isDeclared(config, section, name)) return [];
+    const view = viewOf(config, stored, section, name);
+    return sameValue(view.effectiveValue, value) ? [] : [view];
+  });
+  const [first, ...more] = refused;
+  if (first !== undefined) throw new OwnedByFile([first, ...more], config);
+}
+
+/** Throws OwnedByFile when the file declares the setting, whatever its value is. */
+export function assertRemovable(config: DeclaredConfig, stored: StoredSections, section: string, name: string): void {
+  if (isDeclared(config, section, name)) throw new OwnedByFile([viewOf(config, stored, section, name)], config);
+}

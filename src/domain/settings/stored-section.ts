@@ -1,0 +1,27 @@
+import type { Authored, Stamps } from '../row-store.ts';
+
+/** Settings by name. */
+export type Content = Readonly<Record<string, unknown>>;
+
+/** Settings of one section that are stored in the database. Its id is the name of the section. */
+export interface StoredSection extends Stamps {
+  readonly id: string;
+  readonly content: Content;
+}
+
+/** Stored settings by section. */
+export interface SettingsStore {
+  /** The settings of a section; null when nothing of it was ever stored. */
+  find(section: string): Promise<StoredSection | null>;
+  all(): Promise<readonly StoredSection[]>;
+  /**
+   * Changes a section in one transaction, and creates it when it is not stored yet: `change` gets its settings, none for
+   * a new section, and returns the new ones. Concurrent changes of one section run one after another. Throws whatever
+   * `change` throws.
+   */
+  change(section: string, change: (content: Content) => Content, about: Authored): Promise<StoredSection>;
+}
+
+/** Settings without those that are null: a stored null clears a setting. */
+export const withoutNulls = (content: Content): Content =>
+  Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null && value !== undefined));

@@ -1,0 +1,50 @@
+import { Conflict, Unavailable } from '../../domain/errors.ts';
+import { type Authored, newStamps } from '../../domain/row-store.ts';
+import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore } from '../database/row-store.ts';
+import { SettingsSectionEntity } from './entities/settings-section.ts';
+
+/** Attempts of a change of a section that others create and remove. */
+const ATTEMPTS = 5;
+
+/** Stored settings in the database, one row for each section. */
+export function createSettingsStore(database: Database): SettingsStore {
+  const rows = createRowStore<StoredSection, null, 'created_at'>(database, {
+    entity: SettingsSectionEntity,
+    noun: 'section of the settings',
+    where: () => [],
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `The section ${id} exists.`,
+  });
+
+  async function added(id: string, content: Content, about: Authored): Promise<StoredSection | null> {
+    const row = { id, content, ...newStamps(about) };
+    try {
+      await rows.add(row);
+      return row;
+    } catch (error) {
+      if (error instanceof Conflict) return null;
+      throw error;
+    }
+  }
+
+  return {
+    find: (section) => rows.find(section),
+    all: () => rows.all(null),
+    async change(section, change, about) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const done = await rows.change(section, (row) => ({
+          ...row,
+          content: change(row.content),
+          updatedAt: about.now,
+          updatedBy: about.by,
+        }));
+        if (done !== null) return done.after;
+        const created = await added(section, change({}), about);
+        if (created !== null) return created;
+      }
+      throw new Unavailable(`The settings ${section} are being changed by others. Try again.`);
+    },
+  };
+}

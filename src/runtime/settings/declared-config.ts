@@ -1,0 +1,18 @@
+import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
+import type { ConfigDocument } from './config-document.ts';
+import { resolveReferences } from './config-references.ts';
+
+/** The configuration file as the owner of what it declares. */
+export function declaredConfigOf(
+  document: ConfigDocument,
+  file: string | null,
+  env: NodeJS.ProcessEnv,
+): DeclaredConfig {
+  const resolved = resolveReferences(document.declared, [], (_path, name) => env[name] ?? null);
+  return {
+    file,
+    declared: document.declared,
+    resolved: resolved as DeclaredConfig['resolved'],
+    placeOf: (section, name) => document.placeOf([section, name]),
+  };
+}

@@ -1,0 +1,61 @@
+import { stringify } from 'yaml';
+import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
+import type { Configuration } from '../../domain/settings/configuration.ts';
+import { type DeclaredConfig, sectionsOf, type StoredSections } from '../../domain/settings/ownership.ts';
+import type { SettingsStore } from '../../domain/settings/stored-section.ts';
+import { isAmong, proxyFault } from '../network/client-network.ts';
+
+/** The configuration in force in this process, and the addresses it allows. */
+export interface RunningConfiguration extends Configuration {
+  readonly allowedAddresses: AllowedAddresses;
+  /** Replaces the configuration file. */
+  declare(config: DeclaredConfig): void;
+  /** Calls `listener` after the file or the stored settings were read again; returns how to stop that. */
+  onChange(listener: () => void): () => void;
+}
+
+export function createConfiguration({
+  declared,
+  store,
+  storesModels,
+}: {
+  readonly declared: DeclaredConfig;
+  readonly store: SettingsStore;
+  readonly storesModels: boolean;
+}): RunningConfiguration {
+  let config = declared;
+  let stored: StoredSections = new Map();
+  let allowed = allowedList(config, stored);
+  const listeners = new Set<() => void>();
+
+  function changed(): void {
+    allowed = allowedList(config, stored);
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    current: () => config,
+    stored: () => stored,
+    storesModels,
+    toYaml: (value) => stringify(value),
+    async refresh() {
+      stored = sectionsOf(await store.all());
+      changed();
+    },
+    declare(next) {
+      config = next;
+      changed();
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    allowedAddresses: {
+      isAddress: (text) => proxyFault(text) === null,
+      covers: isAmong,
+      assertAllowed(address) {
+        if (allowed !== null && !isAmong(allowed, address)) throw addressRefusal(address);
+      },
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Incoming } from '../../rest-shims/http/outgoing.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { createClientAddresses } from '../runtime/network/client-network.ts';
+import { createConfiguration, type RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import { createSealedSettings } from '../runtime/stored-settings/sealed-settings.ts';
+import type { StartContext } from './context.ts';
+
+/** Names the address that a request comes from. */
+type AddressOf = ReturnType<typeof createClientAddresses>;
+
+export interface ComposedSettings {
+  /** The stores with sealed settings. */
+  readonly stores: Stores;
+  readonly configuration: RunningConfiguration;
+  readonly addressOf: AddressOf;
+  /** Throws Forbidden for a request from an address that may not call. */
+  readonly admit: (request: Pick<Incoming, 'headers' | 'socket'>) => void;
+}
+
+/** The configuration file and the stored settings beside it. */
+export async function composeSettings({ settings }: StartContext, unsealed: Stores): Promise<ComposedSettings> {
+  const stores = { ...unsealed, settings: createSealedSettings(unsealed.settings, settings.masterKey) };
+  const configuration = createConfiguration({
+    declared: settings.config,
+    store: stores.settings,
+    storesModels: settings.storesModels,
+  });
+  await configuration.refresh();
+  const addressOf = createClientAddresses(settings.trustedProxies);
+  return {
+    stores,
+    configuration,
+    addressOf,
+    admit: ({ headers, socket }) =>
+      configuration.allowedAddresses.assertAllowed(
+        addressOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
+      ),
+  };
+}

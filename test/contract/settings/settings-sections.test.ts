@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { detail, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+
+const client = tenancyClient({
+  config: {
+    general_settings: { max_parallel_requests: 100, max_response_size_mb: 'os.environ/SIZE_OF_TEST' },
+    litellm_settings: { drop_params: true },
+  },
+  env: { SIZE_OF_TEST: '77' },
+});
+const info = (name: string) => client.get(`/config/field/info?field_name=${name}`);
+const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
+
+/** The refusal of a write to what the file declares; the file is in a temporary folder. */
+const refusal = (body: Json): Json => {
+  const own = body['detail'] as Json;
+  return { ...own, resolution: String(own['resolution']).replace(/edit \S*\//, 'edit ') };
+};
+
+const missing = (place: string, ...names: readonly string[]) => ({
+  detail: names.map((name) => ({ type: 'missing', loc: [place, name], msg: 'Field required' })),
+});
+
+describe('settings.updateSections', () => {
+  const post = (body: unknown, key?: string) => client.post('/config/update', body, key);
+  const UPDATED = { status: 200, body: { message: 'Config updated successfully' } };
+
+  it('200: stores the sent sections and unites callbacks', async () => {
+    expect(await post({})).toEqual(UPDATED);
+    expect(await post({ litellm_settings: { success_callback: ['Langfuse'] } })).toEqual(UPDATED);
+    expect(await post({ litellm_settings: { success_callback: ['s3'], set_verbose: null } })).toEqual(UPDATED);
+    expect(await post({ environment_variables: { LANGFUSE_SECRET_KEY: 'plain-text-secret' } })).toEqual(UPDATED);
+    const yaml = await yamlText();
+    expect(yaml).toContain('- langfuse\n    - s3');
+    expect(yaml).not.toContain('set_verbose');
+  });
+
+  it('400: unknown router settings, and everything that the file declares, before anything is stored', async () => {
+    expect(await post({ router_settings: { zzz: 1, num_retries: 2 } })).toEqual({
+      status: 400,
+      body: {
+        error: { message: 'Unsupported router settings: zzz', type: 'auth_error', param: 'None', code: '400' },
+      },
+    });
+    const sent = { general_settings: { max_file_downloads_per_minute: 3 }, litellm_settings: { drop_params: false } };
+    const { status, body } = await post(sent);
+    const error = body['error'] as Json;
+    expect({ status, ...error, message: refusal({ detail: JSON.parse(String(error['message'])) }) }).toEqual({
+      status: 400,
+      message: {
+        error: "litellm_settings key 'drop_params' is set in the config file, so only the file can change it.",
+        keys: ['drop_params'],
+        section: 'litellm_settings',
+        stored_database_values_ignored: [],
+        resolution: 'edit config.yaml:5 to change it, or remove it from the file to store it in the database',
+      },
+      type: 'auth_error',
+      param: 'None',
+      code: '400',
+    });
+    expect((await info('max_file_downloads_per_minute')).status).toBe(400);
+  });
+
+  it('401: without a key', async () => {
+    expect(await post({}, '')).toEqual(NO_KEY);
+  });
+
+  it('403: with the key of a read-only administrator', async () => {
+    expect((await post({}, await viewer())).status).toBe(403);
+  });
+});
+
+async function yamlText(key?: string): Promise<string> {
+  const { url, adminKey } = client.app();
+  const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${key ?? adminKey}` } });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/yaml']);
+  return answer.text();
+}
+
+describe('settings.yaml', () => {
+  it('200: the configuration in force, without secrets', async () => {
+    const text = await yamlText(await viewer());
+    expect(text).toContain('max_parallel_requests: 100');
+    expect(text).toContain('max_response_size_mb: os.environ/SIZE_OF_TEST');
+    expect(text).not.toContain('plain-text-secret');
+    expect(text).not.toContain('upstream-secret');
+  });
+
+  it('401: without a key', async () => {
+    expect(await client.get('/config/yaml', '')).toEqual(NO_KEY);
+  });
+});
+
+describe('settings.deleteCallback', () => {
+  const drop = (callback_name: string, key?: string) => client.post('/config/callback/delete', { callback_name }, key);
+
+  it('200: removes a stored callback', async () => {
+    await client.post('/config/update', { litellm_settings: { success_callback: ['datadog'] } });
+    const { status, body } = await drop('Datadog');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ message: 'Successfully deleted callback: Datadog', removed_callback: 'Datadog' });
+    expect((await drop('datadog')).status).toBe(404);
+  });
+
+  it('401: without a key', async () => {
+    expect(await drop('s3', '')).toEqual(NO_KEY);
+  });
+
+  it('403: with the key of a read-only administrator', async () => {
+    expect((await drop('s3', await viewer())).status).toBe(403);
+  });
+
+  it('404: a callback that is not active', async () => {
+    expect(await drop('zzz')).toEqual(detail(404, "Callback 'zzz' not found in active configuration"));
+  });
+
+  it('422: without a name', async () => {
+    expect(await client.post('/config/callback/delete', {})).toEqual({
+      status: 422,
+      body: missing('body', 'callback_name'),
+    });
+  });
+});

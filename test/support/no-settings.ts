@@ -1,0 +1,28 @@
+import type { SettingsPlatform } from '../../resolvers/operation/platform.ts';
+import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
+
+/** No configuration file. */
+const NO_CONFIG: DeclaredConfig = {
+  file: null,
+  declared: {},
+  resolved: {},
+  placeOf: () => ({ source: 'config file', line: null }),
+};
+
+const refuse = (): never => {
+  throw new Error('Stored settings are tested with a real store.');
+};
+
+/** The settings of a test that has none. */
+export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> = {
+  configuration: {
+    current: () => NO_CONFIG,
+    stored: () => new Map(),
+    refresh: async () => {},
+    storesModels: true,
+    toYaml: refuse,
+  },
+  allowedAddresses: { isAddress: () => true, covers: () => true, assertAllowed() {} },
+};
+
+export const noSettingsStore: SettingsPlatform['stores']['settings'] = { find: refuse, all: refuse, change: refuse };

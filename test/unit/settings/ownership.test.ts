@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import {
+  assertRemovable,
+  assertWritable,
+  type DeclaredConfig,
+  OwnedByFile,
+  viewOf,
+} from '../../../src/domain/settings/ownership.ts';
+import { shown } from '../../../src/domain/settings/redaction.ts';
+import { isOfKind } from '../../../src/domain/settings/value-kinds.ts';
+
+const config: DeclaredConfig = {
+  file: 'c.yaml',
+  declared: { general_settings: { a: 1, none: null, ref: 'os.environ/X', pass_through_endpoints: [] } },
+  resolved: { general_settings: { a: 1, none: null, ref: '5', pass_through_endpoints: [] } },
+  placeOf: (_section, name) => ({ source: 'c.yaml', line: name === 'a' ? 2 : 3 }),
+};
+const stored = new Map([
+  ['general_settings', { a: 2, none: 3, ref: 'os.environ/X', open: 4, cleared: null, pass_through_endpoints: [1] }],
+]);
+const view = (name: string) => viewOf(config, stored, 'general_settings', name);
+
+describe('the owner of a setting', () => {
+  it('is the file for what it declares, also null; stored values that differ are ignored', () => {
+    expect(view('a')).toEqual({
+      section: 'general_settings',
+      name: 'a',
+      source: 'config',
+      editable: false,
+      declaredValue: 1,
+      effectiveValue: 1,
+      ignoredStoredValue: 2,
+    });
+    expect(view('none')).toMatchObject({ source: 'config', effectiveValue: null, ignoredStoredValue: 3 });
+    expect(view('ref')).toMatchObject({ declaredValue: 'os.environ/X', effectiveValue: '5' });
+    expect(view('ref').ignoredStoredValue).toBeUndefined();
+  });
+
+  it('is the database where the file is silent; a stored null is no value', () => {
+    expect(view('open')).toMatchObject({ source: 'db', editable: true, effectiveValue: 4 });
+    expect(view('cleared')).toMatchObject({ source: 'unset', editable: true, effectiveValue: null });
+    expect(view('pass_through_endpoints')).toMatchObject({ source: 'db', effectiveValue: [1] });
+  });
+});
+
+describe('a write', () => {
+  const write = (name: string, value: unknown) => () =>
+    assertWritable(config, stored, { section: 'general_settings', writes: [{ name, value }] });
+
+  it('of the effective value passes, of any other one is refused', () => {
+    expect(write('a', 1)).not.toThrow();
+    expect(write('ref', '5')).not.toThrow();
+    expect(write('none', null)).not.toThrow();
+    expect(write('open', 9)).not.toThrow();
+    for (const refused of [write('a', '1'), write('ref', 'os.environ/X'), write('none', 0)])
+      expect(refused).toThrow(OwnedByFile);
+  });
+
+  it('names every refused setting, sorted, and those with an ignored value', () => {
+    const writes = [
+      { name: 'ref', value: 1 },
+      { name: 'a', value: 5 },
+    ];
+    const refused = (): void => assertWritable(config, stored, { section: 'general_settings', writes });
+    expect(refused).toThrow(
+      expect.objectContaining({
+        keys: ['a', 'ref'],
+        ignored: ['a'],
+        message:
+          "general_settings keys 'a', 'ref' are set in the config file, so only the file can change them. The database has another value for a, which is ignored.",
+        resolution:
+          'edit c.yaml:2, c.yaml:3 to change them, or remove them from the file to store them in the database',
+      }),
+    );
+  });
+
+  it('that removes is refused whatever the value is', () => {
+    expect(() => assertRemovable(config, stored, 'general_settings', 'a')).toThrow(OwnedByFile);
+    expect(() => assertRemovable(config, stored, 'general_settings', 'open')).not.toThrow();
+  });
+});
+
+it('secrets are hidden from everyone, further names from read-only administrators', () => {
+  expect(shown('master_key', 'sk-1', 'admin')).toBe('REDACTED');
+  expect(shown('master_key', 'os.environ/KEY', 'admin')).toBe('os.environ/KEY');
+  expect(shown('max_tokens', 5, 'viewer')).toBe(5);
+  expect(shown('pass_through_endpoints', [{ path: '/p' }], 'admin')).toEqual([{ path: '/p' }]);
+  expect(shown('pass_through_endpoints', [{ path: '/p' }], 'viewer')).toBe('REDACTED');
+  expect(shown('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' } }], 'admin')).toEqual([
+    { api_key: 'REDACTED', name: 'n', headers: { any: 'REDACTED' } },
+  ]);
+  const deep = JSON.parse(`${'{"a":'.repeat(15)}"x"${'}'.repeat(15)}`) as unknown;
+  expect(JSON.stringify(shown('deep', deep, 'admin'))).toContain('REDACTED');
+});
+
+it.each([
+  ['integer', [1, '7', null, true, 2.0], ['1.5', 1.5, 'abc', [], {}]],
+  ['number', [1.5, '1.5', null], ['', 'x', []]],
+  ['flag', [true, 'true', 0, 1, null], [2, 'maybe', []]],
+  ['text', ['', 'x', null], [1, []]],
+  ['list', [[], [1], null], [{}, 'x']],
+  ['map', [{}, null], [[], 'x']],
+  ['objects', [[{}], [], null], [[1], {}]],
+] as const)('%s accepts what it should', (kind, right, wrong) => {
+  expect(right.filter((value) => !isOfKind(kind, value))).toEqual([]);
+  expect(wrong.filter((value) => isOfKind(kind, value))).toEqual([]);
+});
