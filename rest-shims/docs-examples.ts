@@ -27,6 +27,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'content.generate': 'Call a model in the format of Gemini.',
   'content.model': 'Read one model, in the format of Gemini.',
   'content.models': 'List models, in the format of Gemini.',
+  'credentials.create': 'Store a credential of a provider, which models use by its name.',
+  'credentials.delete': 'Delete a credential.',
+  'credentials.get': 'Read a credential. Its secrets are masked.',
+  'credentials.list': 'List credentials. Their secrets are masked.',
+  'credentials.ofModel': 'Read address and masked secrets of a model.',
+  'credentials.update': 'Update a credential.',
   'customers.block': 'Block customers.',
   'customers.create': 'Create a customer.',
   'customers.delete': 'Delete customers.',
@@ -211,6 +217,12 @@ const HELLO = [{ role: 'user', content: 'Hello' }];
 const BODIES: Readonly<Record<string, object>> = {
   'chat.completions': { model: 'demo', messages: HELLO },
   'completions.create': { model: 'demo', prompt: 'Hello' },
+  'credentials.create': {
+    credential_name: 'my-credential',
+    credential_values: { api_key: 'sk-...' },
+    credential_info: {},
+  },
+  'credentials.update': { credential_values: { api_key: 'sk-...' } },
   'deployments.block': { model_id: 'my-id' },
   'deployments.create': {
     model_name: 'my-model',

@@ -47,10 +47,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   let looking: Promise<boolean> | null = null;
   let lookedMs = -Infinity;
 
-  const find = (name: string): Credential | null => {
+  function find(name: string): Credential | null {
     const found = credentials.get(name);
     return found === undefined || found.unreadable ? null : found;
-  };
+  }
 
   /** A deployment with its credential, or what is wrong with it. */
   function complete(deployment: Deployment): Deployment | string {

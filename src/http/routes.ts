@@ -14,6 +14,7 @@ import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
+import { credentialRoutes } from '../../rest-shims/credentials.ts';
 import { deploymentRoutes } from '../../rest-shims/deployments.ts';
 import { messagesModelRoutes } from '../../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
@@ -56,6 +57,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...requestRoutes,
   ...modelInfoRoutes,
   ...deploymentRoutes,
+  ...credentialRoutes,
   ...keyRoutes,
   ...userRoutes,
   ...invitationRoutes,

@@ -1,6 +1,6 @@
 import { assertStorable } from '../budgets/limits.ts';
-import type { Parameters } from '../deployments/parameters.ts';
-import { partedParameters, patchedParameters } from '../deployments/parameters.ts';
+import type { Deployment } from '../chat/provider.ts';
+import { type Parameters, partedParameters, patchedParameters } from '../deployments/parameters.ts';
 import { Conflict } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
@@ -67,3 +67,15 @@ export function patchedCredential(before: Credential, patch: CredentialPatch, { 
     updatedBy: by,
   };
 }
+
+/** The parameters of a deployment that are its address and account. */
+export const credentialOf = ({ apiKey, apiBase, options, secrets }: Deployment): Parameters => {
+  const { max_tokens: _limit, ...account } = options;
+  const revealed = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()] as const);
+  return partedParameters({
+    ...(apiKey === null ? {} : { api_key: apiKey.reveal() }),
+    ...(apiBase === null ? {} : { api_base: apiBase }),
+    ...account,
+    ...Object.fromEntries(revealed),
+  });
+};

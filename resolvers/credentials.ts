@@ -1,0 +1,107 @@
+import {
+  type Credential,
+  credentialOf,
+  newCredential,
+  patchedCredential,
+} from '../src/domain/credentials/credential.ts';
+import { type Parameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
+import { NotFound } from '../src/domain/errors.ts';
+import { tenantAdmin, tenantViewer } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import type { StoredDeploymentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+type CredentialScope = Scope<StoredDeploymentPlatform>;
+
+/** A credential to create: its values, or the id of the model to take them from. */
+export interface NewCredential {
+  readonly name: string;
+  readonly from: { readonly values: Named } | { readonly modelId: string };
+  readonly info: Named;
+}
+
+const unknownName = (name: string): NotFound =>
+  new NotFound('credential', name, `Credential not found. Got credential name: ${name}`);
+
+/** Address and account of a deployment. Throws NotFound. */
+function credentialOfModel(
+  { platform }: CredentialScope,
+  id: string,
+): { readonly model: string; readonly of: Parameters } {
+  const known = platform.deployments.all().find(({ deployment }) => deployment.id === id);
+  if (known === undefined) throw new NotFound('credential', id, `Model not found. Got model id: ${id}`);
+  return { model: known.deployment.modelGroup, of: credentialOf(known.deployment) };
+}
+
+/** Stores a credential, which models can use from then on. Throws Conflict for a taken name, NotFound and InvalidInput. */
+export const createCredential = operation({
+  name: 'createCredential',
+  access: tenantAdmin,
+  async run(scope: CredentialScope, { name, from, info }: NewCredential): Promise<Credential> {
+    const { platform } = scope;
+    const values = 'values' in from ? from.values : revealedParameters(credentialOfModel(scope, from.modelId).of);
+    const made = newCredential({ values, info }, { ...authored(scope), id: name });
+    await platform.stores.credentials.add(made);
+    await platform.deployments.reload();
+    return made;
+  },
+});
+
+/** Lists all credentials, the oldest first. */
+export const listCredentials = operation({
+  name: 'listCredentials',
+  access: tenantViewer,
+  run: ({ platform }: CredentialScope): Promise<readonly Credential[]> =>
+    platform.stores.credentials.all({ ids: null }),
+});
+
+/** Reads a credential. Throws NotFound. */
+export const getCredential = operation({
+  name: 'getCredential',
+  access: tenantViewer,
+  async run({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential> {
+    const found = await platform.stores.credentials.find(name);
+    if (found === null) throw unknownName(name);
+    return found;
+  },
+});
+
+/** Address and account of a model. Throws NotFound. */
+export const getModelCredential = operation({
+  name: 'getModelCredential',
+  access: tenantViewer,
+  run: (scope: CredentialScope, { id }: { readonly id: string }) => ({ id, ...credentialOfModel(scope, id) }),
+});
+
+/** Changes a credential: models use the new values from then on. Throws NotFound, Conflict and InvalidInput. */
+export const updateCredential = operation({
+  name: 'updateCredential',
+  access: tenantAdmin,
+  async run(
+    scope: CredentialScope,
+    { name, values, info }: { readonly name: string; readonly values: Named; readonly info: Named },
+  ): Promise<Credential> {
+    const { platform } = scope;
+    const about = authored(scope);
+    const done = await platform.stores.credentials.change(name, (row) =>
+      patchedCredential(row, { values, info }, about),
+    );
+    if (done === null) throw unknownName(name);
+    await platform.deployments.reload();
+    return done.after;
+  },
+});
+
+/** Deletes a credential. Models that use it cannot be called any more. Throws NotFound. */
+export const deleteCredential = operation({
+  name: 'deleteCredential',
+  access: tenantAdmin,
+  async run({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential> {
+    const [gone] = await platform.stores.credentials.remove([name]);
+    if (gone === undefined) throw unknownName(name);
+    await platform.deployments.reload();
+    return gone;
+  },
+});

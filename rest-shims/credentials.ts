@@ -1,0 +1,131 @@
+import {
+  createCredential,
+  deleteCredential,
+  getCredential,
+  getModelCredential,
+  listCredentials,
+  type NewCredential,
+  updateCredential,
+} from '../resolvers/credentials.ts';
+import type { Credential } from '../src/domain/credentials/credential.ts';
+import { maskedParameters } from '../src/domain/deployments/parameters.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { type FieldReader, fields, object, requiredText, text } from './http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+
+const requiredObject: FieldReader<Readonly<Record<string, unknown>>> = (sent) =>
+  sent === undefined ? { rule: 'missing', message: 'Field required' } : object(sent);
+
+const readNew = fields({
+  credential_name: requiredText,
+  credential_values: object,
+  credential_info: requiredObject,
+  model_id: text,
+});
+const readChange = fields({ credential_name: text, credential_values: object, credential_info: object });
+
+function parseNew({ body }: HttpRequest): NewCredential {
+  const { credential_name: name, credential_values: values, credential_info: info, model_id: modelId } = readNew(body);
+  if (name === '') throw wrong(['credential_name'], 'the name is empty');
+  if (Object.keys(values).length > 0) return { name, from: { values }, info };
+  if (modelId === null || modelId === '') throw wrong([], 'Either credential_values or model_id must be set');
+  return { name, from: { modelId }, info };
+}
+
+const wrong = (place: readonly string[], message: string): InvalidInput =>
+  new InvalidInput('The body is not valid.', [
+    { path: ['body', ...place], rule: 'value_error', message: `Value error, ${message}` },
+  ]);
+
+const renderCredential = (row: Credential): object => ({
+  credential_name: row.id,
+  display_name: row.displayName,
+  credential_info: row.info,
+  credential_values: maskedParameters(row),
+  source: 'db',
+});
+
+const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: params['name'] ?? '' });
+const done = (what: string) => json({ success: true, message: `Credential ${what} successfully` });
+
+const CREDENTIALS = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'rule', taken: 'conflict' },
+} as const;
+const READING = { ...CREDENTIALS, method: 'GET', bodyLimit: 0 } as const;
+const BODY_LIMIT = 1024 * 1024;
+
+/** Credentials of providers that models use by name. */
+export const credentialRoutes: readonly RouteRow[] = [
+  route({
+    ...CREDENTIALS,
+    name: 'credentials.create',
+    method: 'POST',
+    paths: ['/credentials'],
+    answers: [200, 401, 403, 404, 409, 422],
+    bodyLimit: BODY_LIMIT,
+    parse: parseNew,
+    run: createCredential,
+    render: () => done('created'),
+  }),
+  route({
+    ...READING,
+    name: 'credentials.list',
+    paths: ['/credentials'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listCredentials,
+    render: (rows) => json({ success: true, credentials: rows.map(renderCredential) }),
+  }),
+  route({
+    ...READING,
+    name: 'credentials.get',
+    paths: ['/credentials/by_name/{*name}'],
+    answers: [200, 401, 404],
+    parse: nameIn,
+    run: getCredential,
+    render: (row) => json(renderCredential(row)),
+  }),
+  route({
+    ...READING,
+    name: 'credentials.ofModel',
+    paths: ['/credentials/by_model/{*name}'],
+    answers: [200, 401, 404],
+    parse: (request) => ({ id: nameIn(request).name }),
+    run: getModelCredential,
+    render: ({ id, model, of }) =>
+      json({
+        credential_name: `${model}-credential-${id}`,
+        display_name: null,
+        credential_info: {},
+        credential_values: maskedParameters(of),
+      }),
+  }),
+  route({
+    ...CREDENTIALS,
+    name: 'credentials.update',
+    method: 'PATCH',
+    paths: ['/credentials/{*name}'],
+    answers: [200, 401, 403, 404, 422],
+    bodyLimit: BODY_LIMIT,
+    parse(request) {
+      const { credential_values: values, credential_info: info } = readChange(request.body);
+      return { ...nameIn(request), values, info };
+    },
+    run: updateCredential,
+    render: () => done('updated'),
+  }),
+  route({
+    ...CREDENTIALS,
+    name: 'credentials.delete',
+    method: 'DELETE',
+    paths: ['/credentials/{*name}'],
+    answers: [200, 401, 403, 404],
+    bodyLimit: 0,
+    parse: nameIn,
+    run: deleteCredential,
+    render: () => done('deleted'),
+  }),
+];

@@ -1,0 +1,136 @@
+import { expect, it } from 'vitest';
+import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const { send, get, post, user } = tenancyClient({
+  env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
+  config: {
+    model_list: [
+      {
+        model_name: 'filed',
+        litellm_params: { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'sk-of-the-file-1' },
+        model_info: { id: 'filed-1' },
+      },
+      { model_name: 'named', litellm_params: { model: 'custom_openai/m', litellm_credential_name: 'c1' } },
+    ],
+  },
+});
+
+const VALUES = { api_key: 'sk-secret-value-12345', api_base: 'http://127.0.0.1:1/v1' };
+const C1 = { credential_name: 'c1', credential_values: VALUES, credential_info: { description: 'd' } };
+const SHOWN = {
+  credential_name: 'c1',
+  display_name: null,
+  credential_info: { description: 'd' },
+  credential_values: { api_key: 'sk****45', api_base: 'http://127.0.0.1:1/v1' },
+  source: 'db',
+};
+const unknown = (name: string) => envelope(404, `Credential not found. Got credential name: ${name}`);
+const done = (what: string) => ({
+  status: 200,
+  body: { success: true, message: `Credential ${what} successfully` },
+});
+const PATCH = (name: string, body: unknown, by?: string) => send('PATCH', `/credentials/${name}`, body, by);
+const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
+
+it('credentials.create 200: from values, and from a model', async () => {
+  // The model of the file is known by its name, but nothing can be called before its credential exists.
+  expect(await statusOf('named')).toBe(400);
+  expect(await post('/credentials', C1)).toEqual(done('created'));
+  expect(await statusOf('named')).toBe(500);
+  const fromModel = { credential_name: 'c/2', model_id: 'filed-1', credential_info: {} };
+  expect(await post('/credentials', fromModel)).toEqual(done('created'));
+  expect((await get('/credentials/by_name/c/2')).body['credential_values']).toEqual({
+    api_key: 'sk****-1',
+    api_base: 'http://127.0.0.1:1/v1',
+  });
+});
+
+it('credentials.create 404, credentials.create 409, credentials.create 422', async () => {
+  expect(await post('/credentials', C1)).toEqual(
+    envelope(409, "Credential 'c1' already exists. Update it with PATCH /credentials/c1, or delete it first."),
+  );
+  expect(await post('/credentials', { credential_name: 'x', model_id: 'none', credential_info: {} })).toEqual(
+    envelope(404, 'Model not found. Got model id: none'),
+  );
+  const faultOf = async (body: object) => {
+    const { status, body: answer } = await post('/credentials', body);
+    return [status, (answer['detail'] as readonly Json[])[0]];
+  };
+  const message = 'Value error, Either credential_values or model_id must be set';
+  expect(await faultOf({ credential_name: 'x', credential_info: {} })).toEqual([
+    422,
+    { type: 'value_error', loc: ['body'], msg: message },
+  ]);
+  expect(await faultOf({ credential_name: 'x', credential_values: VALUES })).toEqual([
+    422,
+    { type: 'missing', loc: ['body', 'credential_info'], msg: 'Field required' },
+  ]);
+  expect((await faultOf({ ...C1, credential_name: '' }))[0]).toBe(422);
+});
+
+it('credentials.list 200, credentials.get 200, credentials.get 404: secrets are masked', async () => {
+  const listed = await get('/credentials');
+  expect(listed).toMatchObject({
+    status: 200,
+    body: { success: true, credentials: [SHOWN, { credential_name: 'c/2' }] },
+  });
+  expect(await get('/credentials/by_name/c1')).toEqual({ status: 200, body: SHOWN });
+  expect(await get('/credentials/by_name/none')).toEqual(unknown('none'));
+});
+
+it('credentials.ofModel 200, credentials.ofModel 404', async () => {
+  expect(await get('/credentials/by_model/filed-1')).toEqual({
+    status: 200,
+    body: {
+      credential_name: 'filed-credential-filed-1',
+      display_name: null,
+      credential_info: {},
+      credential_values: { api_key: 'sk****-1', api_base: 'http://127.0.0.1:1/v1' },
+    },
+  });
+  expect(await get('/credentials/by_model/none')).toEqual(envelope(404, 'Model not found. Got model id: none'));
+});
+
+it('credentials.update 200, credentials.update 404, credentials.update 422: merges values', async () => {
+  expect(await PATCH('c1', { credential_values: { api_key: 'new', api_base: null, region: 'eu' } })).toEqual(
+    done('updated'),
+  );
+  expect((await get('/credentials/by_name/c1')).body).toMatchObject({
+    credential_info: { description: 'd' },
+    credential_values: { api_key: '****', region: 'eu' },
+  });
+  // The provider of the model has no address of its own.
+  expect(await statusOf('named')).toBe(400);
+  expect(await PATCH('none', { credential_values: {} })).toEqual(unknown('none'));
+  expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
+});
+
+it('credentials.delete 200, credentials.delete 404: a model that uses it is gone too', async () => {
+  await PATCH('c1', { credential_values: VALUES });
+  const model = { model: 'openai/m', litellm_credential_name: 'c1' };
+  expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);
+  expect(await statusOf('m')).toBe(500);
+  expect(await send('DELETE', '/credentials/c1')).toEqual(done('deleted'));
+  expect(await statusOf('m')).toBe(400);
+  expect(await send('DELETE', '/credentials/c1')).toEqual(unknown('c1'));
+});
+
+it.each([
+  { name: 'create', ask: (by: string) => post('/credentials', C1, by) },
+  { name: 'update', ask: (by: string) => PATCH('c1', {}, by) },
+  { name: 'delete', ask: (by: string) => send('DELETE', '/credentials/c1', undefined, by) },
+])('credentials.$name 401, credentials.$name 403: administrators only', async ({ ask }) => {
+  expect((await ask('')).status).toBe(401);
+  expect(await ask(await user({}))).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
+  const viewer = await user({ user_role: 'proxy_admin_viewer' });
+  expect(await ask(viewer)).toMatchObject({ status: 403, body: { error: { type: 'auth_error' } } });
+});
+
+it('credentials.list 401, credentials.get 401, credentials.ofModel 401: administrators, read-only ones too', async () => {
+  const [one, viewer] = [await user({}), await user({ user_role: 'proxy_admin_viewer' })];
+  for (const path of ['/credentials', '/credentials/by_name/c/2', '/credentials/by_model/filed-1']) {
+    expect((await get(path, '')).status).toBe(401);
+    expect((await get(path, one)).status).toBe(401);
+    expect((await get(path, viewer)).status).toBe(200);
+  }
+});
