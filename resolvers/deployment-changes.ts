@@ -40,7 +40,7 @@ const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =
 function pricedRow({ platform }: ModelScope, row: StoredDeployment): Readonly<Record<string, unknown>> {
   const deployment = platform.deploymentReader.read(row);
   const { credentialName } = deployment;
-  if (credentialName !== undefined && platform.deployments.find(credentialName) === null) {
+  if (credentialName !== undefined && platform.credentials.find(credentialName) === null) {
     const message = `Value error, the credential ${credentialName} does not exist`;
     const path = ['body', 'litellm_params', 'litellm_credential_name'];
     throw new InvalidInput(`The credential ${credentialName} does not exist.`, [

@@ -1,7 +1,8 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
-import { type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
+import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { allowsModel } from '../src/domain/keys/virtual-key.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/platform.ts';
@@ -11,8 +12,8 @@ import type { Scope } from './operation/scope.ts';
 interface ModelListDraft {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
-  readonly teamId?: string | null;
-  /** Lists access groups instead of models; there are none. */
+  readonly teamId: string | null;
+  /** Lists access groups instead of models. */
   readonly onlyGroups?: boolean;
 }
 
@@ -22,15 +23,35 @@ export const listModels = operation({
   access: anyKey,
   run(
     scope: Scope<DeploymentPlatform>,
-    { withWildcards, teamId = null, onlyGroups = false }: ModelListDraft,
+    { withWildcards, onlyGroups = false }: Omit<ModelListDraft, 'teamId'>,
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
-    if (teamId !== null && teamId !== callerOf(scope).teamId) {
-      const message = "/models: The parameter 'team_id' cannot be honoured: no team has models of its own.";
-      throw new InvalidInput(message, [{ path: ['query', 'team_id'], rule: 'unsupported', message }]);
-    }
-    if (onlyGroups) return [];
-    return namedModels(gateway.deployments(), catalog.current(), { key: callerOf(scope).key, withWildcards });
+    const { key } = callerOf(scope);
+    if (onlyGroups) return groupNames(scope).map((name) => ({ name, entry: null }));
+    return namedModels(gateway.deployments(), catalog.current(), { key, withWildcards });
+  },
+});
+
+/** Access groups of models whose models the caller's key may call. */
+const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
+  const { key } = callerOf(scope);
+  const callable = scope.platform.gateway.deployments().filter(({ modelGroup }) => mayCallSome(key, modelGroup));
+  return [...new Set(callable.flatMap(({ accessGroups = [] }) => accessGroups))];
+};
+
+/** As `listModels`; for a team, those that its keys may call. Throws NotFound for an unknown team, and Forbidden. */
+export const listModelsOf = operation({
+  name: 'listModelsOf',
+  access: anyKey,
+  async run(scope: Scope<DeploymentPlatform>, { teamId, ...draft }: ModelListDraft): Promise<readonly NamedModel[]> {
+    const models = listModels(scope, draft);
+    const caller = callerOf(scope);
+    if (teamId === null || teamId === caller.teamId) return models;
+    if (visibilityOf(caller).kind !== 'all')
+      throw new Forbidden('Only proxy admins can see the models of other teams.');
+    const team = await scope.platform.stores.teams.find(teamId);
+    if (team === null) throw new NotFound('listed model', teamId, `Team not found, passed team_id=${teamId}`);
+    return models.filter(({ name }) => allowsModel(team.models, name));
   },
 });
 
@@ -67,10 +88,10 @@ export const listModelInfo = operation({
   name: 'listModelInfo',
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
-    const { gateway, catalog } = scope.platform;
+    const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
-    const named = modelInfos(gateway.deployments(), catalog.current(), caller.key).filter(
+    const named = modelInfos(deployments.all(), catalog.current(), caller.key).filter(
       ({ name, deployment }) =>
         (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
     );
@@ -83,3 +104,83 @@ export const listModelInfo = operation({
     return named.filter(isShown).map((one) => ({ ...one, seesAddress }));
   },
 });
+
+export const MODEL_SORTS = ['model_name', 'created_at', 'updated_at', 'costs', 'status'] as const;
+
+/** One page of the facts of deployments. Conditions that are not null must all hold. */
+export interface ModelPageDraft {
+  readonly page: number;
+  readonly size: number;
+  readonly name: string | null;
+  readonly deploymentId: string | null;
+  /** Text that the name contains, in any case. */
+  readonly search: string | null;
+  readonly accessGroup: string | null;
+  readonly onlyWildcards: boolean;
+  /** Only those that the caller's user stored. */
+  readonly onlyOwn: boolean;
+  readonly sort: (typeof MODEL_SORTS)[number] | null;
+  readonly descending: boolean;
+}
+
+/** A page, and the number of facts on all pages. */
+export interface ModelPage {
+  readonly models: readonly KnownModel[];
+  readonly total: number;
+  readonly draft: ModelPageDraft;
+}
+
+/** Facts of the deployments that the caller's key may call, by pages. */
+export const listModelPage = operation({
+  name: 'listModelPage',
+  access: anyKey,
+  run(scope: Scope<DeploymentPlatform>, draft: ModelPageDraft): ModelPage {
+    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn } = draft;
+    const search = draft.search?.toLowerCase() ?? '';
+    const { userId } = callerOf(scope);
+    const found = listModelInfo(scope, { deploymentId: null, group: name, onlyHealthy: false }).filter(
+      (one) =>
+        (deploymentId === null || one.deployment.id === deploymentId) &&
+        one.name.toLowerCase().includes(search) &&
+        (accessGroup === null || one.deployment.accessGroups?.includes(accessGroup) === true) &&
+        (!onlyWildcards || one.name.includes('*')) &&
+        (!onlyOwn || (userId !== null && one.stored?.createdBy === userId)),
+    );
+    const from = (page - 1) * size;
+    return { models: sorted(found, draft).slice(from, from + size), total: found.length, draft };
+  },
+});
+
+/** Prices of a token, in USD; null without any. */
+function tokenCost({ entry, deployment }: ModelInfo): number | null {
+  const row: Readonly<Record<string, unknown>> = { ...entry?.row, ...deployment.priceOverrides };
+  const cost = Number(row['input_cost_per_token'] ?? 0) + Number(row['output_cost_per_token'] ?? 0);
+  return cost > 0 ? cost : null;
+}
+
+/** Facts in the order of a sort; those without a value are last both ways. */
+function sorted(models: readonly KnownModel[], { sort, descending }: ModelPageDraft): readonly KnownModel[] {
+  if (sort === null) return models;
+  const rankOf = (one: KnownModel): string | number | null => {
+    switch (sort) {
+      case 'model_name':
+        return one.name.toLowerCase();
+      case 'created_at':
+        return one.stored?.createdAt.getTime() ?? null;
+      case 'updated_at':
+        return one.stored?.updatedAt.getTime() ?? null;
+      case 'costs':
+        return tokenCost(one);
+      case 'status':
+        return one.stored === null ? 0 : 1;
+    }
+  };
+  const ranked = models.map((one) => ({ one, rank: rankOf(one) }));
+  const direction = descending ? -1 : 1;
+  return ranked
+    .toSorted((left, right) => {
+      if (left.rank === null || right.rank === null) return Number(left.rank === null) - Number(right.rank === null);
+      return direction * (left.rank < right.rank ? -1 : left.rank > right.rank ? 1 : 0);
+    })
+    .map(({ one }) => one);
+}

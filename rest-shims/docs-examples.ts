@@ -106,6 +106,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'models.groups': 'List model groups with their limits.',
   'models.info': 'List deployments with prices and limits.',
   'models.list': 'List the models that the key may call.',
+  'models.page': 'List deployments with prices and limits, with filters and pages.',
   'moderations.create': 'Classify text.',
   'organizationMembers.add': 'Add members to an organization.',
   'organizationMembers.remove': 'Remove a member from an organization.',

@@ -1,36 +1,68 @@
-import { type KnownModel, listModelInfo } from '../resolvers/models.ts';
+import {
+  type KnownModel,
+  listModelInfo,
+  listModelPage,
+  MODEL_SORTS,
+  type ModelPageDraft,
+} from '../resolvers/models.ts';
+import { shownParameters } from '../src/domain/deployments/parameters.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { flag, integer, query as queryOf, text } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
 /** Prices of a deployment without a price: unknown, not free. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
+/** Parameters of a deployment without its secrets: as they were stored, or as the configuration has them. */
+function shownParams({ deployment, stored, seesAddress }: KnownModel): object {
+  const { provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides } = deployment;
+  const address = seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {};
+  const model = `${provider}/${upstreamModel}`;
+  if (stored !== null) {
+    const { api_base: _address, ...params } = shownParameters(stored);
+    return { ...params, model: deployment.modelGroup.includes('*') ? model : params['model'], ...address };
+  }
+  return {
+    model,
+    ...address,
+    timeout: timeoutSeconds,
+    ...(dropParams ? { drop_params: true } : {}),
+    ...priceOverrides,
+    ...(deployment.credentialName === undefined ? {} : { litellm_credential_name: deployment.credentialName }),
+  };
+}
+
 /** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
-function infoObject({ name, deployment, entry, seesAddress }: KnownModel): object {
-  const { id, provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides, baseModel } = deployment;
+function infoObject(known: KnownModel): object {
+  const { name, deployment, stored, entry } = known;
+  const { id, provider, priceOverrides, baseModel, accessGroups } = deployment;
   return {
     model_name: name,
-    litellm_params: {
-      model: `${provider}/${upstreamModel}`,
-      ...(seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {}),
-      timeout: timeoutSeconds,
-      ...(dropParams ? { drop_params: true } : {}),
-      ...priceOverrides,
-    },
+    litellm_params: shownParams(known),
     model_info: {
       ...UNPRICED,
       litellm_provider: provider,
       ...entry?.row,
+      ...stored?.info,
       ...priceOverrides,
       id,
-      db_model: false,
+      db_model: stored !== null,
+      ...(stored === null ? {} : { ...stampsOf(stored), blocked: stored.blocked }),
       key: entry?.id ?? null,
       ...(baseModel === null ? {} : { base_model: baseModel }),
-      pricing_overrides: Object.keys(priceOverrides),
+      ...(accessGroups === undefined ? {} : { access_groups: accessGroups }),
+      pricing_overrides: Object.keys(priceOverrides).toSorted(),
     },
   };
 }
+
+const stampsOf = (stored: NonNullable<KnownModel['stored']>): object => ({
+  created_at: stored.createdAt.toISOString(),
+  created_by: stored.createdBy,
+  updated_at: stored.updatedAt.toISOString(),
+  updated_by: stored.updatedBy,
+});
 
 /** Capabilities of a group: true when every deployment has them. */
 const ABILITIES = [
@@ -41,6 +73,9 @@ const ABILITIES = [
   'supports_web_search',
 ] as const;
 
+/** Limits of stored deployments, which a group has the sum of. */
+const LIMITS = ['tpm', 'rpm'] as const;
+
 function groupObject(name: string, members: readonly KnownModel[]): object {
   const rows = members.map(({ entry, deployment }): Readonly<Record<string, unknown>> => {
     return { ...entry?.row, ...deployment.priceOverrides };
@@ -48,6 +83,13 @@ function groupObject(name: string, members: readonly KnownModel[]): object {
   const greatest = (member: string): number | null => {
     const values = rows.flatMap((row) => (typeof row[member] === 'number' ? [row[member]] : []));
     return values.length === 0 ? null : Math.max(...values);
+  };
+  const total = (member: string): number | null => {
+    const values = members.flatMap(({ stored }) => {
+      const value = stored?.params[member];
+      return typeof value === 'number' ? [value] : [];
+    });
+    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
   };
   return {
     model_group: name,
@@ -57,6 +99,7 @@ function groupObject(name: string, members: readonly KnownModel[]): object {
     max_output_tokens: greatest('max_output_tokens'),
     input_cost_per_token: greatest('input_cost_per_token'),
     output_cost_per_token: greatest('output_cost_per_token'),
+    ...Object.fromEntries(LIMITS.map((limit) => [limit, total(limit)])),
     ...Object.fromEntries(ABILITIES.map((ability) => [ability, rows.every((row) => row[ability] === true)])),
   };
 }
@@ -69,6 +112,42 @@ function onlyKnown(query: URLSearchParams): void {
   if (refused === undefined) return;
   const message = `/model/info: The parameter '${refused}' cannot be honoured: no team has models of its own.`;
   throw new InvalidInput(message, [{ path: ['query', refused], rule: 'unsupported', message }]);
+}
+
+const readPage = queryOf({
+  page: integer({ least: 1, otherwise: 1 }),
+  size: integer({ least: 1, most: 1_000, otherwise: 50 }),
+  model: text,
+  modelId: text,
+  search: text,
+  access_group: text,
+  wildcard_only: flag,
+  user_models_only: flag,
+  sortBy: text,
+  sortOrder: text,
+});
+
+function parsePage(search: string): ModelPageDraft {
+  onlyKnown(new URLSearchParams(search));
+  const asked = readPage(search);
+  const sort = MODEL_SORTS.find((one) => one === asked.sortBy) ?? null;
+  const order = asked.sortOrder?.toLowerCase() ?? 'asc';
+  if (asked.sortBy !== null && order !== 'asc' && order !== 'desc')
+    throw new InvalidInput(`Invalid sortOrder: ${asked.sortOrder}. Must be 'asc' or 'desc'.`, [], {
+      field: 'sortOrder',
+    });
+  return {
+    page: Number(asked.page),
+    size: Number(asked.size),
+    name: asked.model,
+    deploymentId: asked.modelId,
+    search: asked.search,
+    accessGroup: asked.access_group,
+    onlyWildcards: asked.wildcard_only ?? false,
+    onlyOwn: asked.user_models_only ?? false,
+    sort,
+    descending: order === 'desc',
+  };
 }
 
 /** Prices, limits and capabilities of the callable models. */
@@ -90,6 +169,27 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     },
     run: listModelInfo,
     render: (models) => json({ data: models.map(infoObject) }),
+  }),
+  route({
+    name: 'models.page',
+    method: 'GET',
+    paths: ['/v2/model/info'],
+    surface: 'management',
+    category: null,
+    credential: 'required',
+    answers: [200, 400, 401, 422],
+    failures: { body: 'text' },
+    bodyLimit: 0,
+    parse: ({ search }) => parsePage(search),
+    run: listModelPage,
+    render: ({ models, total, draft: { page, size } }) =>
+      json({
+        data: models.map(infoObject),
+        total_count: total,
+        current_page: page,
+        total_pages: Math.ceil(total / size),
+        size,
+      }),
   }),
   route({
     name: 'models.groups',

@@ -1,4 +1,4 @@
-import { getModel, listModels } from '../resolvers/models.ts';
+import { getModel, listModelsOf } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { generateContentModel, generateContentModelList } from './generate-content-models.ts';
 import { isForMistral } from './model-call/mistral-clients.ts';
@@ -69,14 +69,14 @@ export const modelRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401],
+    answers: [200, 400, 401, 403, 404],
     bodyLimit: 0,
     parse(request) {
       const query = new URLSearchParams(request.search);
       const onlyGroups = query.get('only_model_access_groups')?.toLowerCase() === 'true';
       return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, onlyGroups };
     },
-    run: listModels,
+    run: listModelsOf,
     render(models, request) {
       if (isForAnthropic(request)) return messagesModelList(models, request);
       if (isForGoogle(request)) return json(generateContentModelList(models, request));

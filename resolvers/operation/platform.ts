@@ -124,8 +124,10 @@ export interface GatewayActivityPlatform {
   readonly clock: Clock;
 }
 
-/** Configured deployments, their health and their probes. */
+/** Deployments, their health and their probes. */
 export interface DeploymentPlatform {
+  readonly stores: Pick<Stores, 'teams'>;
+  readonly deployments: DeploymentRegistry;
   readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;
   readonly catalog: CatalogSource;
   /** Whether deployments are probed periodically, and whether callers see more than the result. */
@@ -137,7 +139,9 @@ export interface DeploymentPlatform {
 /** Deployments that administrators make at run time. */
 export interface StoredDeploymentPlatform {
   readonly stores: Pick<Stores, 'credentials' | 'deployments' | 'fallbacks'>;
-  readonly deployments: DeploymentRegistry & CredentialFinder;
+  readonly deployments: DeploymentRegistry;
+  /** Stored credentials by name. */
+  readonly credentials: CredentialFinder;
   readonly deploymentReader: DeploymentReader;
   /** Whether deployments may be made at run time. */
   readonly storesModels: boolean;

@@ -24,6 +24,7 @@ const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
   'models.list': ['llm_api_routes', 'openai_routes', 'info_routes'],
   'models.info': ['info_routes'],
   'models.groups': ['info_routes'],
+  'models.page': ['info_routes'],
   'health.deployments': ['info_routes'],
 };
 

@@ -50,6 +50,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   return {
     stores: { ...stores, deployments: parts.deploymentStore, credentials: parts.credentialStore },
     deployments: parts.deployments,
+    credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
     storesModels: settings.storeModels,
     catalog,

@@ -13,8 +13,8 @@ export const NO_STORED_MODELS = {
     configure: refuse,
     refresh: refuse,
     reload: refuse,
-    find: () => null,
   },
+  credentials: { find: () => null },
   deploymentReader: { read: refuse },
   storesModels: false,
 };

@@ -1,14 +1,18 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
+import type { KnownDeployment } from './deployment-source.ts';
 import { mayCallSome, expandedFor } from './model-names.ts';
 import { entryFor } from './priced-by.ts';
+import type { StoredDeployment } from './stored-deployment.ts';
 
 /** A deployment with one of its public names. */
 export interface ModelInfo {
   readonly name: string;
   readonly deployment: Deployment;
   readonly entry: CatalogEntry | null;
+  /** Its row, where it is stored; null for one of the configuration. */
+  readonly stored: StoredDeployment | null;
 }
 
 /**
@@ -16,20 +20,21 @@ export interface ModelInfo {
  * models of its provider; without any it is listed itself.
  */
 export function modelInfos(
-  deployments: readonly Deployment[],
+  deployments: readonly KnownDeployment[],
   catalog: CatalogSnapshot,
   key: VirtualKey | null,
 ): readonly ModelInfo[] {
-  return deployments.flatMap((deployment): readonly ModelInfo[] => {
+  return deployments.flatMap(({ deployment, stored }): readonly ModelInfo[] => {
     const { modelGroup } = deployment;
     const listed = expandedFor(deployment, catalog, key);
     if (listed.length > 0)
       return listed.map(({ name, entry, upstreamModel }) => ({
         name,
         entry,
+        stored,
         deployment: { ...deployment, upstreamModel },
       }));
     if (!mayCallSome(key, modelGroup)) return [];
-    return [{ name: modelGroup, deployment, entry: entryFor(deployment, catalog) }];
+    return [{ name: modelGroup, deployment, stored, entry: entryFor(deployment, catalog) }];
   });
 }

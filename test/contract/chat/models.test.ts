@@ -91,17 +91,20 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 400: the models of another team', async () => {
-    expect(await read('/v1/models?team_id=team-1')).toEqual({
-      status: 400,
-      body: {
-        error: {
-          message: "/models: The parameter 'team_id' cannot be honoured: no team has models of its own.",
-          type: 'invalid_request_error',
-          param: 'team_id',
-          code: '400',
-        },
-      },
+  it('models.list 200, models.list 403, models.list 404: the models of another team', async () => {
+    await app.call('POST', '/team/new', { team_id: 'team-2', models: ['demo'] });
+    const listed = { object: 'list', data: [model('demo')] };
+    expect(await read('/v1/models?team_id=team-2')).toEqual({ status: 200, body: listed });
+    expect(await read('/v1/models?team_id=none')).toEqual({
+      status: 404,
+      body: { detail: 'Team not found, passed team_id=none' },
+    });
+    const made = await app.call('POST', '/key/generate', { models: ['demo'] });
+    const { key } = (await made.json()) as { key: string };
+    const message = 'Only proxy admins can see the models of other teams.';
+    expect(await read('/v1/models?team_id=team-2', { authorization: `Bearer ${key}` })).toEqual({
+      status: 403,
+      body: { error: { message, type: 'auth_error', param: 'None', code: '403' } },
     });
   });
 

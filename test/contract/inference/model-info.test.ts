@@ -175,6 +175,8 @@ describe('models.groups', () => {
           max_output_tokens: 16_384,
           input_cost_per_token: 0.5,
           output_cost_per_token: 6e-7,
+          tpm: null,
+          rpm: null,
           supports_function_calling: false,
           supports_parallel_function_calling: false,
           supports_vision: false,
