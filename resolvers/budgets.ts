@@ -36,6 +36,23 @@ export const listBudgets = operation({
   run: (scope: Scope<BudgetPlatform>): Promise<readonly Budget[]> => scope.platform.stores.budgets.all({ ids: null }),
 });
 
+/** One page of the budgets, the oldest first. */
+export const listBudgetPage = operation({
+  name: 'listBudgetPage',
+  access: tenantViewer,
+  async run(
+    { platform }: Scope<BudgetPlatform>,
+    page: { readonly limit: number; readonly from: number },
+  ): Promise<{ readonly budgets: readonly Budget[]; readonly totalCount: number }> {
+    const { budgets } = platform.stores;
+    const [found, totalCount] = await Promise.all([
+      budgets.list({ filter: { ids: null }, sort: 'created_at', descending: false, ...page }),
+      budgets.count({ ids: null }),
+    ]);
+    return { budgets: found, totalCount };
+  },
+});
+
 /** Changes a budget; null when it does not exist. Throws InvalidInput. */
 export const updateBudget = operation({
   name: 'updateBudget',

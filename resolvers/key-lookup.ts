@@ -1,3 +1,4 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type ChangedKey, type KeyStatus, opens, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
@@ -13,6 +14,8 @@ export interface KeyInfo {
   readonly row: VirtualKey;
   readonly spend: Usd;
   readonly status: KeyStatus;
+  /** The budget that it names; null without one, absent in lists. */
+  readonly budget?: Budget | null;
 }
 
 /** The row of a key that is named by itself, or by its identity. Null when there is none, or it is deleted. */
@@ -47,11 +50,20 @@ export async function namedKey(scope: Scope<KeyPlatform>, named: string): Promis
 export const nameOf = ({ platform }: Scope<KeyPlatform>, named: string): string =>
   named.startsWith('sk-') ? platform.keyGenerator.hash(named) : named;
 
+/** The budget that a key names; null without one. */
+export async function budgetOfKey(
+  { platform }: Pick<Scope<KeyPlatform>, 'platform'>,
+  { settings }: VirtualKey,
+): Promise<Budget | null> {
+  return settings.budgetId === undefined ? null : await platform.stores.budgets.find(settings.budgetId);
+}
+
 export async function infoOf({ platform }: Scope<KeyPlatform>, row: VirtualKey): Promise<KeyInfo> {
   return {
     row,
     spend: await platform.stores.spend.totalOf(row.hash),
     status: statusOf(row, platform.clock.now()),
+    budget: await budgetOfKey({ platform }, row),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type KeyPatch, deleted, patched, rotated } from '../src/domain/keys/key-change.ts';
@@ -12,7 +13,18 @@ import {
 } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { changeKey, findNamed, HASH, infoOf, type KeyInfo, missing, namedKey, nameOf } from './key-lookup.ts';
+import { assertReferences } from './key-references.ts';
+import {
+  budgetOfKey,
+  changeKey,
+  findNamed,
+  HASH,
+  infoOf,
+  type KeyInfo,
+  missing,
+  namedKey,
+  nameOf,
+} from './key-lookup.ts';
 import { anyKey, isAnyAdmin, keyAdmin, keyBlocker, keyMaker, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
@@ -25,6 +37,8 @@ export const KEY_PAGE_SIZE = 100;
 export interface GeneratedKey {
   readonly clearKey: string;
   readonly row: VirtualKey;
+  /** The budget that it names; null without one. */
+  readonly budget?: Budget | null;
 }
 
 /** The secret of a new or rotated key: the caller's own value, else a fresh one. */
@@ -44,7 +58,9 @@ function allowedDraft(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   const caller = callerOf(scope);
   const { settings = {} } = draft;
   const hasBudget = settings.softBudget !== undefined && settings.softBudget !== null;
-  const budgeted = hasBudget ? { ...draft, settings: { ...settings, budgetId: scope.platform.ids.uuid() } } : draft;
+  const budgeted = hasBudget
+    ? { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } }
+    : draft;
   if (caller.role === 'proxy_admin') return budgeted;
   assertOwnDraft(caller, draft);
   return { ...budgeted, userId: caller.userId, role: caller.role };
@@ -60,11 +76,13 @@ export const generateKey = operation({
   async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
     const { stores, keyRing } = scope.platform;
     const secret = secretFor(scope, draft.key);
-    const row = newKey(allowedDraft(scope, draft), secret);
+    const allowed = allowedDraft(scope, draft);
+    await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
+    const row = newKey(allowed, secret);
     await stores.keys.add(row);
     // The secret may be cached as unknown from an earlier attempt.
     keyRing.forget(row);
-    return { clearKey: secret.key, row };
+    return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
   },
 });
 
@@ -151,7 +169,8 @@ export const listKeys = operation({
 });
 
 async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
-  const { hash } = await namedKey(scope, named);
+  const { hash, teamId } = await namedKey(scope, named);
+  await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
   const total = await scope.platform.stores.spend.totalOf(hash);
   const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
   const { after } = await changeKey(scope, hash, (key) => patched(key, patch, change));

@@ -105,7 +105,7 @@ export const updateOrganization = operation({
     if (Object.keys(limits).length > 0)
       await stores.budgets.change(done.after.budgetId, (budget) => patchedBudget(budget, limits, about));
     const view = await organizationView(scope, done.after);
-    for (const team of view.teams) ownedKeys.forgetOwner({ kind: 'teamId', id: team.id });
+    ownedKeys.forgetOwner({ kind: 'organizationId', id });
     return view;
   },
 });

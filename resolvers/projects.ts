@@ -7,7 +7,7 @@ import { isAnyAdmin, teamManager, teamReader, tenantAdmin } from './operation/ac
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
-import type { ProjectPlatform } from './operation/platform.ts';
+import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { managedTeam, readableTeam } from './team-views.ts';
 import { listTeams } from './teams.ts';
@@ -20,12 +20,12 @@ export interface ProjectView {
 
 const unknownProject = (id: string): NotFound => new NotFound('project', id, `Project not found, project_id=${id}`);
 
-async function viewsOf(scope: Scope<ProjectPlatform>, projects: readonly Project[]): Promise<readonly ProjectView[]> {
+async function viewsOf(scope: Scope<TeamPlatform>, projects: readonly Project[]): Promise<readonly ProjectView[]> {
   const budgets = await budgetsOf(scope, projects);
   return projects.map((project) => ({ project, budget: budgets.get(project.budgetId ?? '') ?? null }));
 }
 
-async function viewOf(scope: Scope<ProjectPlatform>, project: Project): Promise<ProjectView> {
+async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<ProjectView> {
   const budgets = await budgetsOf(scope, [project]);
   return { project, budget: budgets.get(project.budgetId ?? '') ?? null };
 }
@@ -35,7 +35,7 @@ export const createProject = operation({
   name: 'createProject',
   access: teamManager,
   async run(
-    scope: Scope<ProjectPlatform>,
+    scope: Scope<TeamPlatform>,
     {
       id,
       teamId,
@@ -69,7 +69,7 @@ function assertOfTeam(models: readonly string[], ofTeam: readonly string[]): voi
 export const getProject = operation({
   name: 'getProject',
   access: teamReader,
-  async run(scope: Scope<ProjectPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
+  async run(scope: Scope<TeamPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
     const project = await scope.platform.stores.projects.find(id);
     if (project === null) throw unknownProject(id);
     await readableTeam(scope, project.teamId);
@@ -81,7 +81,7 @@ export const getProject = operation({
 export const listProjects = operation({
   name: 'listProjects',
   access: teamReader,
-  async run(scope: Scope<ProjectPlatform>): Promise<readonly ProjectView[]> {
+  async run(scope: Scope<TeamPlatform>): Promise<readonly ProjectView[]> {
     const caller = callerOf(scope);
     const { projects } = scope.platform.stores;
     if (isAnyAdmin(caller)) return viewsOf(scope, await projects.all({ teamIds: null }));
@@ -97,7 +97,7 @@ export const updateProject = operation({
   name: 'updateProject',
   access: teamManager,
   async run(
-    scope: Scope<ProjectPlatform>,
+    scope: Scope<TeamPlatform>,
     { id, patch, budget }: { readonly id: string; readonly patch: ProjectPatch; readonly budget: WantedBudget },
   ): Promise<ProjectView> {
     const { projects } = scope.platform.stores;
@@ -110,6 +110,7 @@ export const updateProject = operation({
     const budgetId = await budgetOf(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...patch, budgetId }, about));
     if (done === null) throw unknownProject(id);
+    scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);
   },
 });
@@ -118,11 +119,13 @@ export const updateProject = operation({
 export const deleteProjects = operation({
   name: 'deleteProjects',
   access: tenantAdmin,
-  async run(scope: Scope<ProjectPlatform>, ids: readonly string[]): Promise<readonly ProjectView[]> {
+  async run(scope: Scope<TeamPlatform>, ids: readonly string[]): Promise<readonly ProjectView[]> {
     const { projects } = scope.platform.stores;
     const known = await projects.findMany(ids);
     const missing = ids.find((id) => !known.some((project) => project.id === id));
     if (missing !== undefined) throw unknownProject(missing);
-    return viewsOf(scope, await projects.remove(ids));
+    const removed = await projects.remove(ids);
+    for (const { id } of removed) scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });
+    return viewsOf(scope, removed);
   },
 });

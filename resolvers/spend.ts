@@ -1,7 +1,8 @@
 import { patched } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../src/domain/money.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendFilter, SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { findNamed } from './key-lookup.ts';
@@ -147,6 +148,29 @@ export const readGlobalSpend = operation({
   name: 'readGlobalSpend',
   access: spendAdmin,
   run: groupedSpend,
+});
+
+/** Calls of a period, and those of them that have a cost. */
+export interface CaptureRate {
+  readonly calls: number;
+  readonly priced: number;
+}
+
+/** How many answered calls of a period have a cost: the others have no known price, or are free. */
+export const readCaptureRate = operation({
+  name: 'readCaptureRate',
+  access: spendAdmin,
+  async run({ platform }: Scope<SpendPlatform>, { from, to }: Period): Promise<CaptureRate> {
+    const { stores, records } = platform;
+    await records.readable();
+    const filter = { from, to, any: { status: ['success'] }, visibleTo: null };
+    const [all, priced] = await Promise.all(
+      [filter, { ...filter, minCost: 1n as Usd }].map((one) =>
+        stores.spendReports.groups({ filter: one, by: [], limit: 1 }),
+      ),
+    );
+    return { calls: all?.[0]?.calls ?? 0, priced: priced?.[0]?.calls ?? 0 };
+  },
 });
 
 /** Sets the spend of every key to zero. The calls stay. Keys that are made meanwhile may keep theirs. */

@@ -12,7 +12,7 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import { type UserView, userViews } from './user-views.ts';
-import { managedTeam, type MemberView, readableTeam, type TeamView, teamView } from './team-views.ts';
+import { managedTeam, type MemberView, readableTeam, type TeamView, teamView, unknownTeam } from './team-views.ts';
 
 /** A team after users have joined it. */
 export interface JoinedTeam extends TeamView {
@@ -20,8 +20,28 @@ export interface JoinedTeam extends TeamView {
   readonly added: readonly MemberView[];
 }
 
+/** Whether the only new member is the caller's own user, as a plain member of a team that is open to all users. */
+function joinsAlone(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
+  const user = idOrNull(callerOf(scope).userId);
+  const [one, ...others] = members;
+  return (
+    user !== null &&
+    one?.userId === user &&
+    one.role === 'user' &&
+    Object.keys(one.limits).length === 0 &&
+    others.length === 0 &&
+    scope.platform.availableTeams.includes(teamId)
+  );
+}
+
+async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Promise<Team> {
+  const team = await platform.stores.teams.find(id);
+  if (team === null) throw unknownTeam(id);
+  return team;
+}
+
 /**
- * Adds users to a team; users that do not exist are created. Throws NotFound for the team, Conflict when one is a member
+ * Adds users to a team; users that do not exist are created. A user may join an available team alone. Throws NotFound for the team, Conflict when one is a member
  * already, InvalidInput and Forbidden.
  */
 export const addTeamMembers = operation({
@@ -31,7 +51,9 @@ export const addTeamMembers = operation({
     scope: Scope<TeamPlatform>,
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<JoinedTeam> {
-    const team = await managedTeam(scope, teamId);
+    const team = joinsAlone(scope, teamId, members)
+      ? await joinableTeam(scope, teamId)
+      : await managedTeam(scope, teamId);
     const { users, members: rows } = await joined(scope, team, members);
     const view = await teamView(scope, team);
     const isAdded = new Set(rows.map(({ id }) => id));

@@ -145,6 +145,22 @@ export const listTeams = operation({
   },
 });
 
+/** Lists the teams that users may join by themselves, without those of the caller's user. */
+export const listAvailableTeams = operation({
+  name: 'listAvailableTeams',
+  access: teamReader,
+  async run(scope: Scope<TeamPlatform>, _input: undefined): Promise<readonly TeamView[]> {
+    const { stores, availableTeams } = scope.platform;
+    const teams = availableTeams.length === 0 ? [] : await stores.teams.findMany(availableTeams);
+    const user = idOrNull(callerOf(scope).userId);
+    const own = new Set(user === null ? [] : await teamsOf(scope, user, null));
+    return teamViews(
+      scope,
+      teams.filter(({ id }) => !own.has(id)),
+    );
+  },
+});
+
 async function teamsOf(
   { platform }: Scope<TeamPlatform>,
   userId: string,

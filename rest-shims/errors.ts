@@ -227,6 +227,9 @@ function detailOf(error: DomainError | null, withInput = true): unknown {
   }));
 }
 
+/** Statuses of successes other than 200. */
+export const SUCCESS = { created: 201, noContent: 204 } as const;
+
 /** Answers for paths and methods without a route, in the reference's form. */
 export const UNROUTED = {
   notFound: { status: 404, body: { detail: 'Not Found' } },

@@ -30,6 +30,9 @@ const orNull =
   (sent) =>
     sent === null || sent === undefined ? { value: null } : read(sent);
 
+/** A text; null when left out or blank. */
+const blankIsNull: FieldReader<string | null> = (sent) => (sent === '' ? { value: null } : text(sent));
+
 /** A moment as ISO 8601 text; null when left out. */
 const moment: FieldReader<string | null> = (sent) => {
   if (sent === null || sent === undefined) return { value: null };
@@ -95,6 +98,11 @@ const SETTINGS = {
   object_permission: ['objectPermission', orNull(object)],
   router_settings: ['routerSettings', orNull(object)],
   agent_id: ['agentId', text],
+  budget_id: ['budgetId', blankIsNull],
+  end_user_budget_id: ['endUserBudgetId', blankIsNull],
+  project_id: ['projectId', blankIsNull],
+  organization_id: ['organizationId', blankIsNull],
+  access_group_ids: ['accessGroupIds', orNull(texts)],
   rpm_limit: ['rpmLimit', wholeNumber],
   tpm_limit: ['tpmLimit', wholeNumber],
   tpd_limit: ['tpdLimit', wholeNumber],
@@ -128,11 +136,6 @@ const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldReader<u
 
 /** Members that would need rows or features that do not exist here, and why a value of them is refused. */
 const REFUSED: Readonly<Record<string, string>> = {
-  organization_id: 'Organizations do not exist here. Leave organization_id out.',
-  project_id: 'Projects do not exist here. Leave project_id out.',
-  budget_id: 'Budget rows do not exist here. Set max_budget and budget_duration on the key.',
-  end_user_budget_id: 'Budget rows do not exist here. Leave end_user_budget_id out.',
-  access_group_ids: 'Access groups do not exist here. List the models in models.',
   prompts: 'Stored prompts do not exist here. Leave prompts out.',
   enable_prompt_caching: 'The gateway does not add prompt caching. Leave enable_prompt_caching out.',
 };

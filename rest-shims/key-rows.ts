@@ -1,8 +1,10 @@
 import type { KeyInfo } from '../resolvers/key-lookup.ts';
 import type { GeneratedKey } from '../resolvers/keys.ts';
+import type { Budget } from '../src/domain/budgets/budget.ts';
 import { METADATA_MEMBERS } from '../src/domain/keys/key-settings.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { renderBudget } from './limit-members.ts';
 
 /** Settings of a router as the reference lists them for a new key. */
 const ROUTER_SETTINGS = {
@@ -62,6 +64,9 @@ function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: V
   };
 }
 
+/** The budget that a key names; null without one. */
+const namedBudget = (budget: Budget | null | undefined): object | null => (budget ? renderBudget(budget) : null);
+
 const windowsOf = ({ settings }: VirtualKey): object | null =>
   settings.budgetLimits?.map(({ budgetDuration, maxBudget, resetAt }) => ({
     budget_duration: budgetDuration,
@@ -96,7 +101,7 @@ function sharedMembers(row: VirtualKey): Record<string, unknown> {
     config: settings.config ?? {},
     permissions: settings.permissions ?? {},
     agent_id: settings.agentId ?? null,
-    project_id: null,
+    project_id: settings.projectId ?? null,
     max_parallel_requests: settings.maxParallelRequests ?? null,
     tpm_limit: settings.tpmLimit ?? null,
     rpm_limit: settings.rpmLimit ?? null,
@@ -109,7 +114,7 @@ function sharedMembers(row: VirtualKey): Record<string, unknown> {
     allowed_cache_controls: settings.allowedCacheControls ?? [],
     allowed_routes: settings.allowedRoutes ?? [],
     key_type: settings.keyType ?? 'default',
-    access_group_ids: [],
+    access_group_ids: settings.accessGroupIds ?? [],
     created_at: row.createdAt.toISOString(),
     created_by: row.createdBy,
     updated_at: row.updatedAt.toISOString(),
@@ -142,7 +147,7 @@ function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>): Record<s
 }
 
 /** A new key, or a new secret of one. */
-export function renderGenerated({ clearKey, row }: GeneratedKey, total: Usd = ZERO_USD): object {
+export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: Usd = ZERO_USD): object {
   const { settings } = row;
   const stored = row.metadata;
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
@@ -161,11 +166,11 @@ export function renderGenerated({ clearKey, row }: GeneratedKey, total: Usd = ZE
     policies: null,
     prompts: null,
     enable_prompt_caching: null,
-    end_user_budget_id: null,
+    end_user_budget_id: settings.endUserBudgetId ?? null,
     object_permission: null,
-    organization_id: null,
+    organization_id: settings.organizationId ?? null,
     router_settings: { ...ROUTER_SETTINGS, ...settings.routerSettings },
-    litellm_budget_table: budgetTable(row),
+    litellm_budget_table: namedBudget(budget) ?? budgetTable(row),
   };
 }
 
@@ -173,7 +178,7 @@ export function renderGenerated({ clearKey, row }: GeneratedKey, total: Usd = ZE
 export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>): Record<string, unknown> => ({
   ...storedMembers(info),
   policies: [],
-  organization_id: null,
+  organization_id: info.row.settings.organizationId ?? null,
   litellm_organization_table: null,
   litellm_project_table: null,
   jwt_key_mappings: null,
@@ -181,7 +186,7 @@ export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>): Record<strin
 
 export const renderInfo = (info: KeyInfo): Record<string, unknown> => ({
   ...renderStored(info),
-  litellm_budget_table: budgetTable(info.row),
+  litellm_budget_table: namedBudget(info.budget) ?? budgetTable(info.row),
   status: info.status,
 });
 
@@ -189,12 +194,12 @@ export const renderInfo = (info: KeyInfo): Record<string, unknown> => ({
 export const renderListed = (info: KeyInfo): Record<string, unknown> => ({
   token: info.row.hash,
   ...storedMembers(info),
-  org_id: null,
+  org_id: info.row.settings.organizationId ?? null,
   ...(info.row.deletedAt === null
     ? {}
     : {
         id: info.row.hash,
-        organization_id: null,
+        organization_id: info.row.settings.organizationId ?? null,
         deleted_at: info.row.deletedAt.toISOString(),
         deleted_by: info.row.deletedBy,
         deleted_by_api_key: info.row.deletedBy,

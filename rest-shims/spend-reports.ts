@@ -1,6 +1,7 @@
 import {
   type AskedGrouping,
   checkSpendIsReadable,
+  readCaptureRate,
   readGlobalSpend,
   resetAllSpend,
   type SpendReport,
@@ -13,7 +14,7 @@ import type { FieldValues, SpendField, SpendGroup, SpendSums } from '../src/doma
 import { text } from '../src/wire/json/fields.ts';
 import { parseObject } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { listOf, periodIn, requiredPeriod, wordsOf } from './spend-dates.ts';
+import { listOf, periodIn, requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
 
 /** Most groups of a report. */
 const MOST_GROUPS = 100_000;
@@ -303,6 +304,16 @@ export const spendReportRoutes: readonly RouteRow[] = [
   totalsRoute('key', 'api_key', 'api_key'),
   totalsRoute('user', 'user_id', 'user_id'),
   totalsRoute('team', 'team_id', 'team_id'),
+  route({
+    ...READING,
+    name: 'spend.captureRate',
+    paths: ['/spend/capture_rate'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ search }) => validatedPeriod(search),
+    run: readCaptureRate,
+    render: ({ calls, priced }) =>
+      json({ total_requests: calls, captured_requests: priced, capture_rate: calls === 0 ? null : priced / calls }),
+  }),
   route({
     ...READING,
     method: 'POST',

@@ -4,6 +4,7 @@ import {
   createTeam,
   deleteTeams,
   getTeam,
+  listAvailableTeams,
   listTeams,
   updateTeam,
 } from '../resolvers/teams.ts';
@@ -220,6 +221,15 @@ export const teamRoutes: readonly RouteRow[] = [
     parse: ({ search }) => parseList(search),
     run: listTeams,
     render: ({ teams }) => json(teams.map(renderListedTeam)),
+  }),
+  route({
+    ...READING,
+    name: 'teams.available',
+    paths: ['/team/available'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listAvailableTeams,
+    render: (views) => json(views.map(renderTeamTable)),
   }),
   route({
     ...READING,

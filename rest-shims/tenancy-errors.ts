@@ -8,9 +8,9 @@ export interface FailureForm {
   /**
    * `detail`: `{"detail":{"error":…}}`. `text`: `{"detail":…}`. `auth`, `named` and `rule`: the OpenAI envelope, with the
    * type `auth_error`, a type by the failure and `param`, or `internal_server_error`. `model`: as `auth`, but invalid
-   * parameters have the common form.
+   * parameters have the common form. `problem`: a problem document for an invalid query, else the common form.
    */
-  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule';
+  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem';
   /** Parameter of the form `named`. */
   readonly param?: string;
   /** Status class of an unknown row, where it is not that of NotFound. */
@@ -21,6 +21,8 @@ export interface FailureForm {
 
 function statusIn(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)
+    return statusOf('management', new InvalidInput(error.message));
+  if (form.body === 'problem' && error instanceof InvalidInput)
     return statusOf('management', new InvalidInput(error.message));
   return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
@@ -44,6 +46,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
   if (error instanceof Forbidden && error.right === 'user_owner')
     return { error: { message, type: 'internal_server_error', param: null, code } };
+  if (form.body === 'problem') return error instanceof InvalidInput ? problemOf(error, Number(code)) : null;
   if (isCommon) return null;
   switch (form.body) {
     case 'detail':
@@ -80,5 +83,13 @@ function ownedBody(form: FailureForm, error: OwnedByFile, code: string): object 
   if (form.body !== 'auth') return { detail };
   return { error: { message: JSON.stringify(detail), type: 'auth_error', param: 'None', code } };
 }
+
+/** The reference's form for an invalid query of a list in pages. */
+const problemOf = ({ issues, message }: InvalidInput, status: number): object => ({
+  type: 'urn:litellm:error:invalid-query-parameter',
+  title: 'Invalid query parameter',
+  status,
+  detail: issues.length === 0 ? message : issues.map((issue) => `${issue.path.at(-1)}: ${issue.message}`).join('; '),
+});
 
 const typeOf = (error: DomainError): string => (error instanceof NotFound ? 'not_found' : 'bad_request');

@@ -68,7 +68,7 @@ export interface CheckoutPlatform {
 
 /** Virtual keys. */
 export interface KeyPlatform {
-  readonly stores: Pick<Stores, 'keys' | 'spend'>;
+  readonly stores: Pick<Stores, 'keys' | 'spend' | 'budgets' | 'projects' | 'organizations' | 'accessGroups'>;
   readonly keyRing: Pick<KeyRing, 'forget' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'tend'>;
   readonly keyGenerator: KeyGenerator;
@@ -78,24 +78,30 @@ export interface KeyPlatform {
 
 /** Users and their invitations. Their keys are virtual keys. */
 export interface UserPlatform extends KeyPlatform {
-  readonly stores: Pick<Stores, 'keys' | 'spend' | 'users' | 'invitations' | 'teams' | 'teamMembers' | 'budgets'>;
+  readonly stores: KeyPlatform['stores'] & Pick<Stores, 'users' | 'invitations' | 'teams' | 'teamMembers'>;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
 }
 
 /** Teams and their members. */
 export interface TeamPlatform extends UserPlatform {
-  readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizations' | 'organizationMembers'>;
-}
-
-/** Projects of teams. */
-export interface ProjectPlatform extends TeamPlatform {
-  readonly stores: TeamPlatform['stores'] & Pick<Stores, 'projects'>;
+  /** Ids of teams that users may join by themselves. */
+  readonly availableTeams: readonly string[];
+  readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizationMembers'>;
 }
 
 /** Budgets that other rows refer to. */
 export interface BudgetPlatform {
   readonly stores: Pick<Stores, 'budgets'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Access groups of teams and keys. */
+export interface AccessGroupPlatform {
+  readonly stores: Pick<Stores, 'accessGroups' | 'keys' | 'teams'>;
+  readonly keyRing: Pick<KeyRing, 'forget'>;
+  readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -112,7 +118,7 @@ export interface TagPlatform extends BudgetPlatform {
 
 /** Spend of calls, and what calls would cost. */
 export interface SpendPlatform extends KeyPlatform {
-  readonly stores: Pick<Stores, 'keys' | 'spend' | 'spendReports' | 'traces'>;
+  readonly stores: KeyPlatform['stores'] & Pick<Stores, 'spendReports' | 'traces'>;
   readonly records: Pick<RecordState, 'readable'>;
   readonly gateway: Pick<Gateway, 'deployments'>;
   readonly catalog: CatalogSource;

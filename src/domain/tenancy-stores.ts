@@ -1,3 +1,4 @@
+import type { AccessGroupStore } from './access-groups/access-group.ts';
 import type { BudgetStore } from './budgets/budget.ts';
 import type { CustomerStore } from './customers/customer.ts';
 import type { OrganizationMemberStore, OrganizationStore } from './organizations/organization.ts';
@@ -10,6 +11,7 @@ import type { UserStore } from './users/user.ts';
 
 /** Stores of users, teams and what belongs to them. */
 export interface TenancyStores {
+  readonly accessGroups: AccessGroupStore;
   readonly budgets: BudgetStore;
   readonly customers: CustomerStore;
   readonly invitations: InvitationStore;

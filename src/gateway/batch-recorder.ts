@@ -118,6 +118,6 @@ export function createBatchRecorder(
       }),
     );
     const { keyHash, teamId } = owner;
-    if (cost !== null) budgets.charge({ keyHash, teamId, userId: null, organizationId: null }, cost);
+    if (cost !== null) budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost);
   };
 }

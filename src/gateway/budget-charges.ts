@@ -27,10 +27,10 @@ interface OwnerBudget {
 export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
   if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
   if (owners === undefined) return false;
-  const { user, team, member, organization } = owners;
-  const ofUser = team === null ? user?.limits.maxBudget : null;
-  return [ofUser, team?.limits.maxBudget, member?.limits?.maxBudget, organization?.limits?.maxBudget].some(
-    (budget) => budget !== null && budget !== undefined,
+  const { user, team, member, organization, project, budget } = owners;
+  const ofUser = team === null ? user?.limits : null;
+  return [budget, ofUser, team?.limits, member?.limits, organization?.limits, project?.limits].some(
+    (limits) => limits?.maxBudget !== null && limits?.maxBudget !== undefined,
   );
 }
 
@@ -40,6 +40,7 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   teamId,
   userId,
   organizationId: owners?.organization?.id ?? null,
+  projectId: owners?.project?.id ?? null,
 });
 
 /** The budgets of a key and its owners, in the order in which they are checked. Each is one charge of its own counter. */
@@ -53,6 +54,7 @@ export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly Bud
   return [
     ...(isEarly ? ofOwner(member) : []),
     ...ofKey('key'),
+    ...ofOwner(projectBudget(key)),
     ...ofOwner(teamBudget(key)),
     ...ofKey('key_window'),
     ...ofOwner(organizationBudget(key)),
@@ -71,7 +73,7 @@ function keyCharge(
   now: Date,
 ): { readonly scope: BudgetScope; readonly charge: BudgetCharge } | null {
   const counter = keyCounter(key.hash);
-  const budget = budgetOf(key, now);
+  const budget = budgetOf(key, now) ?? key.owners?.budget?.maxBudget ?? null;
   const { spentBefore, settings } = key;
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
@@ -156,6 +158,19 @@ function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
     budget: limits?.maxBudget,
     spentBefore: ZERO_USD,
     subject: `Organization=${id}`,
+  };
+}
+
+function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
+  const project = owners?.project ?? null;
+  if (project === null) return null;
+  const { id, limits } = project;
+  return {
+    scope: 'project',
+    counter: spendCounter('project', id),
+    budget: limits?.maxBudget,
+    spentBefore: ZERO_USD,
+    subject: `Project=${id}`,
   };
 }
 

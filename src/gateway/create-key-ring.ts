@@ -206,7 +206,7 @@ export function createKeyRing(options: {
       for (const keyHash of new Set(keys.map(({ hash }) => hash))) changed(keyHash);
     },
     forgetOwner({ kind, id }) {
-      const dropped = known.dropWhere((key) => key[kind] === id);
+      const dropped = known.dropWhere((key) => ownerId(key, kind) === id);
       // A read that is under way may have begun before the change.
       reading.clear();
       for (const keyHash of new Set(dropped)) changed(keyHash);
@@ -223,10 +223,24 @@ export function createKeyRing(options: {
   };
 }
 
+function ownerId(key: VirtualKey, kind: Parameters<KeyRing['forgetOwner']>[0]['kind']): string | null {
+  switch (kind) {
+    case 'userId':
+      return key.userId;
+    case 'teamId':
+      return key.teamId;
+    case 'projectId':
+      return key.settings.projectId ?? null;
+    case 'organizationId':
+      return key.owners?.organization?.id ?? null;
+  }
+}
+
 /** Whether two reads of a key admit the same callers. */
 const isAlike = (one: VirtualKey, other: VirtualKey): boolean =>
   one.blocked === other.blocked &&
   one.owners?.team?.blocked === other.owners?.team?.blocked &&
+  one.owners?.project?.blocked === other.owners?.project?.blocked &&
   one.expiresAt?.getTime() === other.expiresAt?.getTime();
 
 function unknownKey(name: string, hash: string): Unauthenticated {

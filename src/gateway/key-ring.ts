@@ -2,9 +2,9 @@ import type { Caller } from '../domain/caller.ts';
 import type { Peer } from '../domain/keys/failed-keys.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 
-/** A user or a team, by the member of a key that names it. */
+/** An owner of keys. */
 interface KeyOwner {
-  readonly kind: 'userId' | 'teamId';
+  readonly kind: 'userId' | 'teamId' | 'projectId' | 'organizationId';
   readonly id: string;
 }
 
@@ -23,7 +23,7 @@ export interface KeyRing {
   current(caller: Caller): Caller | Promise<Caller>;
   /** Evicts the secrets of a key that was created or changed in this process, so that the next call reads the store. */
   forget(...keys: readonly VirtualKey[]): void;
-  /** Evicts the keys of a user or a team that was changed in this process, so that their next calls read the store. */
+  /** Evicts the keys of an owner that was changed in this process, so that their next calls read the store. */
   forgetOwner(owner: KeyOwner): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;

@@ -1,3 +1,4 @@
+import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
 import type { Limits } from '../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
@@ -5,20 +6,29 @@ import { ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
 import type { Organization } from '../domain/organizations/organization.ts';
 import type { KeyOwners } from '../domain/owners/key-owners.ts';
+import type { Project } from '../domain/projects/project.ts';
 import type { TeamMember } from '../domain/teams/member.ts';
 import type { Team } from '../domain/teams/team.ts';
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
 import type { User } from '../domain/users/user.ts';
 
-type OwnerStores = Pick<TenancyStores, 'users' | 'teams' | 'teamMembers' | 'organizations' | 'budgets'>;
+type OwnerStores = Pick<
+  TenancyStores,
+  'users' | 'teams' | 'teamMembers' | 'organizations' | 'projects' | 'budgets' | 'accessGroups'
+>;
 
 interface OwnerRows {
   readonly users: ReadonlyMap<string, User>;
   readonly teams: ReadonlyMap<string, Team>;
   readonly members: readonly TeamMember[];
   readonly organizations: ReadonlyMap<string, Organization>;
+  readonly projects: ReadonlyMap<string, Project>;
   readonly budgets: ReadonlyMap<string, Budget>;
 }
+
+/** A list of models with those that access groups add. An empty list allows every model already. */
+const widened = (models: readonly string[], granted: readonly string[]): readonly string[] =>
+  models.length === 0 || granted.length === 0 ? models : [...models, ...granted];
 
 const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> =>
   new Map(rows.map((row) => [row.id, row]));
@@ -36,17 +46,24 @@ function limitsOf(row: Limits): Limits {
 /** The rows of the owners of keys: two rounds of statements for any number of keys. */
 async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Promise<OwnerRows> {
   const [userIds, teamIds] = [distinct(keys.map((key) => key.userId)), distinct(keys.map((key) => key.teamId))];
-  const [users, teams, members] = await Promise.all([
+  const projectIds = distinct(keys.map(({ settings }) => settings.projectId ?? null));
+  const [users, teams, members, projects] = await Promise.all([
     userIds.length === 0 ? [] : stores.users.findMany(userIds),
     teamIds.length === 0 ? [] : stores.teams.findMany(teamIds),
     userIds.length === 0 || teamIds.length === 0 ? [] : stores.teamMembers.all({ teamIds, userIds }),
+    projectIds.length === 0 ? [] : stores.projects.findMany(projectIds),
   ]);
-  const organizationIds = distinct(teams.map(({ organizationId }) => organizationId));
+  const organizationIds = distinct([
+    ...teams.map(({ organizationId }) => organizationId),
+    ...keys.map(({ settings }) => settings.organizationId ?? null),
+  ]);
   const organizations = organizationIds.length === 0 ? [] : await stores.organizations.findMany(organizationIds);
   const budgetIds = distinct([
     ...members.map(({ budgetId }) => budgetId),
     ...teams.map(({ memberBudgetId }) => memberBudgetId),
     ...organizations.map(({ budgetId }) => budgetId),
+    ...projects.map(({ budgetId }) => budgetId),
+    ...keys.map(({ settings }) => settings.budgetId ?? null),
   ]);
   const budgets = budgetIds.length === 0 ? [] : await stores.budgets.findMany(budgetIds);
   return {
@@ -54,18 +71,32 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
     teams: byId(teams),
     members,
     organizations: byId(organizations),
+    projects: byId(projects),
     budgets: byId(budgets),
   };
 }
 
-function ownersOf({ userId, teamId }: VirtualKey, rows: OwnerRows): KeyOwners {
+type Grants = ReturnType<typeof grantsOf>;
+
+function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, granted: Grants): KeyOwners {
   const user = rows.users.get(userId ?? '') ?? null;
   const team = rows.teams.get(teamId ?? '') ?? null;
   const member = rows.members.find((one) => one.userId === userId && one.teamId === teamId) ?? null;
-  const organization = rows.organizations.get(team?.organizationId ?? '') ?? null;
+  const organization =
+    rows.organizations.get((team === null ? settings.organizationId : team.organizationId) ?? '') ?? null;
+  const project = rows.projects.get(settings.projectId ?? '') ?? null;
   const memberBudget = member === null ? null : rows.budgets.get(member.budgetId ?? team?.memberBudgetId ?? '');
   const organizationBudget = rows.budgets.get(organization?.budgetId ?? '');
+  const projectBudget = rows.budgets.get(project?.budgetId ?? '');
+  const ownBudget = rows.budgets.get(settings.budgetId ?? '');
   return {
+    budget: ownBudget ? limitsOf(ownBudget) : null,
+    project: project && {
+      id: project.id,
+      blocked: project.blocked,
+      models: project.models,
+      limits: projectBudget ? limitsOf(projectBudget) : null,
+    },
     user: user && {
       id: user.id,
       role: user.role,
@@ -76,7 +107,7 @@ function ownersOf({ userId, teamId }: VirtualKey, rows: OwnerRows): KeyOwners {
     team: team && {
       id: team.id,
       blocked: team.blocked,
-      models: team.models,
+      models: widened(team.models, [...granted.key, ...granted.team]),
       modelAliases: team.modelAliases,
       metadata: team.metadata,
       limits: limitsOf(team),
@@ -96,20 +127,31 @@ function ownersOf({ userId, teamId }: VirtualKey, rows: OwnerRows): KeyOwners {
   };
 }
 
-const hasOwner = ({ userId, teamId }: VirtualKey): boolean => idOrNull(userId) !== null || idOrNull(teamId) !== null;
+const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
+  [userId, teamId, settings.budgetId, settings.projectId, settings.organizationId].some(
+    (id) => idOrNull(id ?? null) !== null,
+  );
 
-/** Keys read together with their owners, for the key ring: both are then equally fresh (ADR 0056). */
+/** A key with its owners, and with the models of its access groups. */
+function ownedKey(key: VirtualKey, rows: OwnerRows, groups: readonly AccessGroup[]): VirtualKey {
+  const granted = grantsOf(groups, key);
+  const models = widened(key.models, granted.key);
+  const own = models === key.models ? key : { ...key, models };
+  return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
+}
+
+/** Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). */
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
 ): Pick<KeyStore, 'find' | 'findBySecrets'> {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
-    const owned = [...found.values()].filter(hasOwner);
-    if (owned.length === 0) return found;
-    const rows = await readOwners(stores, owned);
-    return new Map(
-      [...found].map(([hash, key]) => [hash, hasOwner(key) ? { ...key, owners: ownersOf(key, rows) } : key]),
-    );
+    if (found.size === 0) return found;
+    const [rows, groups] = await Promise.all([
+      readOwners(stores, [...found.values()].filter(hasOwner)),
+      stores.accessGroups.all({ ids: null }),
+    ]);
+    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups)]));
   }
 
   return {

@@ -16,13 +16,14 @@ export function rateScopesOf(key: VirtualKey | null, model: string): readonly Ra
     addScope(scopes, modelOfKey(key, model));
     return scopes;
   }
-  const { user, team, member, organization } = owners;
+  const { user, team, member, organization, project } = owners;
   addScope(scopes, ownerScope('user', user?.id, user?.limits));
   addScope(scopes, ownerScope('team', team?.id, team?.limits));
   addScope(scopes, ownerScope('team_member', `${key.teamId}:${key.userId}`, member?.limits));
   addScope(scopes, modelOfKey(key, model));
   addScope(scopes, modelOfTeam(key, model));
   addScope(scopes, ownerScope('organization', organization?.id, organization?.limits));
+  addScope(scopes, ownerScope('project', project?.id, project?.limits));
   return scopes;
 }
 
@@ -32,12 +33,13 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
   if (requests !== undefined || tokens !== undefined || parallel !== undefined) scopes.push(scope);
 }
 
-const keyScope = ({ hash, settings }: VirtualKey): RateLimit => ({
+/** The limits of the key; where it has none, those of the budget that it names. */
+const keyScope = ({ hash, settings, owners }: VirtualKey): RateLimit => ({
   scope: 'api_key',
   id: hash,
-  requests: settings.rpmLimit,
-  tokens: settings.tpmLimit,
-  parallel: settings.maxParallelRequests,
+  requests: settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined,
+  tokens: settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined,
+  parallel: settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined,
 });
 
 function ownerScope(

@@ -1,4 +1,5 @@
 import { allowedAddressRoutes } from '../../rest-shims/allowed-addresses.ts';
+import { accessGroupRoutes } from '../../rest-shims/access-groups.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
@@ -16,6 +17,7 @@ import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
 import { credentialRoutes } from '../../rest-shims/credentials.ts';
 import { deploymentRoutes } from '../../rest-shims/deployments.ts';
+import { managementPageRoutes } from '../../rest-shims/management-pages.ts';
 import { messagesModelRoutes } from '../../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
 import { metricsRoutes } from '../../rest-shims/metrics.ts';
@@ -69,6 +71,8 @@ export const restRoutes: readonly RouteRow[] = [
   ...budgetRoutes,
   ...tagRoutes,
   ...passThroughEndpointRoutes,
+  ...accessGroupRoutes,
+  ...managementPageRoutes,
   ...spendLogRoutes,
   ...spendReportRoutes,
   ...spendEstimateRoutes,

@@ -1,4 +1,5 @@
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
+import { createAccessGroupStore } from './access-groups/store.ts';
 import { createBudgetStore } from './budgets/store.ts';
 import { createCustomerStore } from './customers/store.ts';
 import type { Database } from './database/database.ts';
@@ -10,6 +11,7 @@ import { createInvitationStore, createUserStore } from './users/store.ts';
 
 /** Stores of users, teams and what belongs to them, in the database. */
 export const createTenancyStores = (database: Database): TenancyStores => ({
+  accessGroups: createAccessGroupStore(database),
   budgets: createBudgetStore(database),
   customers: createCustomerStore(database),
   invitations: createInvitationStore(database),

@@ -70,6 +70,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     outlines: createTraceOutlines(),
     keyRing: parts.keyRing,
     ownedKeys: parts.keyRing,
+    availableTeams: settings.availableTeams,
     callerWatch: parts.callerWatch,
     responses: {
       ids: createResponseIds(settings.masterKey),

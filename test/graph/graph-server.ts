@@ -253,6 +253,7 @@ export async function openGraph(
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },
+    availableTeams: [],
     callerWatch,
     keyGenerator,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },

@@ -38,6 +38,7 @@ for (const engine of ENGINES)
       await migrator.up();
       const tables = await tablesOf(database);
       expect(tables).toEqual([
+        'access_group',
         'activity_process',
         'budget',
         'call_note',

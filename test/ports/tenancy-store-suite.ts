@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newAccessGroup } from '../../src/domain/access-groups/access-group.ts';
 import { newBudget } from '../../src/domain/budgets/budget.ts';
 import { newCustomer } from '../../src/domain/customers/customer.ts';
 import { Conflict } from '../../src/domain/errors.ts';
@@ -37,6 +38,19 @@ const stamps = (at: number) => {
 
 /** Every noun: its store, and a row with every member set. */
 const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => AnyRow>> = {
+  accessGroups: (id, at) =>
+    newAccessGroup(
+      {
+        name: `group ${id}`,
+        description: 'd',
+        models: ['m'],
+        mcpServerIds: ['s'],
+        agentIds: ['a'],
+        teamIds: ['t'],
+        keyIds: ['k'],
+      },
+      about(id, at),
+    ),
   budgets: (id, at) =>
     newBudget({ ...LIMITS, modelMaxBudget: { b: 1, a: { c: null } }, allowedModels: ['m'] }, about(id, at)),
   users: (id, at) =>

@@ -10,6 +10,8 @@ export function someOwners({
   team,
   member,
   organization,
+  project,
+  budget,
   teamMetadata = {},
   hasOwnLimits = true,
 }: {
@@ -17,6 +19,9 @@ export function someOwners({
   readonly team?: Given;
   readonly member?: Given;
   readonly organization?: Given;
+  readonly project?: Given;
+  /** Limits of the budget that the key names. */
+  readonly budget?: Given;
   readonly teamMetadata?: Readonly<Record<string, unknown>>;
   /** Whether the member's limits are its own. */
   readonly hasOwnLimits?: boolean;
@@ -37,6 +42,8 @@ export function someOwners({
             spentBefore: ZERO_USD,
           },
     member: member === undefined ? null : { role: 'user', models: [], limits: limits(member), hasOwnLimits },
+    project: project === undefined ? null : { id: 'p', blocked: false, models: [], limits: limits(project) },
+    budget: budget === undefined ? null : limits(budget),
     organization: organization === undefined ? null : { id: 'o', models: [], limits: limits(organization) },
   };
 }

@@ -20,6 +20,7 @@ const NO_ROWS: RowStore<never, unknown, string> = {
 
 /** Stores of a test that has no users and teams. */
 export const noTenancy: TenancyStores = {
+  accessGroups: NO_ROWS,
   budgets: NO_ROWS,
   customers: NO_ROWS,
   invitations: NO_ROWS,

@@ -1,5 +1,5 @@
 /** Whose spend a counter has; the prefix of its name. */
-export const SPENDERS = ['key', 'team', 'user', 'member', 'organization'] as const;
+export const SPENDERS = ['key', 'team', 'user', 'member', 'organization', 'project'] as const;
 export type Spender = (typeof SPENDERS)[number];
 
 /** Name of the spend counter of a key or an owner, in picodollars. The id of a member is made by `memberId`. */
@@ -24,15 +24,17 @@ export interface Charged {
   readonly teamId: string | null;
   readonly userId: string | null;
   readonly organizationId: string | null;
+  readonly projectId: string | null;
 }
 
 /** All counters that a cost counts in. */
-export function countersOf({ keyHash, teamId, userId, organizationId }: Charged): readonly string[] {
+export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: Charged): readonly string[] {
   return [
     keyCounter(keyHash),
     ...(teamId === null ? [] : [spendCounter('team', teamId)]),
     ...(userId === null ? [] : [spendCounter('user', userId)]),
     ...(teamId === null || userId === null ? [] : [spendCounter('member', memberId(teamId, userId))]),
     ...(organizationId === null ? [] : [spendCounter('organization', organizationId)]),
+    ...(projectId === null ? [] : [spendCounter('project', projectId)]),
   ];
 }

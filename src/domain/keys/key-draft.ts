@@ -9,6 +9,7 @@ import {
   mergedMetadata,
   mergedSettings,
   METADATA_MEMBERS,
+  REFERENCES,
   type SettingsPatch,
   withRoutesOfType,
 } from './key-settings.ts';
@@ -82,13 +83,19 @@ const isBounded = ({ teamId, models, maxBudget, expiresAt, settings, metadata }:
  * Refuses a draft of a caller who is no administrator: it must be a key of the caller's user, without a team. A caller whose
  * own key has bounds makes none, because users have no bounds of their own yet.
  */
-export function assertOwnDraft(caller: Caller, { userId, teamId, role }: KeyDraft): void {
+export function assertOwnDraft(caller: Caller, { userId, teamId, role, settings = {} }: KeyDraft): void {
   const [askedUser, askedTeam] = [idOrNull(userId), idOrNull(teamId)];
   if (askedUser !== null && askedUser !== caller.userId) {
     const message = `User can only create keys for themselves. Got user_id=${askedUser}, Your ID=${caller.userId}`;
     throw new Forbidden(message, 'key_owner');
   }
   if (askedTeam !== null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${askedTeam}`);
+  const reference = REFERENCES.find((member) => settings[member] !== undefined && settings[member] !== null);
+  if (reference !== undefined)
+    throw new Forbidden(
+      'Only proxy admins set the budget, project, organization and access groups of a key.',
+      'key_owner',
+    );
   if (role !== null && role !== caller.role) throw new Forbidden('Only proxy admins choose a role.', 'key_owner');
   if (caller.key !== null && isBounded(caller.key))
     throw new Forbidden('A key with limits, a team or an expiry cannot create keys.', 'key_owner');

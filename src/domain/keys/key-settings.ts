@@ -48,14 +48,24 @@ export interface KeySettings {
   readonly maxParallelRequests?: number;
   /** Decimal text, USD. It never refuses. */
   readonly softBudget?: string;
-  /** Id of the budget row that the reference shows for a key with a soft budget. */
+  /** Id of the budget whose limits hold where the key has none; for a soft budget alone, of a row that only the reference has. */
   readonly budgetId?: string;
+  /** Id of the budget of customers without their own. */
+  readonly endUserBudgetId?: string;
+  readonly projectId?: string;
+  /** Organization of a key without a team. */
+  readonly organizationId?: string;
+  /** Access groups whose models the key may call, too. */
+  readonly accessGroupIds?: readonly string[];
   readonly budgetLimits?: readonly BudgetWindow[];
   readonly modelMaxBudget?: Named<ModelBudget>;
   readonly budgetFallbacks?: Named<readonly string[]>;
   readonly autoRotate?: boolean;
   readonly rotationInterval?: string;
 }
+
+/** Settings that name other rows. Only administrators set them. */
+export const REFERENCES = ['budgetId', 'endUserBudgetId', 'projectId', 'organizationId', 'accessGroupIds'] as const;
 
 /** A change of settings: an absent member stays as it is, null removes it. */
 export type SettingsPatch = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | null };

@@ -160,6 +160,8 @@ export function assertUsable(key: VirtualKey, now: Date): void {
     const message = `Team=${key.owners.team.id} is blocked. Update via \`/team/unblock\` if you're an admin.`;
     throw new Unauthenticated(message, 'blocked');
   }
+  if (key.owners?.project?.blocked === true)
+    throw new Unauthenticated(`Project=${key.owners.project.id} is blocked.`, 'blocked');
   if (key.expiresAt !== null && key.expiresAt <= now)
     throw new Unauthenticated(`Expired Key. Key Expiry time ${key.expiresAt.toISOString()}`, 'expired', {
       keyName: `sk-...${key.hash.slice(-4)}`,

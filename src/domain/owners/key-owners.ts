@@ -40,7 +40,7 @@ interface MemberRights {
   readonly hasOwnLimits: boolean;
 }
 
-/** The organization of a key's team. */
+/** The organization of a key's team, else of the key. */
 interface OrganizationRights {
   readonly id: string;
   /** Empty is every model. */
@@ -49,8 +49,21 @@ interface OrganizationRights {
   readonly limits: Limits | null;
 }
 
+/** The project of a key. */
+interface ProjectRights {
+  readonly id: string;
+  readonly blocked: boolean;
+  /** Empty is every model. */
+  readonly models: readonly string[];
+  /** Null when it has no budget. */
+  readonly limits: Limits | null;
+}
+
 /** The stored owners of a key. A key may name a user or a team that is not stored. */
 export interface KeyOwners {
+  /** Limits of the budget that the key names, for those that it does not set itself; null without one. */
+  readonly budget: Limits | null;
+  readonly project: ProjectRights | null;
   readonly user: UserRights | null;
   readonly team: TeamRights | null;
   readonly member: MemberRights | null;
@@ -74,9 +87,10 @@ interface ModelList {
 }
 
 /** Model lists of owners, all of which must allow a model. A user's own list is for keys without a team. */
-export function modelListsOf({ user, team, member, organization }: KeyOwners): readonly ModelList[] {
-  if (team === null) return user === null ? [] : [{ models: user.models, right: 'user_model' }];
-  return [team, member, organization].flatMap((owner) =>
+export function modelListsOf({ user, team, member, organization, project }: KeyOwners): readonly ModelList[] {
+  const common = team === null ? [organization, project] : [team, member, organization, project];
+  const lists = common.flatMap((owner) =>
     owner === null ? [] : [{ models: owner.models, right: 'team_model' as const }],
   );
+  return team === null && user !== null ? [{ models: user.models, right: 'user_model' }, ...lists] : lists;
 }

@@ -20,6 +20,7 @@ import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
+import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
@@ -76,6 +77,7 @@ export const ENTITIES = [
   PaymentObjectEntity,
   UpstreamObjectEntity,
   ResponseEntity,
+  AccessGroupEntity,
   BudgetEntity,
   CredentialEntity,
   DeploymentEntity,

@@ -52,6 +52,8 @@ const storedOf = ({ previousSecret, owners: _owners, ...key }: VirtualKey) => ({
   ...key,
   nextResetAt: key.deletedAt === null ? nextReset(key) : null,
   settings: Object.keys(key.settings).length === 0 ? null : key.settings,
+  projectId: key.settings.projectId ?? null,
+  organizationId: key.settings.organizationId ?? null,
   previousSecretHash: previousSecret?.hash ?? null,
   previousSecretUntil: previousSecret?.until ?? null,
 });

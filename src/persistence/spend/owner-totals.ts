@@ -22,9 +22,14 @@ function ownedKeys(flavour: Flavour, kind: OwnerKind, ids: readonly string[]): R
       return sql`select hash, team_id as one, user_id as other from virtual_key
         where (team_id, user_id) in ${tuplesIn(flavour, 2, pairs)}`;
     }
+    case 'project':
+      return sql`select hash, project_id as one, '' as other from virtual_key where project_id in ${among()}`;
     case 'organization':
       return sql`select k.hash, t.organization_id as one, '' as other from team t join virtual_key k on k.team_id = t.id
-        where t.organization_id in ${among()}`;
+        where t.organization_id in ${among()}
+        union all
+        select hash, organization_id as one, '' as other from virtual_key
+        where organization_id in ${among()} and team_id is null`;
   }
 }
 

@@ -75,6 +75,8 @@ export interface Settings {
   /** Header that carries the key, in lower case; null for `Authorization`. */
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
+  /** Ids of teams that users may join by themselves. */
+  readonly availableTeams: readonly string[];
   readonly http: HttpSettings;
   /** Error messages name the other models that were tried. */
   readonly routerDebugInErrors: boolean;
@@ -233,6 +235,7 @@ function settingsOf(
       allowedHosts: values.allowedHosts,
       exposeApiBase: values.exposeApiBase,
     },
+    availableTeams: values.availableTeams,
     http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,

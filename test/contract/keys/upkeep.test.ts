@@ -124,10 +124,6 @@ describe('settings of a key', () => {
   it.each([
     ['guardrails', ['g'], 403],
     ['policies', ['p'], 403],
-    ['organization_id', 'o', 400],
-    ['project_id', 'p', 400],
-    ['budget_id', 'b', 400],
-    ['access_group_ids', ['a'], 400],
     ['prompts', ['p'], 400],
   ])('that nothing here would enforce are refused: %s', async (member, value, expected) => {
     const { status, body } = await post('/key/generate', { [member]: value });

@@ -29,6 +29,12 @@ const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.keyReport', at: `GET /key/spend/report?${DAYS}`, shows: ['length', 2] },
   { row: 'spend.userReport', at: `GET /user/spend/report?${DAYS}&user_id=user-1`, shows: ['0.user_id', 'user-1'] },
   { row: 'spend.teamReport', at: `GET /team/spend/report?${DAYS}&team_id=team-1`, shows: ['0.team_id', 'team-1'] },
+  { row: 'spend.captureRate', at: `GET /spend/capture_rate?${DAYS}`, shows: ['total_requests', 2] },
+  {
+    row: 'spend.userPage',
+    at: 'GET /management/v1/spend_logs/users?filter[startTime][gte]=2026-01-01&filter[startTime][lte]=2100-01-01',
+    shows: ['meta.total_count', 1],
+  },
   { row: 'spend.refresh', at: 'POST /global/spend/refresh', shows: ['', null] },
   { row: 'globalActivity.days', at: `GET /global/activity?${DAYS}`, shows: ['sum_api_requests', 2] },
   { row: 'globalActivity.models', at: `GET /global/activity/model?${DAYS}`, shows: ['0.daily_data.0.api_requests', 2] },
@@ -95,7 +101,7 @@ const bad = ({ row, at }: Row): Refusal => [
   `${at.split('?', 1)[0]}?start_date=zzz&end_date=2026-01-01&model_group=demo`,
 ];
 
-const WITHOUT_DATES = new Set(['spend.session', 'spend.content', 'spend.byEndUser', 'spend.refresh']);
+const WITHOUT_DATES = new Set(['spend.session', 'spend.content', 'spend.byEndUser', 'spend.refresh', 'spend.userPage']);
 
 const REFUSALS: readonly Refusal[] = [
   ...[...ADMIN_ROWS, ...USER_ROWS].filter(({ row }) => !WITHOUT_DATES.has(row)).map(bad),
@@ -104,6 +110,7 @@ const REFUSALS: readonly Refusal[] = [
   ['spend.session', 400, 'GET /spend/logs/session/ui?session_id=x&sort_by=zzz'],
   ['spend.session', 422, 'GET /spend/logs/session/ui'],
   ['spend.search', 422, `GET /spend/logs/v2?${MOMENTS}&page_size=0`],
+  ['spend.captureRate', 422, 'GET /spend/capture_rate'],
   ['spend.report', 422, `GET /global/spend/report?${DAYS}&group_by=zzz`],
   ['spend.calculate', 400, 'POST /spend/calculate', { model: 'gpt-4o' }],
   ['spend.calculate', 400, 'POST /spend/calculate', { model: 'zzz', messages: [] }],

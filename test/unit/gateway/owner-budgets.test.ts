@@ -158,7 +158,10 @@ describe('a user with keys in and without a team', () => {
     const { admission, budgets } = budgetsOfThree();
     const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
     await budgets.check(caller);
-    budgets.charge({ keyHash: caller.keyHash, teamId: 't', userId: null, organizationId: null }, usd(6));
+    budgets.charge(
+      { keyHash: caller.keyHash, teamId: 't', userId: null, organizationId: null, projectId: null },
+      usd(6),
+    );
     expect(admission.usedOf('team:t')).toBe(usd(6));
     expect(() => budgets.check(caller)).toThrow('Team=t Current cost: 6.0, Max budget: 5.0');
   });

@@ -18,6 +18,9 @@ const VirtualKeySchema = defineEntity({
     role: p.text().$type<Role>(),
     teamId: p.text().nullable().index(),
     userId: p.text().nullable().index(),
+    /** Project and organization of the settings, as columns for sums over keys. */
+    projectId: p.text().nullable().index(),
+    organizationId: p.text().nullable().index(),
     models: p.json().columnType('json').$type<readonly string[]>(),
     maxBudget: p.type(UsdTextType).nullable(),
     budgetDuration: p.text().nullable(),

@@ -73,6 +73,12 @@ export const GATEWAY_SETTINGS = {
     file: 'litellm_settings.user_url_allowed_hosts',
     description: 'Private hosts that callers may name in `api_base`.',
   }),
+  availableTeams: setting({
+    kind: list('team ids', () => null),
+    default: [],
+    file: 'litellm_settings.default_internal_user_params.available_teams',
+    description: 'Teams that users may join by themselves, as `GET /team/available` lists them.',
+  }),
   exposeApiBase: setting({
     kind: flag(),
     default: true,

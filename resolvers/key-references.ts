@@ -1,0 +1,40 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { SettingsPatch } from '../src/domain/keys/key-settings.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { KeyPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+const unknown = (noun: string, id: string, field: string): InvalidInput =>
+  new InvalidInput(`${noun} ${id} does not exist.`, [], { field });
+
+/**
+ * Refuses settings of a key that name a budget, a project, an organization or an access group that does not exist, and a
+ * project of another team. Throws InvalidInput.
+ */
+export async function assertReferences(
+  { platform }: Scope<KeyPlatform>,
+  { budgetId, endUserBudgetId, projectId, organizationId, accessGroupIds }: Omit<SettingsPatch, 'budgetLimits'>,
+  teamId: string | null,
+): Promise<void> {
+  const { budgets, projects, organizations, accessGroups } = platform.stores;
+  for (const [member, id] of Object.entries({ budget_id: budgetId, end_user_budget_id: endUserBudgetId }))
+    if (id && (await budgets.find(id)) === null) throw unknown('Budget', id, member);
+  if (organizationId && (await organizations.find(organizationId)) === null)
+    throw unknown('Organization', organizationId, 'organization_id');
+  const missing = await missingOf(accessGroupIds ?? [], (ids) => accessGroups.findMany(ids));
+  if (missing !== null) throw unknown('Access group', missing, 'access_group_ids');
+  if (!projectId) return;
+  const project = await projects.find(projectId);
+  if (project === null) throw unknown('Project', projectId, 'project_id');
+  if (idOrNull(teamId) !== null && project.teamId !== teamId)
+    throw new InvalidInput(`Project ${projectId} is not a project of the team ${teamId}.`, [], { field: 'project_id' });
+}
+
+async function missingOf(
+  ids: readonly string[],
+  find: (ids: readonly string[]) => Promise<readonly { readonly id: string }[]>,
+): Promise<string | null> {
+  if (ids.length === 0) return null;
+  const known = new Set((await find(ids)).map(({ id }) => id));
+  return ids.find((id) => !known.has(id)) ?? null;
+}

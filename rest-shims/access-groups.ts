@@ -1,0 +1,132 @@
+import {
+  type AccessGroupView,
+  createAccessGroup,
+  deleteAccessGroup,
+  getAccessGroup,
+  listAccessGroups,
+  updateAccessGroup,
+} from '../resolvers/access-groups.ts';
+import type { AccessGroupPatch } from '../src/domain/access-groups/access-group.ts';
+import { SUCCESS } from './errors.ts';
+import { given, members, parseObject, requiredText, text, texts } from './http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { defined } from './limit-members.ts';
+
+const LISTS = {
+  access_model_names: given(texts),
+  access_mcp_server_ids: given(texts),
+  access_agent_ids: given(texts),
+  assigned_team_ids: given(texts),
+  assigned_key_ids: given(texts),
+};
+const readNew = members({ access_group_name: requiredText, description: given(text), ...LISTS });
+const readChange = members({ access_group_name: given(requiredText), description: given(text), ...LISTS });
+
+const patchOf = (read: Omit<ReturnType<typeof readChange>, 'access_group_name'>): AccessGroupPatch =>
+  defined({
+    description: read.description,
+    models: read.access_model_names,
+    mcpServerIds: read.access_mcp_server_ids,
+    agentIds: read.access_agent_ids,
+    teamIds: read.assigned_team_ids,
+    keyIds: read.assigned_key_ids,
+  });
+
+function parseNew(body: Uint8Array) {
+  const read = readNew(parseObject(body));
+  return { ...patchOf(read), name: read.access_group_name };
+}
+
+function parseChange({ body, params }: HttpRequest) {
+  const read = readChange(parseObject(body));
+  return { id: params['group'] ?? '', patch: { ...patchOf(read), ...defined({ name: read.access_group_name }) } };
+}
+
+const renderGroup = ({ group, teams, keys }: AccessGroupView): object => ({
+  access_group_id: group.id,
+  access_group_name: group.name,
+  description: group.description,
+  access_model_names: group.models,
+  access_mcp_server_ids: group.mcpServerIds,
+  access_agent_ids: group.agentIds,
+  assigned_team_ids: group.teamIds,
+  assigned_key_ids: group.keyIds,
+  access_mcp_servers: [],
+  access_agents: [],
+  assigned_teams: teams.map(({ id, alias }) => ({ team_id: id, team_alias: alias })),
+  assigned_keys: keys.map(({ hash, alias, name }) => ({ token: hash, key_alias: alias, key_name: name })),
+  created_at: group.createdAt.toISOString(),
+  created_by: group.createdBy,
+  updated_at: group.updatedAt.toISOString(),
+  updated_by: group.updatedBy,
+});
+
+const COMMON = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'text', taken: 'conflict' },
+  bodyLimit: 1024 * 1024,
+} as const;
+
+const GROUP = '/v1/access_group/:group';
+
+/** Access groups: models that teams and keys may call beside their own lists. */
+export const accessGroupRoutes: readonly RouteRow[] = [
+  route({
+    ...COMMON,
+    method: 'POST',
+    name: 'accessGroups.create',
+    paths: ['/v1/access_group'],
+    answers: [201, 400, 401, 403, 409, 422],
+    parse: ({ body }) => parseNew(body),
+    run: createAccessGroup,
+    render: (view) => ({ ...json(renderGroup(view)), status: SUCCESS.created }),
+  }),
+  route({
+    ...COMMON,
+    method: 'GET',
+    name: 'accessGroups.list',
+    paths: ['/v1/access_group'],
+    answers: [200, 401],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: listAccessGroups,
+    render: (views) => json(views.map(renderGroup)),
+  }),
+  route({
+    ...COMMON,
+    method: 'GET',
+    name: 'accessGroups.info',
+    paths: [GROUP],
+    answers: [200, 401, 404],
+    bodyLimit: 0,
+    parse: ({ params }) => ({ id: params['group'] ?? '' }),
+    run: getAccessGroup,
+    render: (view) => json(renderGroup(view)),
+  }),
+  route({
+    ...COMMON,
+    method: 'PUT',
+    name: 'accessGroups.update',
+    paths: [GROUP],
+    answers: [200, 400, 401, 403, 404, 409, 422],
+    parse: parseChange,
+    run: updateAccessGroup,
+    render: (view) => json(renderGroup(view)),
+  }),
+  route({
+    ...COMMON,
+    method: 'DELETE',
+    name: 'accessGroups.delete',
+    paths: [GROUP],
+    answers: [204, 401, 403, 404],
+    bodyLimit: 0,
+    parse: ({ params }) => ({ id: params['group'] ?? '' }),
+    run: deleteAccessGroup,
+    render: () => ({
+      status: SUCCESS.noContent,
+      body: { kind: 'bytes', bytes: new Uint8Array(), contentType: 'text/plain' },
+    }),
+  }),
+];

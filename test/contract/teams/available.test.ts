@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+let user = '';
+
+async function send(method: string, path: string, body?: unknown, key = app.adminKey) {
+  const answer = await app.call(method, path, body, { authorization: `Bearer ${key}` });
+  return { status: answer.status, body: (await answer.json()) as unknown };
+}
+
+beforeAll(async () => {
+  app = await startApp({
+    config: { litellm_settings: { default_internal_user_params: { available_teams: ['open', 'not-made'] } } },
+  });
+  for (const team of ['open', 'closed']) await send('POST', '/team/new', { team_id: team });
+  user = ((await send('POST', '/user/new', { user_id: 'ann' })).body as { key: string }).key;
+});
+afterAll(() => app.stop());
+
+const join = (team: string, role = 'user', userId = 'ann') =>
+  send('POST', '/team/member_add', { team_id: team, member: { role, user_id: userId } }, user);
+
+it('teams.available 200: the teams of the setting that exist', async () => {
+  expect((await send('GET', '/team/available')).body).toMatchObject([{ team_id: 'open' }]);
+  expect((await send('GET', '/team/available', undefined, user)).body).toMatchObject([{ team_id: 'open' }]);
+});
+
+it('teams.available 401: an unknown key', async () => {
+  expect((await send('GET', '/team/available', undefined, 'sk-unknown-000000000')).status).toBe(401);
+});
+
+it('a user joins an available team alone, as a plain member, and is not shown it any more', async () => {
+  expect((await join('closed')).status).toBe(401);
+  expect((await join('open', 'admin')).status).toBe(401);
+  expect((await join('open', 'user', 'bob')).status).toBe(401);
+  expect((await join('open')).status).toBe(200);
+  expect((await send('GET', '/team/available', undefined, user)).body).toEqual([]);
+});
