@@ -1,4 +1,5 @@
 import {
+  AllCoolingDown,
   Conflict,
   type DomainError,
   Forbidden,
@@ -8,6 +9,7 @@ import {
   TooLarge,
   Unauthenticated,
   Unavailable,
+  UnknownModel,
   UpstreamFailed,
 } from '../src/domain/errors.ts';
 
@@ -65,7 +67,7 @@ const upstreamErrorType = (status: number): string =>
 
 /** Whether the reference repeats the message in `provider_specific_fields`: for the model name and for test switches. */
 function repeatsMessage(error: DomainError): boolean {
-  if (error instanceof NotFound) return error.kind === 'model';
+  if (error instanceof NotFound && error.kind === 'model') return sourceOf(error) === 'model';
   if (!(error instanceof InvalidInput)) return false;
   const [issue] = error.issues;
   if (issue === undefined) return false;
@@ -82,6 +84,17 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   model_blocked: { type: 'permission_error', param: null },
 };
 
+/** What names a model that does not exist. */
+const sourceOf = (error: NotFound): UnknownModel['as'] => (error instanceof UnknownModel ? error.as : 'model');
+
+/** Fields of an unknown model, as the endpoints of the reference differ. */
+const UNKNOWN_MODEL_FIELDS: Readonly<Record<UnknownModel['as'], { type: string; param: string | null }>> = {
+  model: { type: INVALID_REQUEST_TYPE, param: null },
+  image: { type: INVALID_REQUEST_TYPE, param: null },
+  transcript: { type: 'None', param: 'None' },
+  fallback: { type: 'auth_error', param: 'None' },
+};
+
 function typeAndParam(error: DomainError): { type: string | null; param: string | null } {
   if ((error instanceof InvalidInput || error instanceof Conflict) && error.field !== null)
     return { type: 'bad_request_error', param: error.field };
@@ -89,10 +102,11 @@ function typeAndParam(error: DomainError): { type: string | null; param: string 
     const place = error.issues[0]?.path.at(-1);
     return { type: INVALID_REQUEST_TYPE, param: place === undefined ? null : String(place) };
   }
-  if (error instanceof NotFound && error.kind === 'model') return { type: INVALID_REQUEST_TYPE, param: null };
+  if (error instanceof NotFound && error.kind === 'model') return UNKNOWN_MODEL_FIELDS[sourceOf(error)];
   if (error instanceof NotFound) return { type: 'not_found_error', param: error.kind === 'key' ? 'key' : null };
   if (error instanceof Forbidden) return FORBIDDEN_FIELDS[error.right ?? ''] ?? { type: 'auth_error', param: 'None' };
   if (error instanceof TooLarge) return { type: 'bad_request_error', param: 'content-length' };
+  if (error instanceof AllCoolingDown) return { type: 'all_deployments_in_cooldown', param: null };
   if (error instanceof LimitExceeded)
     return error.limit === 'budget' ? { type: 'budget_exceeded', param: null } : { type: THROTTLING_TYPE, param: null };
   if (error instanceof Unavailable) return { type: 'service_unavailable', param: null };

@@ -93,7 +93,11 @@ export const messagesRoutes: readonly RouteRow[] = [
     hot: true,
     parse: (request) => readAs(COUNT_TOKENS, request),
     run: countTokens,
-    render: ({ tokens, by }) => json({ input_tokens: tokens }, { 'x-gateway-tokens-counted-by': by }),
+    render: ({ tokens, by }) =>
+      json(
+        { input_tokens: tokens, litellm_count_source: by === 'upstream' ? 'provider' : 'local_tokenizer' },
+        { 'x-gateway-tokens-counted-by': by },
+      ),
   }),
   batchRow('messages.createBatch', 'POST', ''),
   batchRow('messages.listBatches', 'GET', ''),

@@ -3,7 +3,7 @@ import { callModel } from '../../resolvers/inference.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
-import { DomainError, Unavailable } from '../../src/domain/errors.ts';
+import { DomainError, Unavailable, UpstreamFailed } from '../../src/domain/errors.ts';
 import { assertValidRequest, mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { publicAddress } from '../../src/domain/deployments/public-address.ts';
@@ -163,7 +163,9 @@ export function unreadAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
 /** Last event of a failed stream, in OpenAI's format. */
 function errorEvent(failure: Error): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
-  return eventOf(JSON.stringify({ error: proxyError(statusOf('proxy', error), error) }));
+  const rendered = proxyError(statusOf('proxy', error), error);
+  // As in the reference, a failure of the upstream has no type here.
+  return eventOf(JSON.stringify({ error: error instanceof UpstreamFailed ? { ...rendered, type: null } : rendered }));
 }
 
 /** Headers of an answer, as alternating names and values. */
@@ -186,6 +188,7 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     'x-litellm-attempted-fallbacks',
     String(tries.fallbacks),
   ];
+  if (tries.mostRetries !== null) head.push('x-litellm-max-retries', String(tries.mostRetries));
   if (tries.mostFallbacks !== null) head.push('x-litellm-max-fallbacks', String(tries.mostFallbacks));
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
   if (allowance !== null) {

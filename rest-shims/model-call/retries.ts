@@ -3,11 +3,10 @@ import { mistyped, type RequestBody } from '../../src/domain/inference/request-v
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 import { isGatewayField } from '../../src/domain/inference/gateway-fields.ts';
 import type { Fallback, Retries } from '../../src/domain/inference/retries.ts';
+import { MOST_RETRIES } from '../../src/domain/routing/routing-policy.ts';
 import { isObject } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-/** Most retries of one call. It limits how long one call can load an upstream. */
-const MOST_RETRIES = 20;
 const HOW_OFTEN = `a whole number from 0 to ${MOST_RETRIES}`;
 
 /** Most names in a list of fallbacks. At most 5 of them are called. */
@@ -31,12 +30,13 @@ export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
   { endpoint, body }: Asking,
 ): { readonly retries?: Retries } {
-  const again = inHeader(request, endpoint) ?? inBody(body, endpoint) ?? 0;
+  const again = inHeader(request, endpoint) ?? inBody(body, endpoint);
   const fallbacks = fallbacksOf(body, endpoint);
   const longer = longerOf(body, endpoint);
-  const isOff = flagOf(body, 'disable_fallbacks', endpoint);
-  if (isOff) return again === 0 ? {} : { retries: { again, fallbacks: [], longer: new Map() } };
-  return again === 0 && fallbacks.length === 0 && longer.size === 0 ? {} : { retries: { again, fallbacks, longer } };
+  if (flagOf(body, 'disable_fallbacks', endpoint))
+    return { retries: { again, fallbacks: [], longer: new Map(), withoutFallbacks: true } };
+  const isSilent = again === null && fallbacks.length === 0 && longer.size === 0;
+  return isSilent ? {} : { retries: { again, fallbacks, longer, withoutFallbacks: false } };
 }
 
 const isOften = (count: unknown): count is number =>

@@ -124,6 +124,17 @@ export class NotFound extends DomainError {
   }
 }
 
+/** No deployment has the name of a model. */
+export class UnknownModel extends NotFound {
+  /** What names it: the model of a request, also for images or a transcript, or one of its fallbacks. */
+  readonly as: 'model' | 'image' | 'transcript' | 'fallback';
+  constructor(model: string, message: string, as: UnknownModel['as'] = 'model') {
+    super('model', model, message);
+    this.name = 'UnknownModel';
+    this.as = as;
+  }
+}
+
 /** Conflicts with something that exists. */
 export class Conflict extends DomainError {
   readonly code = 'CONFLICT';
@@ -182,6 +193,14 @@ export class RateLimited extends LimitExceeded {
     this.name = 'RateLimited';
     this.type = type;
     this.resetAt = about.resetAt;
+  }
+}
+
+/** Every deployment of a model is left out for a while after failures. */
+export class AllCoolingDown extends LimitExceeded {
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message, 'requests', retryAfterSeconds);
+    this.name = 'AllCoolingDown';
   }
 }
 

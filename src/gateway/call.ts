@@ -39,7 +39,7 @@ export interface OpenCall {
   gaveUp(at: CallTarget, failure: unknown): void;
 }
 
-const NO_RETRIES: Tries = { retries: 0, fallbacks: 0, mostFallbacks: null };
+const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
 /** Admits a call. */
 export function openCall(

@@ -8,13 +8,15 @@ import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/d
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetErrorKind, DomainError, NotFound } from '../domain/errors.ts';
+import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
+import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
+import { createCooldowns, withoutCooling } from './cooldowns.ts';
 import { createCallLimits } from './rate-limits.ts';
 import { createRealtime } from './create-realtime.ts';
 import { createCostExpectations } from './expected-cost.ts';
@@ -67,6 +69,10 @@ export interface GatewayOptions {
   readonly reportsTries: boolean;
   /** Whether the budget is checked again for each fallback model. */
   readonly checksFallbackBudgets: boolean;
+  /** Configured retries, cooldowns and fallbacks, read for each call: they may change at run time. The default when absent. */
+  readonly routing?: () => RoutingPolicy;
+  /** A number from 0 to 1, for the random part of waits. */
+  readonly random: () => number;
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
@@ -74,7 +80,10 @@ export function createGateway(
   options: GatewayOptions,
 ): Gateway & ForwardGateway & ObjectGateway & TokenGateway & PreviewGateway & ProbeGateway {
   const { deployments, catalog, capturePrompts } = options;
-  const routeOf = createLiveRouter(deployments, options.providers);
+  const policyOf = options.routing ?? ((): RoutingPolicy => DEFAULT_ROUTING);
+  const configured = createLiveRouter(deployments, options.providers);
+  const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
+  const routeOf = withoutCooling(configured, cooldowns);
   const price = createPricer(() => catalog.current());
   const budgets = createBudgets({
     admission: options.admission,
@@ -105,8 +114,11 @@ export function createGateway(
 
   const retrying = createRetrying({
     routeOf,
+    cooldowns,
+    policyOf,
     forRequest,
     pause: options.pause,
+    random: options.random,
     reportsTries: options.reportsTries,
     async reserve(call, at) {
       if (!options.checksFallbackBudgets) return null;
@@ -135,7 +147,7 @@ export function createGateway(
     const found = routeOf(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);
-      throw unknownModel(endpoint.path, model);
+      throw unknownModel(endpoint.path, model, endpoint.medium);
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
@@ -146,12 +158,12 @@ export function createGateway(
     try {
       return routeFor(caller, request);
     } catch (failure) {
-      if (!(failure instanceof NotFound && failure.kind === 'model')) throw failure;
+      if (!(failure instanceof UnknownModel)) throw failure;
       return lookedUpAgain(caller, request, failure);
     }
   }
 
-  async function lookedUpAgain(caller: Caller, request: ModelRequest, failure: NotFound): Promise<Route> {
+  async function lookedUpAgain(caller: Caller, request: ModelRequest, failure: UnknownModel): Promise<Route> {
     const isChanged = await deployments.lookAgain().catch(() => false);
     if (!isChanged) throw failure;
     return routeFor(caller, request);
@@ -183,7 +195,6 @@ export function createGateway(
       const found = freshRouteFor(caller, request);
       // No turn of the event loop where the model is known.
       const route = found instanceof Promise ? await found : found;
-      const { retries } = request;
       const deployment = forRequest(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
@@ -192,8 +203,7 @@ export function createGateway(
         tools.modelBudgets.check(caller.key, request.model);
         call.limit(request);
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        if (retries !== undefined) return await retrying.send(call, { request: sent, route, signal }, retries);
-        return call.answered(await route.provider.send(deployment, sent, signal));
+        return await retrying.send(call, { key: caller.key, request: sent, route, signal });
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);

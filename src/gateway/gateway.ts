@@ -17,6 +17,8 @@ import type { Realtime } from './realtime.ts';
 export interface Tries {
   /** Number of retries. */
   readonly retries: number;
+  /** Most retries that were allowed; null when there was none. */
+  readonly mostRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
   /** Most fallbacks of the request; null when it names none. */

@@ -1,36 +1,39 @@
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { DomainError } from '../domain/errors.ts';
-import {
-  type Fallback,
-  isTooLong,
-  isRetryable,
-  MOST_FALLBACKS,
-  type Retries,
-  retryDelayMs,
-} from '../domain/inference/retries.ts';
+import { DomainError, UpstreamFailed } from '../domain/errors.ts';
+import { type Fallback, NO_RETRIES, type Retries } from '../domain/inference/retries.ts';
 import { mayCall, notAvailable, type VirtualKey } from '../domain/keys/virtual-key.ts';
+import { fallbacksAfter } from '../domain/routing/fallback-rule.ts';
+import { mostRetries, retryDelayMs } from '../domain/routing/retry-rule.ts';
+import { MOST_FALLBACKS, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { CallTarget } from './call-account.ts';
 import type { Estimated } from './budgets.ts';
 import type { OpenCall } from './call.ts';
-import type { GatewayCall } from './gateway.ts';
+import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
+import type { GatewayCall, Tries } from './gateway.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
 interface RetryTools {
   readonly routeOf: Router;
+  readonly cooldowns: Cooldowns;
+  /** The configured policy, read for each call. */
+  readonly policyOf: () => RoutingPolicy;
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Reserves the cost of a fallback in place of the failed call. Returns the error of an exceeded budget; null for success. */
   readonly reserve: (call: OpenCall, at: Estimated) => Promise<DomainError | null>;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** A number from 0 to 1. */
+  readonly random: () => number;
   /** Whether error messages list retries and fallbacks. */
   readonly reportsTries: boolean;
 }
 
 /** An admitted call and its first route. */
 interface RoutedCall {
+  readonly key: VirtualKey | null;
   readonly request: ModelRequest;
   readonly route: Route;
   readonly signal: AbortSignal;
@@ -40,66 +43,117 @@ interface RoutedCall {
 export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
-  /** Throws the last failure of the first model, or BudgetExceeded when only the budget prevented every fallback. */
-  send(call: OpenCall, routed: RoutedCall, retries: Retries): Promise<GatewayCall>;
+  /**
+   * Sends an admitted call. Throws the last failure of the first model, AllCoolingDown when none of its deployments may
+   * be called, or BudgetExceeded when only the budget prevented every fallback.
+   */
+  send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }
 
-export function createRetrying({ routeOf, forRequest, reserve, pause, reportsTries }: RetryTools): Retrying {
+/** Counts of one call so far. */
+type Made = { -readonly [Member in keyof Tries]: Tries[Member] };
+
+/** One model of a call: where it is sent first, and the deployments that take over. */
+interface Attempt {
+  readonly asked: ModelRequest;
+  readonly first: Route;
+  /** Deployments of the model; none where the call is bound to one. */
+  readonly others: () => readonly Route[];
+}
+
+export function createRetrying(tools: RetryTools): Retrying {
+  const { routeOf, cooldowns, forRequest, reserve, reportsTries } = tools;
   const groupOf = (name: string): string => routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
-  function targetOf(name: string, { deploymentId }: ModelRequest): { route: Route; others: readonly Route[] } | null {
+  function targetOf(name: string, { deploymentId }: ModelRequest): Omit<Attempt, 'asked'> | null {
+    const none = (): readonly Route[] => [];
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
       const pinned = routeOf(groupOf(name), deploymentId);
-      return pinned && { route: pinned, others: [] };
+      return pinned && { first: pinned, others: none };
     }
     const one = routeOf.byId(name);
-    if (one !== null) return { route: one, others: [] };
-    const route = routeOf(name);
-    return route && { route, others: routeOf.all(name) };
+    if (one !== null) return { first: one, others: none };
+    const first = routeOf(name);
+    return first && { first, others: () => routeOf.all(name) };
+  }
+
+  /** Sends to one model until it answers. Throws its last failure. */
+  async function sendTo(
+    { asked, first, others }: Attempt,
+    { call, signal, made, at }: { call: OpenCall; signal: AbortSignal; made: Made; at: (target: CallTarget) => void },
+  ): Promise<Exchange> {
+    const called = new Set<string>();
+    const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
+    if (isCooling(first)) {
+      const all = others();
+      if (all.length > 0) throw allCoolingDown(asked.model, all, cooldowns);
+    }
+    let next = first;
+    for (let nth = 0; ; nth += 1) {
+      const deployment = forRequest(next.deployment, asked);
+      at({ request: asked, deployment });
+      called.add(deployment.id);
+      // Credentials and timeouts of a caller say nothing about the deployment.
+      const isOwn = deployment.id === next.deployment.id;
+      try {
+        const exchange = await next.provider.send(deployment, asked, signal);
+        if (isOwn) cooldowns.succeeded(deployment);
+        return exchange;
+      } catch (failure) {
+        const all = others();
+        if (signal.aborted) throw failure;
+        if (isOwn && !isCallersTimeout(failure, asked))
+          cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
+        const open = all.filter((one) => !isCooling(one));
+        const fresh = open.find((one) => !called.has(one.deployment.id));
+        const most = mostRetries(failure, {
+          asked: asked.retries?.again ?? null,
+          group: asked.model,
+          own: deployment.routing?.retries,
+          elsewhere: fresh !== undefined,
+          policy: tools.policyOf(),
+        });
+        if (nth >= most || (open.length === 0 && all.length > 0)) {
+          if (reportsTries && most > 0 && failure instanceof DomainError)
+            failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${most}`;
+          throw failure;
+        }
+        // No delay for a deployment that was not called yet.
+        if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
+        next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
+        made.retries += 1;
+        made.mostRetries = most;
+        call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
+      }
+    }
+  }
+
+  const delayMs = (failure: unknown, nth: number): number =>
+    retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
+
+  /** Models to call after the first one failed, that the key may call where that is checked. */
+  function targetsAfter(failure: DomainError, { key, request }: RoutedCall): readonly Fallback[] {
+    const policy = tools.policyOf().fallbacks;
+    const targets = fallbacksAfter(failure, request.model, { retries: request.retries ?? NO_RETRIES, policy });
+    return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model))) : targets;
   }
 
   return {
     assertCallable(key, { endpoint }, { fallbacks, longer }) {
       for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
         if (!mayCall(key, groupOf(name))) throw notAvailable(name);
-        if (routeOf.byId(name) === null && routeOf.all(name).length === 0) throw unknownModel(endpoint.path, name);
+        if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
+          throw unknownModel(endpoint.path, name, 'fallback');
       }
     },
-    async send(call, { request, route, signal }, { again, fallbacks, longer }) {
-      const made = { retries: 0, fallbacks: 0 };
-      const mostFallbacks = fallbacks.length + longer.size === 0 ? null : MOST_FALLBACKS;
-      let at: CallTarget = { request, deployment: route.deployment };
-
-      /** Sends to one model until it answers. Throws its last failure. */
-      async function sendTo(asked: ModelRequest, first: Route, others: readonly Route[]): Promise<Exchange> {
-        const called = new Set<string>();
-        let next = first;
-        for (let nth = 0; ; nth += 1) {
-          const { provider } = next;
-          const deployment = forRequest(next.deployment, asked);
-          at = { request: asked, deployment };
-          called.add(deployment.id);
-          try {
-            return await provider.send(deployment, asked, signal);
-          } catch (failure) {
-            const fresh = others.find((one) => !called.has(one.deployment.id));
-            if (nth === again || signal.aborted || !isRetryable(failure, { elsewhere: fresh !== undefined })) {
-              if (reportsTries && again > 0 && failure instanceof DomainError)
-                failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${again}`;
-              throw failure;
-            }
-            // No delay for a deployment that was not called yet.
-            if (fresh === undefined) await pause(retryDelayMs(failure, nth), signal);
-            next = fresh ?? others.find((one) => one.deployment.id !== deployment.id) ?? next;
-            made.retries += 1;
-            call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
-          }
-        }
-      }
-
-      const answered = (exchange: Exchange): GatewayCall => call.answered(exchange, { ...made, mostFallbacks });
+    async send(call, routed) {
+      const { request, route, signal } = routed;
+      const names = request.retries !== undefined && request.retries.fallbacks.length + request.retries.longer.size > 0;
+      const made: Made = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null };
+      let target: CallTarget = { request, deployment: route.deployment };
+      const about = { call, signal, made, at: (to: CallTarget) => void (target = to) };
       const failures: DomainError[] = [];
       const note = (failure: unknown): DomainError => {
         if (signal.aborted || !(failure instanceof DomainError)) throw failure;
@@ -107,29 +161,28 @@ export function createRetrying({ routeOf, forRequest, reserve, pause, reportsTri
         return failure;
       };
 
-      const pinned = request.deploymentId !== undefined;
+      const others = (): readonly Route[] => (request.deploymentId === undefined ? routeOf.all(request.model) : []);
+      let first: DomainError;
       try {
-        return answered(await sendTo(request, route, pinned ? [] : routeOf.all(request.model)));
+        return call.answered(await sendTo({ asked: request, first: route, others }, about), made);
       } catch (failure) {
-        note(failure);
+        first = note(failure);
       }
-      const [first] = failures;
-      if (first === undefined) throw new TypeError('A call failed without a failure.');
-      const failedAt = at;
-      const targets = fallbacksAfter(first, request.model, { fallbacks, longer });
+      const failedAt = target;
+      const targets = targetsAfter(first, routed);
       if (targets.length === 0) throw first;
       let budgetFailure: DomainError | null = null;
       for (const fallback of targets) {
         try {
           const asked = asFallback(request, fallback, groupOf(fallback.model));
-          const target = targetOf(fallback.model, request);
-          if (target === null) throw unknownModel(request.endpoint.path, fallback.model);
-          budgetFailure = await reserve(call, { deployment: target.route.deployment, request: asked });
+          const found = targetOf(fallback.model, request);
+          if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
+          budgetFailure = await reserve(call, { deployment: found.first.deployment, request: asked });
           if (budgetFailure !== null) continue;
-          const last = failures.at(-1);
-          call.moved({ request: asked, deployment: forRequest(target.route.deployment, asked) }, last);
+          call.moved({ request: asked, deployment: forRequest(found.first.deployment, asked) }, failures.at(-1));
           made.fallbacks += 1;
-          return answered(await sendTo(asked, target.route, target.others));
+          made.mostFallbacks ??= tools.policyOf().fallbacks.most;
+          return call.answered(await sendTo({ asked, ...found }, about), made);
         } catch (failure) {
           note(failure);
         }
@@ -144,22 +197,16 @@ export function createRetrying({ routeOf, forRequest, reserve, pause, reportsTri
   };
 }
 
+/** Whether a call failed by a timeout that its request set. */
+const isCallersTimeout = (failure: unknown, { timeoutSeconds }: ModelRequest): boolean =>
+  timeoutSeconds !== undefined && failure instanceof UpstreamFailed && failure.timedOut;
+
 /** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
 function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
   const asked = { ...request, model, credentials: null };
   if (Object.keys(members).length === 0) return asked;
   const replaced = { ...request.replaced, ...members };
   return { ...asked, body: { ...request.body, ...members }, replaced };
-}
-
-function fallbacksAfter(
-  failure: DomainError,
-  model: string,
-  { fallbacks, longer }: Pick<Retries, 'fallbacks' | 'longer'>,
-): readonly Fallback[] {
-  const longerModel = isTooLong(failure) ? longer.get(model) : undefined;
-  const targets = longerModel === undefined ? fallbacks : [{ model: longerModel, members: {} }, ...fallbacks];
-  return targets.slice(0, MOST_FALLBACKS);
 }
 
 /** Text about failed fallbacks that the reference appends to the error message. */

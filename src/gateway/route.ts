@@ -1,5 +1,5 @@
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
-import { InvalidInput, NotFound } from '../domain/errors.ts';
+import { InvalidInput, UnknownModel } from '../domain/errors.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
 export interface Route {
@@ -123,8 +123,8 @@ export function mockOf({ deployment }: Route, providers: readonly Provider[]): R
   return { deployment: mock, provider: providerFor(mock, providers) };
 }
 
-/** Error for an unknown model. `path` is the request's path. */
-export function unknownModel(path: string, model: string): NotFound {
+/** Error for an unknown model. `path` is the request's path; `as` is the part of the request that names it. */
+export function unknownModel(path: string, model: string, as: UnknownModel['as'] = 'model'): UnknownModel {
   const message = `${path}: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
-  return new NotFound('model', model, message);
+  return new UnknownModel(model, message, as);
 }

@@ -112,6 +112,8 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     clock: systemClock,
     ids: randomIds,
     pause,
+    random: Math.random,
+    routing: () => settings.routing,
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,

@@ -18,6 +18,9 @@ export interface TestApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
+/** One call per request, and every deployment is called: a test of something else sees each failure at once. */
+const PLAIN_ROUTER = { num_retries: 0, disable_cooldowns: true };
+
 /** Starts the product on a free loopback port. `config` is the config file's content as an object. */
 export async function startApp(
   options: {
@@ -31,7 +34,7 @@ export async function startApp(
 ): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
   const configFile = join(dataDir, 'config.yaml');
-  if (options.config) writeFileSync(configFile, stringify(options.config));
+  if (options.config) writeFileSync(configFile, stringify({ router_settings: PLAIN_ROUTER, ...options.config }));
   const settings = readSettings(
     ['--port', String(options.port ?? 0), '--host', '127.0.0.1', ...(options.config ? ['--config', configFile] : [])],
     // No test reaches for the network: the catalog is the embedded one unless a test plays upstream.

@@ -2,6 +2,7 @@ import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts'
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
 import type { ProbeSettings } from '../deployments/probe-settings.ts';
+import type { DeploymentRouting } from '../routing/routing-policy.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
 import { VENDORS } from './vendors.ts';
 
@@ -39,6 +40,8 @@ export interface Deployment {
   readonly timeoutSeconds: number;
   /** Configured prices of this deployment, by price-map key; they take precedence over the catalog. */
   readonly priceOverrides: Readonly<Record<string, unknown>>;
+  /** Its own retries and cooldowns, where configured. */
+  readonly routing?: DeploymentRouting;
   /** Settings of its health check, where configured. */
   readonly probe?: ProbeSettings;
   /** Id of the catalog entry whose price applies, where configured. */

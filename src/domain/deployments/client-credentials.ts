@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { vendorOf } from '../chat/vendors.ts';
-import { InvalidInput } from '../errors.ts';
+import { InvalidInput, Unauthenticated } from '../errors.ts';
 
 /** Credentials that callers can send. */
 export const CLIENT_CREDENTIALS = ['api_key', 'api_base'] as const;
@@ -12,7 +12,8 @@ const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
 
 /**
  * The deployment with the caller's key or address. It has none of the configured credentials, and its calls do not
- * count for the deployment's health. Throws InvalidInput where the configuration does not allow it.
+ * count for the deployment's health. Throws InvalidInput where the configuration does not allow the key, and
+ * Unauthenticated where it does not allow the address.
  */
 export function withClientCredentials(
   deployment: Deployment,
@@ -25,6 +26,11 @@ export function withClientCredentials(
   const members = CLIENT_CREDENTIALS.filter((member) => (member === 'api_key' ? apiKey : apiBase) !== null);
   const allowed = allowedToAll ? CLIENT_CREDENTIALS : (deployment.clientCredentials ?? []);
   const refused = members.find((member) => !allowed.includes(member));
+  if (refused === 'api_base')
+    throw new Unauthenticated(
+      `Rejected Request: api_base is not allowed in request body: ${NOT_CONFIGURED}.`,
+      'malformed',
+    );
   if (refused !== undefined) throw notAllowed(refused, endpoint.path, NOT_CONFIGURED);
   const [first] = members;
   if (first !== undefined && !isCalledByKey(deployment))

@@ -6,6 +6,8 @@ import { type Parameters, revealedParameters } from '../../domain/deployments/pa
 import { isPriceField, ownPrices } from '../../domain/deployments/price-fields.ts';
 import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.ts';
 import { Secret } from '../../domain/secret.ts';
+import { MOST_RETRIES } from '../../domain/routing/routing-policy.ts';
+import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
 /** One model of the file. Other keys are accepted, with a warning (`config-warnings.ts`). */
@@ -19,6 +21,8 @@ export const modelEntry = z.looseObject({
     drop_params: z.boolean().optional(),
     max_tokens: z.int().positive().optional(),
     use_chat_completions_api: z.boolean().optional(),
+    num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
+    cooldown_time: z.number().min(0).optional(),
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
     litellm_credential_name: z.string().min(1).optional(),
   }),
@@ -32,6 +36,9 @@ export const modelEntry = z.looseObject({
       health_check_max_tokens: z.int().positive().optional(),
       health_check_timeout: z.number().positive().optional(),
       disable_background_health_check: z.boolean().optional(),
+      cooldown_time: z.number().min(0).optional(),
+      allowed_fails: z.int().min(0).optional(),
+      allowed_fails_policy: z.record(z.string(), z.int().min(0)).optional(),
     })
     .optional(),
 });
@@ -138,6 +145,7 @@ export function toDeployment(
     baseModel: info?.base_model ?? null,
     ...(credentialName === undefined ? {} : { credentialName }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
+    ...routingOf(entry),
     probe: {
       mode: info?.mode ?? null,
       model: info?.health_check_model ?? null,
@@ -168,6 +176,19 @@ export function withCredential(deployment: Deployment, credential: Parameters): 
       ...deployment.secrets,
     },
   };
+}
+
+/** Retries and cooldowns of one deployment, where configured. `model_info` wins over `litellm_params`. */
+function routingOf({ litellm_params: params, model_info: info }: ModelEntry): Pick<DeploymentDraft, 'routing'> {
+  const cooldownSeconds = info?.cooldown_time ?? params.cooldown_time;
+  const policy = info?.allowed_fails_policy;
+  const routing = {
+    ...(params.num_retries === undefined ? {} : { retries: params.num_retries }),
+    ...(cooldownSeconds === undefined ? {} : { cooldownSeconds }),
+    ...(info?.allowed_fails === undefined ? {} : { allowedFails: info.allowed_fails }),
+    ...(policy === undefined ? {} : { allowedFailsOf: countsOf(policy, 'AllowedFails') }),
+  };
+  return Object.keys(routing).length === 0 ? {} : { routing };
 }
 
 /** `openai/responses/o1-pro` names the API of a model; `openai/chat_completions/…` the other one. */

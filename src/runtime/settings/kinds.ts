@@ -165,6 +165,75 @@ export function texts(form: string): Kind<string | Readonly<Record<string, strin
   );
 }
 
+type Entries = Readonly<Record<string, unknown>>;
+const isMap = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A map of whole numbers by name in the file. */
+export function countsByClass(names: readonly string[], most: number): Kind<Readonly<Record<string, number>>> {
+  return kind<Readonly<Record<string, number>>>(`map of whole numbers from 0 to ${most}`, (raw) => {
+    const { value, refusals } = countsIn(raw, { names, most, path: [] });
+    return refusals.length > 0 ? { refusals } : { value };
+  });
+}
+
+/** The same by model. */
+export function countsByModel(
+  names: readonly string[],
+  most: number,
+): Kind<Readonly<Record<string, Readonly<Record<string, number>>>>> {
+  const form = `map of models to maps of whole numbers from 0 to ${most}`;
+  return kind<Readonly<Record<string, Readonly<Record<string, number>>>>>(form, (raw) => {
+    if (!isMap(raw)) return refuse('is not a map of models');
+    const read = Object.entries(raw).map(
+      ([model, counts]) => [model, countsIn(counts, { names, most, path: [model] })] as const,
+    );
+    const refusals = read.flatMap(([, counts]) => counts.refusals);
+    return refusals.length > 0
+      ? { refusals }
+      : { value: Object.fromEntries(read.map(([model, { value }]) => [model, value])) };
+  });
+}
+
+function countsIn(
+  raw: unknown,
+  { names, most, path }: { readonly names: readonly string[]; readonly most: number; readonly path: readonly string[] },
+): { readonly value: Readonly<Record<string, number>>; readonly refusals: readonly Refusal[] } {
+  if (!isMap(raw)) return { value: {}, refusals: [{ message: 'is not a map of numbers', path }] };
+  const value: Record<string, number> = {};
+  const refusals: Refusal[] = [];
+  for (const [name, count] of Object.entries(raw)) {
+    const isCount = typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= most;
+    if (!names.includes(name)) refusals.push({ message: `is not one of ${names.join(', ')}`, path: [...path, name] });
+    else if (isCount) value[name] = count;
+    // A name without a value is not set.
+    else if (count !== null)
+      refusals.push({ message: `is not a whole number from 0 to ${most}`, path: [...path, name] });
+  }
+  return { value, refusals };
+}
+
+/** Lists of models by model: a list of maps in the file, as in the reference, or one map. The first entry of a model wins. */
+export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>> {
+  return kind<Readonly<Record<string, readonly string[]>>>('list of maps of a model to models', (raw) => {
+    const maps: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
+    const lists: Record<string, readonly string[]> = {};
+    const refusals: Refusal[] = [];
+    for (const [index, one] of maps.entries()) {
+      const path = Array.isArray(raw) ? [index] : [];
+      if (!isMap(one)) refusals.push({ message: 'is not a map of a model to models', path });
+      else
+        for (const [model, names] of Object.entries(one))
+          if (isNames(names)) lists[model] ??= names;
+          else refusals.push({ message: 'is not a list of models', path: [...path, model] });
+    }
+    return refusals.length > 0 ? { refusals } : { value: lists };
+  });
+}
+
+const isNames = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && name !== '');
+
 /** Any value of the file. */
 export function anything(form: string): Kind<unknown> {
   return kind(form, (raw) => ({ value: raw }), { isSecret: true });

@@ -13,7 +13,8 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 const NO_GUARDRAIL = 'no request and no answer is checked, masked or blocked';
 const NO_CALLBACK = 'no call is sent to them';
-const NO_ROUTER = 'Lensgate has its own rules for retries, fallbacks and cooldowns';
+const NO_TURNS = 'deployments of a model take turns';
+const NO_ROUTER_CACHE = 'each process counts retries and cooldowns itself';
 const NO_ALERT = 'no alert is sent';
 const NO_KEY_RULE = 'keys are generated without these limits and defaults';
 const NO_LIMIT = 'the limit is not enforced';
@@ -24,7 +25,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     guardrails: NO_GUARDRAIL,
     policies: NO_GUARDRAIL,
     policy_attachments: NO_GUARDRAIL,
-    router_settings: NO_ROUTER,
     callback_settings: NO_CALLBACK,
     environment_variables: 'no variable is set; set them in the environment of the process',
     mcp_servers: 'no MCP server is reachable',
@@ -66,7 +66,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       disable_spend_logs: 'spend is recorded',
       disable_budget_reservation: 'budgets are reserved before each call',
       fail_closed_budget_enforcement: 'known keys are accepted for a minute while the database is unreachable',
-      enforce_fallback_model_access: 'Lensgate has its own rule for access to fallback models',
       custom_key_generate: NO_KEY_RULE,
       allowed_file_extensions: 'files of every type are accepted',
       blocked_file_extensions: 'files of every type are accepted',
@@ -111,12 +110,8 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       default_key_generate_params: NO_KEY_RULE,
       upperbound_key_generate_params: NO_KEY_RULE,
       key_generation_settings: NO_KEY_RULE,
-      fallbacks: 'a call falls back only where its request names models',
-      default_fallbacks: 'a call falls back only where its request names models',
-      context_window_fallbacks: 'a call falls back only where its request names models',
-      content_policy_fallbacks: 'a call falls back only where its request names models',
-      num_retries: NO_ROUTER,
-      allowed_fails: NO_ROUTER,
+      allowed_fails: 'set `router_settings.allowed_fails` in its place',
+      cooldown_time: 'set `router_settings.cooldown_time` in its place',
       request_timeout: 'set `timeout` of each model in its place',
       ssl_verify: 'certificates of upstreams are always verified',
       post_call_rules: NO_GUARDRAIL,
@@ -137,12 +132,38 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       max_internal_user_budget max_ui_session_budget model_alias_map priority_reservation prometheus_metrics_config public_model_groups
       s3_callback_params set_verbose skip_system_message_in_guardrail tag_budget_config telemetry`),
   },
+  router_settings: {
+    effects: {
+      routing_strategy: NO_TURNS,
+      routing_strategy_args: NO_TURNS,
+      routing_groups: NO_TURNS,
+      enable_weighted_failover: NO_TURNS,
+      model_group_alias: 'the aliases are not served',
+      enable_tag_filtering: 'tags of a request do not select a deployment',
+      tag_filtering_match_any: 'tags of a request do not select a deployment',
+      enable_pre_call_checks: 'deployments are not left out for the size of a request',
+      optional_pre_call_checks: 'no further check selects a deployment',
+      provider_budget_config: NO_LIMIT,
+      redis_host: NO_ROUTER_CACHE,
+      redis_url: NO_ROUTER_CACHE,
+      redis_port: NO_ROUTER_CACHE,
+      redis_password: NO_ROUTER_CACHE,
+      cache_responses: 'no answer is cached',
+      timeout: 'set `timeout` of each model in its place',
+      stream_timeout: 'set `timeout` of each model in its place',
+      default_max_parallel_requests: NO_LIMIT,
+    },
+    others: names(`
+      alerting_config assistants_config cache_kwargs caching_groups client_ttl debug_level default_litellm_params
+      default_priority deployment_affinity_ttl_seconds fallback_timeout health_check_staleness_threshold ignore_invalid_deployments
+      model_group_affinity_config polling_interval prompt_caching_config set_verbose tag_routing_prefix`),
+  },
   model_info: {
     effects: {
       team_id: 'keys of every team may call the model',
       team_public_model_name: 'the model has one name for all teams',
     },
-    others: names('health_check_params allowed_fails allowed_fails_policy cooldown_time'),
+    others: names('health_check_params'),
   },
 };
 
@@ -158,8 +179,8 @@ export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   tpm: 'the limit is not enforced, and does not weight the deployment',
   max_budget: NO_LIMIT,
   max_parallel_requests: NO_LIMIT,
-  max_retries: NO_ROUTER,
-  weight: NO_ROUTER,
-  order: NO_ROUTER,
+  max_retries: 'set `num_retries` in its place',
+  weight: NO_TURNS,
+  order: NO_TURNS,
   mock_response: 'the provider is called',
 };

@@ -4,6 +4,7 @@ import type { DeploymentReader } from '../../domain/deployments/deployment-sourc
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
+import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
@@ -23,6 +24,7 @@ import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readPassThrough } from './pass-through.ts';
 import { readFile } from './read-file.ts';
+import { routingOf } from './routing.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
@@ -82,6 +84,8 @@ export interface Settings {
   readonly routerDebugInErrors: boolean;
   /** The budget is checked for fallback models, too. */
   readonly enforceFallbackBudget: boolean;
+  /** Retries, cooldowns and fallbacks. */
+  readonly routing: RoutingPolicy;
   /** Only the owner of a response may read it. */
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
@@ -239,6 +243,7 @@ function settingsOf(
     http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
+    routing: routingOf(values),
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,

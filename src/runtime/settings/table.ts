@@ -2,6 +2,7 @@ import type { SettingGroup, ValueOf } from './setting.ts';
 import { BILLING_SETTINGS, CATALOG_SETTINGS } from './table/catalog.ts';
 import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/gateway.ts';
 import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
+import { ROUTING_SETTINGS } from './table/routing.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
 import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/traces.ts';
 
@@ -11,6 +12,7 @@ export const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
+  ...ROUTING_SETTINGS,
   ...HEALTH_SETTINGS,
   ...UPSTREAM_SETTINGS,
   ...TRACE_STORE_SETTINGS,
@@ -31,6 +33,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Database', settings: STORAGE_SETTINGS },
   { title: 'Model calls', settings: GATEWAY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
+  { title: 'Retries, cooldowns and fallbacks', settings: ROUTING_SETTINGS },
   { title: 'Health checks', settings: HEALTH_SETTINGS },
   { title: 'Upstream connections', settings: UPSTREAM_SETTINGS },
   { title: 'Trace storage', settings: TRACE_STORE_SETTINGS },

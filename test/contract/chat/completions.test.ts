@@ -141,7 +141,7 @@ describe('chat.completions 200', () => {
     expect(response.status).toBe(200);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
-      type: 'internal_server_error',
+      type: null,
       param: null,
       code: '503',
     };

@@ -68,15 +68,24 @@ const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
 describe('a caller with a key and an address of its own', () => {
-  it.each([
-    ['closed', { api_key: 'sk-mine' }, 'api_key'],
-    ['closed', { api_base: 'http://127.0.0.1:9' }, 'api_base'],
-    ['key', { api_key: 'sk-mine', api_base: 'http://127.0.0.1:9' }, 'api_base'],
-  ])('400: is refused where the configuration does not allow it (%s, %j)', async (model, body, param) => {
+  it('400: a key, where the configuration does not allow it', async () => {
     const before = ours.received.length;
-    expect(await ask(app, { model, ...body })).toEqual(
-      refusal(param, `The parameter '${param}' cannot be honoured: ${NOT_CONFIGURED}.`),
+    expect(await ask(app, { model: 'closed', api_key: 'sk-mine' })).toEqual(
+      refusal('api_key', `The parameter 'api_key' cannot be honoured: ${NOT_CONFIGURED}.`),
     );
+    expect(ours.received.length).toBe(before);
+  });
+
+  it.each([
+    ['closed', { api_base: 'http://127.0.0.1:9' }],
+    ['key', { api_key: 'sk-mine', api_base: 'http://127.0.0.1:9' }],
+  ])('401: an address, where the configuration does not allow it (%s, %j)', async (model, body) => {
+    const before = ours.received.length;
+    const message = `Authentication Error, Rejected Request: api_base is not allowed in request body: ${NOT_CONFIGURED}.`;
+    expect(await ask(app, { model, ...body })).toEqual({
+      status: 401,
+      body: { error: { message, type: 'auth_error', param: 'None', code: '401' } },
+    });
     expect(ours.received.length).toBe(before);
   });
 

@@ -94,7 +94,7 @@ describe('completions.create 200, streamed', () => {
     const response = await ask(ASKED, headers);
     const error = {
       message: 'litellm.ServiceUnavailableError: ServiceUnavailableError: OpenAIException - overloaded',
-      type: 'internal_server_error',
+      type: null,
       param: null,
       code: '503',
     };

@@ -27,7 +27,7 @@ describe('messages.countTokens 200', () => {
     server.answerWith(200, { input_tokens: 2095 });
     const counted = await ask({ ...ASKED, tags: ['t'] }, { 'anthropic-beta': 'token-counting-2024-11-01' }, path);
     expect(counted).toMatchObject({ status: 200, headers: { 'x-gateway-tokens-counted-by': 'upstream' } });
-    expect(counted.body).toEqual({ input_tokens: 2095 });
+    expect(counted.body).toEqual({ input_tokens: 2095, litellm_count_source: 'provider' });
     expect(server.sentUp()).toMatchObject({
       path: '/v1/messages/count_tokens',
       headers: { 'x-api-key': CREDENTIAL, 'anthropic-beta': 'token-counting-2024-11-01' },

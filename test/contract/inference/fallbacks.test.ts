@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aboutModel } from '../../support/error-bodies.ts';
 import { startApp } from '../../support/start-app.ts';
 import { aTrace, left } from './left.ts';
 import {
@@ -36,6 +35,7 @@ describe('fallbacks', () => {
         'model-id': expect.any(String),
         'attempted-retries': '1',
         'attempted-fallbacks': '2',
+        'max-retries': '1',
         'max-fallbacks': '5',
       },
       body: { ...completionOf('spare-up'), model: 'spare' },
@@ -165,12 +165,12 @@ describe('fallbacks', () => {
         }),
       );
     expect(await setup.ask({ model: 'one', fallbacks: ['unknown'] })).toEqual(
-      refused(
-        400,
-        aboutModel(
+      refused(400, {
+        message:
           '/chat/completions: Invalid model name passed in model=unknown. Call `/v1/models` to view available models for your key.',
-        ),
-      ),
+        type: 'auth_error',
+        param: 'None',
+      }),
     );
     expect(setup.asked(from)).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe('images.generate', () => {
     const message =
       "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: the stream ended before the answer did.";
     expect(text).toBe(
-      `${event(PARTIAL)}data: ${JSON.stringify({ error: { message, type: 'internal_server_error', param: null, code: '500' } })}\n\n`,
+      `${event(PARTIAL)}data: ${JSON.stringify({ error: { message, type: null, param: null, code: '500' } })}\n\n`,
     );
     expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', costUsd: null } }]);
   });

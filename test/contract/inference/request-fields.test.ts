@@ -258,7 +258,6 @@ const REFUSALS: readonly (readonly [object, string, string])[] = [
   [{ guardrails: ['pii'] }, 'guardrails', 'no guardrails are configured'],
   [{ guardrails: [{ pii: {} }] }, 'guardrails', 'no guardrails are configured'],
   [{ api_key: 'sk-mine' }, 'api_key', NOT_CONFIGURED],
-  [{ api_base: 'http://127.0.0.1:9' }, 'api_base', NOT_CONFIGURED],
   ...['', '_context', '_content_policy'].map((what): readonly [object, string, string] => {
     const name = `mock_testing${what}_fallbacks`;
     return [{ [name]: true }, name, 'switches for router tests are disabled'];

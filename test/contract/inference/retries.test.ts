@@ -35,6 +35,7 @@ describe('num_retries', () => {
         'model-group': 'one',
         'model-id': expect.any(String),
         'attempted-retries': '2',
+        'max-retries': '3',
         'attempted-fallbacks': '0',
       },
       body: { ...completionOf('one-up'), model: 'one' },

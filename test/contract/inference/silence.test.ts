@@ -46,7 +46,7 @@ const CALLS = [
     path: '/v1/chat/completions',
     body: { model: 'chats', messages: MESSAGES, stream: true },
     begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { message: SAID, type: 'invalid_request_error', param: null, code: '408' } })}`,
+    last: `data: ${JSON.stringify({ error: { message: SAID, type: null, param: null, code: '408' } })}`,
   },
   {
     row: 'messages.create',

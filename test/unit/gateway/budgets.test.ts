@@ -11,6 +11,7 @@ import { anAdmission, someRateLimits } from '../../support/admission.ts';
 import { aCaller, aDeployment, aKey, aModelRequest, NO_OUTCOME } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 import { randomFrom } from '../../support/random.ts';
+import { PLAIN_ROUTING } from '../../support/routing.ts';
 
 /** Settles a call as completed. */
 const NOTHING_READ = async (): Promise<void> => {};
@@ -87,6 +88,8 @@ function aGateway({
     clientCredentials: false,
     reportsTries: false,
     checksFallbackBudgets: true,
+    random: () => 0,
+    routing: () => PLAIN_ROUTING,
   });
   return { gateway, admission, records, sent };
 }
@@ -96,7 +99,12 @@ const AWAY = new UpstreamFailed('away', { provider: 'openai', upstreamStatus: 50
 const request = (more: Partial<ModelRequest> = {}): ModelRequest =>
   aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, more);
 const FALLING_BACK: Partial<ModelRequest> = {
-  retries: { again: 1, fallbacks: [{ model: 'spare', members: { max_tokens: 3 } }], longer: new Map() },
+  retries: {
+    again: 1,
+    fallbacks: [{ model: 'spare', members: { max_tokens: 3 } }],
+    longer: new Map(),
+    withoutFallbacks: false,
+  },
 };
 const NEVER = new AbortController().signal;
 

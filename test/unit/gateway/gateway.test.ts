@@ -4,12 +4,13 @@ import { bytesOf } from '../../../src/domain/bytes.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import type { ChatDelta, Exchange, Outcome, ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { failedCallOf } from '../../../src/domain/chat/failed-call.ts';
-import { BudgetExceeded, Forbidden, LimitExceeded, NotFound, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { BudgetExceeded, Forbidden, LimitExceeded, UnknownModel, UpstreamFailed } from '../../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../../src/domain/money.ts';
 import { createGateway, type GatewayOptions } from '../../../src/gateway/create-gateway.ts';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import { anAdmission, someRateLimits } from '../../support/admission.ts';
 import { aCaller, aModelRequest, aDeployment, aKey, NO_OUTCOME } from '../../support/chat.ts';
+import { PLAIN_ROUTING } from '../../support/routing.ts';
 
 /** Settles a call as completed. */
 const NOTHING_READ = async (): Promise<void> => {};
@@ -74,6 +75,8 @@ function aGateway(
     clientCredentials: false,
     reportsTries: true,
     checksFallbackBudgets: true,
+    random: () => 0,
+    routing: () => PLAIN_ROUTING,
     ...differing,
   });
   return { gateway, records };
@@ -258,8 +261,7 @@ describe('a call that is not admitted', () => {
 
   it('asks for an unconfigured model', async () => {
     await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
-      new NotFound(
-        'model',
+      new UnknownModel(
         'nothing',
         '/chat/completions: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.',
       ),

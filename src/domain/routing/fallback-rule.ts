@@ -1,0 +1,36 @@
+import type { DomainError } from '../errors.ts';
+import { type Fallback, isTooLong, type Retries } from '../inference/retries.ts';
+import { isRefusedContent } from './failure-class.ts';
+import { type FallbackLists, type FallbackPolicy, MOST_FALLBACKS } from './routing-policy.ts';
+
+/** Models to call after a failure, in order. No model appears twice as a plain name, and not the failed one. */
+export function fallbacksAfter(
+  failure: DomainError,
+  model: string,
+  { retries, policy }: { readonly retries: Retries; readonly policy: FallbackPolicy },
+): readonly Fallback[] {
+  if (retries.withoutFallbacks) return [];
+  const longer = isTooLong(failure) ? retries.longer.get(model) : undefined;
+  const named = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
+  if (named.length > 0) return named.slice(0, MOST_FALLBACKS);
+  const names = new Set(configuredAfter(failure, model, policy));
+  names.delete(model);
+  return [...names].slice(0, policy.most).map((name) => ({ model: name, members: {} }));
+}
+
+/** A list for too long conversations, or for refused content, replaces the general one as soon as one is configured. */
+function configuredAfter(failure: DomainError, model: string, policy: FallbackPolicy): readonly string[] {
+  const { general, contextWindow, contentPolicy, standard } = policy;
+  if (contextWindow.size > 0 && isTooLong(failure)) return listOf(contextWindow, model) ?? [];
+  if (contentPolicy.size > 0 && isRefusedContent(failure)) return listOf(contentPolicy, model) ?? [];
+  return listOf(general, model) ?? standard;
+}
+
+/** The list of a group, found also without or with its provider prefix, else that of every group. */
+function listOf(lists: FallbackLists, model: string): readonly string[] | undefined {
+  if (lists.size === 0) return undefined;
+  const bare = model.slice(model.indexOf('/') + 1);
+  const prefixed = (): readonly string[] | undefined =>
+    [...lists].find(([name]) => name.slice(name.indexOf('/') + 1) === model)?.[1];
+  return lists.get(model) ?? lists.get(bare) ?? prefixed() ?? lists.get('*');
+}

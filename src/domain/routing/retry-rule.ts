@@ -1,0 +1,57 @@
+import { UpstreamFailed } from '../errors.ts';
+import { countFor } from './failure-class.ts';
+import type { RoutingPolicy } from './routing-policy.ts';
+
+/** Timeout, conflict, rate limit: a retry may succeed. */
+const PASSING = new Set([408, 409, 429]);
+/** Credential or name of one deployment: another deployment may succeed. */
+const DEPLOYMENT_STATUSES = new Set([401, 403, 404]);
+
+/** Whether a retry may succeed; `elsewhere` when it is sent to another deployment. */
+function isRetryable(failure: unknown, { elsewhere }: { readonly elsewhere: boolean }): boolean {
+  if (!(failure instanceof UpstreamFailed)) return false;
+  const { upstreamStatus: status } = failure;
+  if (status === null || status >= 500 || PASSING.has(status)) return true;
+  return elsewhere && DEPLOYMENT_STATUSES.has(status);
+}
+
+/**
+ * Most retries of a call after a failure. A policy by class decides before the rule by status; a request that asks for
+ * none has none.
+ */
+export function mostRetries(
+  failure: unknown,
+  about: {
+    /** Retries that the request asks for; null where it does not say. */
+    readonly asked: number | null;
+    readonly group: string;
+    /** Retries of the deployment, where configured. */
+    readonly own: number | undefined;
+    readonly elsewhere: boolean;
+    readonly policy: RoutingPolicy;
+  },
+): number {
+  const { asked, group, own, elsewhere, policy } = about;
+  if (asked === 0) return 0;
+  const byClass = countFor(policy.retriesOfGroup.get(group) ?? policy.retriesOf, failure);
+  if (byClass !== null) return byClass;
+  return isRetryable(failure, { elsewhere }) ? (asked ?? own ?? policy.retries) : 0;
+}
+
+/** First wait before a retry at the same deployment, doubled each time; and the longest, in ms. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8_000;
+/** Random part of a wait, in ms, so that calls that failed together are not repeated together. */
+const JITTER_MS = 750;
+/** Longest `Retry-After` that is honoured, in ms; a longer one is ignored. */
+const LONGEST_ASKED_MS = 60_000;
+
+/** Wait before the nth retry at the same deployment, from 0, in ms. `random` is from 0 to 1. */
+export function retryDelayMs(
+  failure: unknown,
+  { nth, leastSeconds, random }: { readonly nth: number; readonly leastSeconds: number; readonly random: number },
+): number {
+  const asked = failure instanceof UpstreamFailed ? (failure.retryAfterSeconds ?? 0) * 1000 : 0;
+  if (asked > 0 && asked <= LONGEST_ASKED_MS) return asked;
+  return Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** nth, leastSeconds * 1000)) + random * JITTER_MS;
+}

@@ -1,0 +1,76 @@
+import type { CountsByClass } from './failure-class.ts';
+
+/** Retries of one call that a setting or a request may ask for. It limits how long one call can load an upstream. */
+export const MOST_RETRIES = 20;
+
+/** Models that serve a model group when it fails, by the name of the group; `*` is every group. */
+export type FallbackLists = ReadonlyMap<string, readonly string[]>;
+
+/** When a deployment is left out after failures. */
+export interface CooldownPolicy {
+  readonly isOff: boolean;
+  /** How long, in seconds, unless the deployment or the upstream says otherwise; 0 for not at all. */
+  readonly seconds: number;
+  /** Failures within `seconds` that are accepted; null for the rule by status and share. */
+  readonly allowedFails: number | null;
+  /** The same by class of failure. */
+  readonly allowedFailsOf: CountsByClass;
+}
+
+/** Configured fallbacks. A list that a request names replaces the general one. */
+export interface FallbackPolicy {
+  /** After any failure. */
+  readonly general: FallbackLists;
+  /** After a refusal because the conversation is too long. */
+  readonly contextWindow: FallbackLists;
+  /** After a refusal because of the content. */
+  readonly contentPolicy: FallbackLists;
+  /** For groups without a general list. */
+  readonly standard: readonly string[];
+  /** Most models that are called after the first. */
+  readonly most: number;
+  /** Leaves out models that the caller's key may not call. */
+  readonly checksAccess: boolean;
+}
+
+/** Configured retries, cooldowns and fallbacks. */
+export interface RoutingPolicy {
+  /** Retries of a call whose request and deployment name none. */
+  readonly retries: number;
+  /** Least wait before a retry at the same deployment, in seconds. */
+  readonly retryAfterSeconds: number;
+  /** Retries by class of failure. They replace the rule by status. */
+  readonly retriesOf: CountsByClass;
+  /** The same for single model groups. They replace `retriesOf` as a whole. */
+  readonly retriesOfGroup: ReadonlyMap<string, CountsByClass>;
+  readonly cooldowns: CooldownPolicy;
+  readonly fallbacks: FallbackPolicy;
+}
+
+/** Settings of one deployment that replace those of the policy. */
+export interface DeploymentRouting {
+  readonly retries?: number;
+  readonly cooldownSeconds?: number;
+  readonly allowedFails?: number;
+  readonly allowedFailsOf?: CountsByClass;
+}
+
+/** Fallbacks of one call. */
+export const MOST_FALLBACKS = 5;
+
+/** The policy without any setting. */
+export const DEFAULT_ROUTING: RoutingPolicy = {
+  retries: 2,
+  retryAfterSeconds: 0,
+  retriesOf: {},
+  retriesOfGroup: new Map(),
+  cooldowns: { isOff: false, seconds: 5, allowedFails: null, allowedFailsOf: {} },
+  fallbacks: {
+    general: new Map(),
+    contextWindow: new Map(),
+    contentPolicy: new Map(),
+    standard: [],
+    most: MOST_FALLBACKS,
+    checksAccess: false,
+  },
+};

@@ -1,0 +1,133 @@
+import { FAILURE_CLASSES } from '../../../domain/routing/failure-class.ts';
+import { MOST_FALLBACKS, MOST_RETRIES } from '../../../domain/routing/routing-policy.ts';
+import { countsByClass, countsByModel, flag, list, listsByModel, whole, decimal } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+const MOST_SECONDS = 86_400;
+const MOST_FAILS = 1_000_000;
+
+const RETRY_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}Retries`), 'DefaultRetries'];
+const FAIL_COUNTS = [...FAILURE_CLASSES.map((name) => `${name}AllowedFails`), 'DefaultAllowedFails'];
+
+const models = () => list('models', (item) => (item === '' ? 'is empty' : null));
+
+/** Retries, cooldowns and fallbacks. Each call reads them. */
+export const ROUTING_SETTINGS = {
+  routerRetries: setting({
+    kind: whole(0, MOST_RETRIES),
+    default: null,
+    defaultText: '`litellm_settings.num_retries`',
+    file: 'router_settings.num_retries',
+    description:
+      'Retries of a call whose request and deployment name none (ADR 0041). `num_retries` of a deployment wins over it.',
+  }),
+  retries: setting({
+    kind: whole(0, MOST_RETRIES),
+    default: 2,
+    file: 'litellm_settings.num_retries',
+    description: 'The same, where `router_settings.num_retries` is not set.',
+  }),
+  retryAfterSeconds: setting({
+    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    default: 0,
+    file: 'router_settings.retry_after',
+    unit: 's',
+    description: 'Least wait before a retry at the same deployment. At most 8 s are waited.',
+  }),
+  retryPolicy: setting({
+    kind: countsByClass(RETRY_COUNTS, MOST_RETRIES),
+    default: null,
+    file: 'router_settings.retry_policy',
+    description: 'Retries by class of failure, e.g. `RateLimitErrorRetries: 3`. They replace the rule by status.',
+  }),
+  groupRetryPolicy: setting({
+    kind: countsByModel(RETRY_COUNTS, MOST_RETRIES),
+    default: null,
+    file: 'router_settings.model_group_retry_policy',
+    description: 'The same by model. It replaces `retry_policy` for the model.',
+  }),
+  disableCooldowns: setting({
+    kind: flag(),
+    default: false,
+    file: 'router_settings.disable_cooldowns',
+    description: 'Calls every deployment, whatever its last calls did.',
+  }),
+  cooldownSeconds: setting({
+    kind: decimal({ from: 0, to: MOST_SECONDS }),
+    default: 5,
+    file: 'router_settings.cooldown_time',
+    unit: 's',
+    description:
+      'How long a deployment is left out after failures, unless it has a `cooldown_time` or its upstream sends `Retry-After` (at most 3,600 s). 0 turns cooldowns off.',
+  }),
+  allowedFails: setting({
+    kind: whole(0, MOST_FAILS),
+    default: null,
+    defaultText: 'a rule by status and share of failures',
+    file: 'router_settings.allowed_fails',
+    description: 'Failures within `cooldown_time` after which a deployment is not yet left out.',
+  }),
+  allowedFailsPolicy: setting({
+    kind: countsByClass(FAIL_COUNTS, MOST_FAILS),
+    default: null,
+    file: 'router_settings.allowed_fails_policy',
+    description: 'The same by class of failure, e.g. `TimeoutErrorAllowedFails: 10`.',
+  }),
+  routerFallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    defaultText: '`litellm_settings.fallbacks`',
+    file: 'router_settings.fallbacks',
+    description: 'Models that are called after a model failed, e.g. `[{gpt: [claude, llama]}]`. `*` is every model.',
+  }),
+  fallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    file: 'litellm_settings.fallbacks',
+    description: 'The same, where `router_settings.fallbacks` is not set.',
+  }),
+  routerContextWindowFallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    defaultText: '`litellm_settings.context_window_fallbacks`',
+    file: 'router_settings.context_window_fallbacks',
+    description: 'Models that are called after a model refused a conversation as too long.',
+  }),
+  contextWindowFallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    file: 'litellm_settings.context_window_fallbacks',
+    description: 'The same, where `router_settings.context_window_fallbacks` is not set.',
+  }),
+  routerContentPolicyFallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    defaultText: '`litellm_settings.content_policy_fallbacks`',
+    file: 'router_settings.content_policy_fallbacks',
+    description: 'Models that are called after a model refused the content of a conversation.',
+  }),
+  contentPolicyFallbacks: setting({
+    kind: listsByModel(),
+    default: null,
+    file: 'litellm_settings.content_policy_fallbacks',
+    description: 'The same, where `router_settings.content_policy_fallbacks` is not set.',
+  }),
+  defaultFallbacks: setting({
+    kind: models(),
+    default: [],
+    file: 'litellm_settings.default_fallbacks',
+    description: 'Models that are called after a model without `fallbacks` failed.',
+  }),
+  maxFallbacks: setting({
+    kind: whole(0, MOST_FALLBACKS),
+    default: MOST_FALLBACKS,
+    file: 'router_settings.max_fallbacks',
+    description: 'Most models that are called after the first one failed.',
+  }),
+  enforceFallbackModelAccess: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.enforce_fallback_model_access',
+    description: 'Leaves out configured fallbacks that the key may not call. Those of a request are always checked.',
+  }),
+} as const;

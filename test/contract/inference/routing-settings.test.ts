@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { completionOf, refusedUpstream, said, type Scripted, startScripted } from './scripted.ts';
+
+let setup: Scripted | null = null;
+
+/** The product before scripted upstreams, with these settings of the router. */
+async function startRouter(router_settings: object, more: object = {}): Promise<Scripted> {
+  setup = await startScripted({ router_settings, ...more });
+  setup.plan({});
+  return setup;
+}
+
+afterEach(async () => {
+  await setup?.stop();
+  setup = null;
+});
+
+const ONE_OUT = {
+  message: expect.stringMatching(
+    /^No deployments available for selected model, Try again in 5 seconds\. All deployments for selected model are in cooldown\. Passed model=one\. pre-call-checks=False, cooldown_list=\['one#[0-9a-f]{12}'\]$/,
+  ),
+  type: 'all_deployments_in_cooldown',
+  param: null,
+  code: '429',
+};
+
+describe('retries without a word of the request', () => {
+  it('are two by default, and a header of the answer has the limit', async () => {
+    const { ask, plan, asked } = await startRouter({});
+    plan({ 'one-up': [500, 503, 200] });
+    expect(await ask({ model: 'one' })).toMatchObject({
+      status: 200,
+      tries: { 'attempted-retries': '2', 'max-retries': '2' },
+      body: { ...completionOf('one-up'), model: 'one' },
+    });
+    expect(asked()).toHaveLength(3);
+    plan({ 'one-up': [500] });
+    expect(await ask({ model: 'one' })).toEqual(
+      refusedUpstream(500, {
+        message:
+          'litellm.InternalServerError: InternalServerError: OpenAIException - one-up says 500 LiteLLM Retried: 2 times, LiteLLM Max Retries: 2',
+        type: 'internal_server_error',
+      }),
+    );
+  });
+
+  it('are as many as litellm_settings or router_settings say, by class too; a request for none wins', async () => {
+    const { ask, plan, asked } = await startRouter(
+      { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
+      { litellm_settings: { num_retries: 1 } },
+    );
+    const calls = async (model: string, status: number, more: object = {}): Promise<number> => {
+      const from = asked().length;
+      plan({ [`${model}-up`]: [status] });
+      expect((await ask({ model, ...more })).status).toBe(status);
+      return asked(from).length;
+    };
+    expect(await calls('one', 500)).toBe(2);
+    expect(await calls('one', 400)).toBe(2);
+    expect(await calls('one', 422)).toBe(1);
+    expect(await calls('one', 400, { num_retries: 0 })).toBe(1);
+    expect(await calls('spare', 500)).toBe(1);
+  });
+});
+
+describe('cooldowns', () => {
+  it('429: a model whose only deployment answered 401 is not called, and says when it is again', async () => {
+    const { ask, plan, asked } = await startRouter({ num_retries: 0 });
+    // The upstream's own Retry-After would win.
+    setup?.instead((response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: 'no' } }));
+    });
+    expect((await ask({ model: 'one' })).status).toBe(401);
+    plan({});
+    const from = asked().length;
+    expect(await ask({ model: 'one' })).toEqual({
+      status: 429,
+      tries: { 'retry-after': '5' },
+      body: { error: ONE_OUT },
+    });
+    expect(asked(from)).toEqual([]);
+    expect((await ask({ model: 'spare' })).status).toBe(200);
+  });
+
+  it('leave out one of two deployments', async () => {
+    const { ask, plan, asked } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
+    plan({ 'pair-a': [500], 'pair-b': [200] });
+    setup?.instead((response, _socket, { body }) => {
+      const { model } = JSON.parse(body) as { model: string };
+      response.writeHead(model === 'pair-a' ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(model === 'pair-a' ? { error: { message: 'no' } } : completionOf(model)));
+    });
+    const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
+    const from = asked().length;
+    for (let call = 0; call < 4; call += 1) expect(said(await ask({ model: 'pair' }))).toBe('I am pair-b');
+    expect(asked(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
+  });
+
+  it('end after their time', async () => {
+    const { ask, plan } = await startRouter({ num_retries: 0 });
+    // The scripted upstream sends Retry-After: 0.01.
+    plan({ 'one-up': [401, 200] });
+    expect((await ask({ model: 'one' })).status).toBe(401);
+    await expect.poll(async () => (await ask({ model: 'one' })).status, { timeout: 5_000 }).toBe(200);
+  });
+
+  it('do not start after a timeout that the request set, and not where they are off', async () => {
+    const { ask, plan } = await startRouter({ num_retries: 0, disable_cooldowns: true });
+    plan({ 'one-up': [401, 200] });
+    expect([(await ask({ model: 'one' })).status, (await ask({ model: 'one' })).status]).toEqual([401, 200]);
+  });
+});
+
+describe('configured fallbacks', () => {
+  it('serve after a failure, in order, in the name of the model that answers', async () => {
+    const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['slow', 'spare'] }] });
+    plan({ 'one-up': [500], 'slow-up': [503] });
+    expect(await ask({ model: 'one' })).toMatchObject({
+      status: 200,
+      tries: { 'model-group': 'spare', 'attempted-fallbacks': '2', 'max-fallbacks': '5' },
+    });
+  });
+
+  it('serve a model that cools down', async () => {
+    const { ask, plan } = await startRouter({ num_retries: 0 }, { litellm_settings: { default_fallbacks: ['spare'] } });
+    setup?.instead((response, _socket, { body }) => {
+      const { model } = JSON.parse(body) as { model: string };
+      response.writeHead(model === 'one-up' ? 401 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(model === 'one-up' ? { error: { message: 'no' } } : completionOf(model)));
+    });
+    expect(said(await ask({ model: 'one' }))).toBe('I am spare-up');
+    plan({});
+    expect(said(await ask({ model: 'one' }))).toBe('I am spare-up');
+  });
+
+  it('are off for a request with disable_fallbacks, and replaced by those that it names', async () => {
+    const { ask, plan } = await startRouter({ num_retries: 0, fallbacks: [{ one: ['spare'] }] });
+    plan({ 'one-up': [500] });
+    expect((await ask({ model: 'one', disable_fallbacks: true })).status).toBe(500);
+    expect(said(await ask({ model: 'one', fallbacks: ['free'] }))).toBe('I am free-up');
+  });
+
+  it('serve keys that may not call them, unless that is checked', async () => {
+    const statusWith = async (enforce: boolean): Promise<number> => {
+      const general_settings = { enforce_fallback_model_access: enforce };
+      const { app, ask, plan } = await startRouter(
+        { num_retries: 0, fallbacks: [{ one: ['spare'] }] },
+        { general_settings },
+      );
+      plan({ 'one-up': [500] });
+      const made = await app.call('POST', '/key/generate', { models: ['one'] });
+      const { key } = (await made.json()) as { key: string };
+      const { status } = await ask({ model: 'one' }, { authorization: `Bearer ${key}` });
+      await setup?.stop();
+      setup = null;
+      return status;
+    };
+    expect([await statusWith(false), await statusWith(true)]).toEqual([200, 500]);
+  });
+});

@@ -1,0 +1,8 @@
+import { DEFAULT_ROUTING, type RoutingPolicy } from '../../src/domain/routing/routing-policy.ts';
+
+/** One call per request, and every deployment is called. */
+export const PLAIN_ROUTING: RoutingPolicy = {
+  ...DEFAULT_ROUTING,
+  retries: 0,
+  cooldowns: { ...DEFAULT_ROUTING.cooldowns, isOff: true },
+};
