@@ -1,40 +1,44 @@
-import { Forbidden } from '../src/domain/errors.ts';
-import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
 import {
   ACTIVITY_FIELDS,
-  type ActivityEntity,
   dailyActivity,
   DAY_MS,
   type DayActivity,
+  keysByEntity,
+  type KeySums,
+  sumsByKey,
+  withKeys,
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
-import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { isAnyAdmin, spendReader } from './operation/access.ts';
-import { callerOf, operation } from './operation/operation.ts';
-import type { SpendPlatform } from './operation/platform.ts';
+import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { activityReader } from './operation/access.ts';
+import { activityFilter, type ActivityNames, activityNames, type AskedEntity } from './operation/activity-view.ts';
+import { operation } from './operation/operation.ts';
+import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { type AskedFilter, keysByHash, visibleFilter } from './spend.ts';
 
 /** Most groups of a report: a day has one per key, model and endpoint. Beyond, those of the lowest cost are left out. */
 const MOST_GROUPS = 100_000;
 
 /** What a caller asks of an activity. */
-export interface ActivityQuery {
-  readonly entity: ActivityEntity;
-  readonly filter: AskedFilter & Period;
+export interface ActivityQuery extends AskedEntity {
+  readonly filter: AskedEntity['filter'] & Period;
   /** What is added to a start time for the days of a time zone, in ms. */
   readonly offsetMs: number;
   /** Which of the days with calls, newest first. */
   readonly from: number;
   readonly limit: number;
+  /** Most keys in the breakdowns, those of the highest cost; null for all. */
+  readonly keyLimit: number | null;
 }
 
 export interface Activity {
   readonly days: readonly DayActivity[];
   /** Number of days with calls, on all pages. */
   readonly totalDays: number;
-  readonly keys: ReadonlyMap<string, VirtualKey>;
+  /** Number of keys of the shown days, also of those that are not in the breakdowns. */
+  readonly totalKeys: number;
+  readonly keysByEntity: ReadonlyMap<string, number>;
+  readonly names: ActivityNames;
 }
 
 /** The period of some of the days of a report. */
@@ -43,40 +47,52 @@ const within = (days: readonly SpendGroup[]): Period => {
   return { from: new Date(Math.min(...starts)), to: new Date(Math.max(...starts) + DAY_MS) };
 };
 
-/**
- * Calls by day with breakdowns: administrators see all, users their own. Users may ask for no other user, and for no
- * other entity than users. Throws Forbidden.
- */
+/** Calls by day with breakdowns. `activityFilter` decides which calls a caller sees. */
 export const readDailyActivity = operation({
   name: 'readDailyActivity',
-  access: spendReader,
-  async run(scope: Scope<SpendPlatform>, query: ActivityQuery): Promise<Activity> {
+  access: activityReader,
+  async run(scope: Scope<ActivityPlatform>, query: ActivityQuery): Promise<Activity> {
     const { entity, filter: asked, offsetMs, from, limit } = query;
-    assertOwnActivity(scope, query);
     const { stores, records } = scope.platform;
+    const filter = await activityFilter(scope, query);
     await records.readable();
-    const filter = await visibleFilter(scope, asked);
     const bucket = { ms: DAY_MS, offsetMs };
     const isOnePage = from === 0 && asked.to.getTime() - asked.from.getTime() <= limit * DAY_MS;
     const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MOST_GROUPS });
     const shown = all.toSorted((left, right) => (right.startMs ?? 0) - (left.startMs ?? 0)).slice(from, from + limit);
-    if (!isOnePage && shown.length === 0) return { days: [], totalDays: all.length, keys: new Map() };
     const period = isOnePage ? asked : narrowed(asked, within(shown));
     const grouping = { filter: { ...filter, from: period.from, to: period.to }, bucket, limit: MOST_GROUPS };
+    const isEmpty = !isOnePage && shown.length === 0;
+    const groupsBy = (by: readonly SpendField[]): Promise<readonly SpendGroup[]> =>
+      isEmpty ? Promise.resolve([]) : stores.spendReports.groups({ ...grouping, by });
     // A call with several tags would count several times in its day.
     const isTags = entity === 'tag';
     const [groups, tagGroups] = await Promise.all([
-      stores.spendReports.groups({ ...grouping, by: ['key', ...ACTIVITY_FIELDS, ...(isTags ? [] : [entity])] }),
-      isTags ? stores.spendReports.groups({ ...grouping, by: ['key', entity] }) : null,
+      groupsBy(['key', ...ACTIVITY_FIELDS, ...(isTags ? [] : [entity])]),
+      isTags ? groupsBy(['key', entity]) : null,
     ]);
     const days = dailyActivity(groups, tagGroups ?? groups, entity);
-    const keys = await keysByHash(
-      scope,
-      groups.flatMap(({ of }) => of.key ?? []),
-    );
-    return { days, totalDays: isOnePage ? days.length : all.length, keys };
+    return shownActivity(scope, query, { days, totalDays: isOnePage ? days.length : all.length, groups });
   },
 });
+
+async function shownActivity(
+  scope: Scope<ActivityPlatform>,
+  { entity, keyLimit }: ActivityQuery,
+  found: Pick<Activity, 'days' | 'totalDays'> & { readonly groups: readonly SpendGroup[] },
+): Promise<Activity> {
+  const keys = sumsByKey(found.groups);
+  const hashes = new Set(keys.slice(0, keyLimit ?? keys.length).map(({ hash }) => hash));
+  const days = keyLimit === null ? found.days : found.days.map((day) => withKeys(day, hashes));
+  const entities = new Set(days.flatMap((day) => day.entities.flatMap(({ name }) => name ?? [])));
+  return {
+    days,
+    totalDays: found.totalDays,
+    totalKeys: keys.length,
+    keysByEntity: keysByEntity(found.days),
+    names: await activityNames(scope, entity, { hashes, entities: [...entities] }),
+  };
+}
 
 /** The part of a period that another one covers. */
 const narrowed = (asked: Period, days: Period): Period => ({
@@ -84,10 +100,86 @@ const narrowed = (asked: Period, days: Period): Period => ({
   to: days.to < asked.to ? days.to : asked.to,
 });
 
-function assertOwnActivity(scope: Scope<SpendPlatform>, { entity, filter }: ActivityQuery): void {
-  const caller = callerOf(scope);
-  if (isAnyAdmin(caller)) return;
-  const users = filter.any.user ?? [];
-  const isOwn = entity === 'user' && users.every((user) => user === idOrNull(caller.userId));
-  if (!isOwn) throw new Forbidden('You can only view your own spend data.', 'key_owner');
+/** What a caller asks of the keys of an activity. */
+export interface ActivityKeysQuery extends AskedEntity {
+  /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
+  readonly search: string | null;
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** Keys with the sums of their calls, those of the highest cost first. */
+export interface ActivityKeys {
+  readonly keys: readonly KeySums[];
+  readonly total: number;
+  readonly names: ActivityNames;
+}
+
+/** Sums of calls by key. */
+export const readActivityKeys = operation({
+  name: 'readActivityKeys',
+  access: activityReader,
+  async run(scope: Scope<ActivityPlatform>, query: ActivityKeysQuery): Promise<ActivityKeys> {
+    const { entity, search, from, limit } = query;
+    const { stores, records } = scope.platform;
+    const filter = await activityFilter(scope, query);
+    await records.readable();
+    const all = sumsByKey(await stores.spendReports.groups({ filter, by: ['key'], limit: MOST_GROUPS }));
+    const namesOf = (keys: readonly KeySums[]) =>
+      activityNames(scope, entity, { hashes: keys.map(({ hash }) => hash), entities: [] });
+    if (search === null) {
+      const keys = all.slice(from, from + limit);
+      return { keys, total: all.length, names: await namesOf(keys) };
+    }
+    const names = await namesOf(all);
+    const part = search.toLowerCase();
+    const found = all.filter(({ hash }) => {
+      const key = names.keys.get(hash);
+      return [hash, key?.alias, key?.teamId, key?.userId].some((text) => text?.toLowerCase().includes(part) === true);
+    });
+    return { keys: found.slice(from, from + limit), total: found.length, names };
+  },
+});
+
+/** What a caller asks of an export. */
+export interface ActivityExportQuery extends AskedEntity {
+  /** A row per value of this field besides; null for one row per day and entity. */
+  readonly by: 'key' | 'model' | 'user' | null;
+  readonly offsetMs: number;
+}
+
+export interface ActivityExport {
+  /** Grouped by day, entity and the asked field. */
+  readonly groups: readonly SpendGroup[];
+  readonly names: ActivityNames;
+}
+
+/** Sums of calls by day and entity, for tables. */
+export const readActivityTable = operation({
+  name: 'readActivityTable',
+  access: activityReader,
+  async run(scope: Scope<ActivityPlatform>, query: ActivityExportQuery): Promise<ActivityExport> {
+    const { entity, by, offsetMs } = query;
+    const { stores, records } = scope.platform;
+    const filter = await activityFilter(scope, query);
+    await records.readable();
+    const groups = await stores.spendReports.groups({
+      filter,
+      by: by === null || by === entity ? [entity] : [entity, by],
+      bucket: { ms: DAY_MS, offsetMs },
+      limit: MOST_GROUPS,
+    });
+    const values = (field: SpendField): readonly string[] => [...new Set(groups.flatMap(({ of }) => of[field] ?? []))];
+    const names = await activityNames(scope, entity, { hashes: values('key'), entities: values(entity) });
+    return { groups, names: by === 'user' ? await withEmails(scope, names, values('user')) : names };
+  },
+});
+
+async function withEmails(
+  { platform }: Scope<ActivityPlatform>,
+  names: ActivityNames,
+  users: readonly string[],
+): Promise<ActivityNames> {
+  const found = await platform.stores.users.findMany(users);
+  return { ...names, emails: new Map([...names.emails, ...found.map(({ id, email }) => [id, email] as const)]) };
 }

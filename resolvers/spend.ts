@@ -45,7 +45,7 @@ async function hashOf(scope: Scope<SpendPlatform>, named: string): Promise<strin
 }
 
 /** Keys by their hashes, deleted ones too; the admin key has none. */
-export async function keysByHash(
+async function keysByHash(
   { platform }: Scope<SpendPlatform>,
   hashes: Iterable<string>,
 ): Promise<ReadonlyMap<string, VirtualKey>> {

@@ -3,18 +3,24 @@ import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { type ActivityEntity, type ActivityPart, type DayActivity, sumOf } from '../src/domain/spend/daily-activity.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
+import type { ActivityNames } from '../resolvers/operation/activity-view.ts';
 import type { FieldValues, SpendField, SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { listOf, RANGE_FAULT, requiredPeriod } from './spend-dates.ts';
 
-const READING = {
+export const ACTIVITY_READING = {
   method: 'GET',
   surface: 'management',
   category: null,
   credential: 'required',
   bodyLimit: 0,
+  failures: { body: 'detail' },
 } as const;
+
+/** Statuses of a row about an entity: only the teams of a user may be unknown. */
+export const answersOf = ({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] =>
+  entity === 'team' ? [200, 400, 401, 404, 422] : [200, 400, 401, 403, 422];
 
 /** Name of calls without a value. */
 const UNASSIGNED = 'Unassigned';
@@ -22,6 +28,8 @@ const MINUTE_MS = 60_000;
 /** Widest offset of a time zone, in minutes. */
 const MOST_OFFSET = 1_440;
 const MOST_DAYS = 1_000;
+/** Keys in the breakdowns of a whole answer, where the query names no number. */
+const USUAL_KEYS = 100;
 
 /** Savings and flat costs that this gateway has no features for: always zero. */
 const NO_SAVINGS = {
@@ -48,42 +56,63 @@ const metricsOf = (sums: SpendSums): Record<string, number> => ({
   timed_requests: sums.calls - sums.failures,
 });
 
-type Keys = Activity['keys'];
-
-function keyParts(byKey: ReadonlyMap<string, SpendSums>, keys: Keys): object {
-  const parts = [...byKey].map(([hash, sums]) => {
-    const key = keys.get(hash);
-    const metadata = {
-      key_alias: key?.alias ?? null,
-      team_id: key?.teamId ?? null,
-      user_id: key?.userId ?? null,
-      user_email: null,
-      key_exists: key !== undefined && key.deletedAt === null,
-    };
-    return [hash, { metrics: metricsOf(sums), metadata }] as const;
-  });
-  return Object.fromEntries(parts);
+/** What is known of a key by its hash; of a deleted or unknown one that it does not exist. */
+export function keyMetadata(hash: string, { keys, emails }: ActivityNames): object {
+  const key = keys.get(hash);
+  return {
+    key_alias: key?.alias ?? null,
+    team_id: key?.teamId ?? null,
+    user_id: key?.userId ?? null,
+    user_email: emails.get(key?.userId ?? '') ?? null,
+    key_exists: key !== undefined && key.deletedAt === null,
+  };
 }
 
-const partsOf = (parts: readonly ActivityPart[], keys: Keys, nameOf = (name: string): string => name): object =>
+const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames): object =>
+  Object.fromEntries(
+    [...byKey].map(([hash, sums]) => [hash, { metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }]),
+  );
+
+const partsOf = (
+  parts: readonly ActivityPart[],
+  names: ActivityNames,
+  { nameOf = (name: string): string => name, metadataOf = (_name: string): object => ({}) } = {},
+): object =>
   Object.fromEntries(
     parts.map(({ name, sums, byKey }) => [
       name === null ? UNASSIGNED : nameOf(name),
-      { metrics: metricsOf(sums), metadata: {}, api_key_breakdown: keyParts(byKey, keys) },
+      {
+        metrics: metricsOf(sums),
+        metadata: name === null ? {} : metadataOf(name),
+        api_key_breakdown: keyParts(byKey, names),
+      },
     ]),
   );
 
-const renderDay = ({ startMs, sums, parts, entities, byKey }: DayActivity, keys: Keys, offsetMs: number): object => ({
+/** What is known of an entity; nothing where it has no row. */
+function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames): object {
+  const alias = aliases.get(id);
+  if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
+  if (alias === undefined) return {};
+  if (entity === 'endUser') return { alias };
+  return entity === 'team' ? { team_alias: alias } : { organization_alias: alias };
+}
+
+const renderDay = (
+  { startMs, sums, parts, entities, byKey }: DayActivity,
+  { entity, offsetMs }: PagedActivity,
+  names: ActivityNames,
+): object => ({
   date: dayText(startMs + offsetMs),
   metrics: metricsOf(sums),
   breakdown: {
     mcp_servers: {},
-    models: partsOf(parts.model, keys),
-    model_groups: partsOf(parts.modelGroup, keys),
-    providers: partsOf(parts.provider, keys),
-    endpoints: partsOf(parts.callType, keys, routeOfCallType),
-    api_keys: keyParts(byKey, keys),
-    entities: partsOf(entities, keys),
+    models: partsOf(parts.model, names),
+    model_groups: partsOf(parts.modelGroup, names),
+    providers: partsOf(parts.provider, names),
+    endpoints: partsOf(parts.callType, names, { nameOf: routeOfCallType }),
+    api_keys: keyParts(byKey, names),
+    entities: partsOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
   },
 });
 
@@ -93,7 +122,7 @@ const totalsOf = (sums: SpendSums): Record<string, number> =>
     Object.entries(metricsOf(sums)).map(([name, value]) => [name.startsWith('total_') ? name : `total_${name}`, value]),
   );
 
-interface ActivityRoute {
+export interface ActivityRoute {
   readonly path: string;
   readonly entity: ActivityEntity;
   /** Parameter that names entities; `exclude_` before it leaves them out. */
@@ -101,12 +130,27 @@ interface ActivityRoute {
   readonly pageSize: number;
 }
 
+/** Kinds of owners of calls. */
+export const ACTIVITY_ROUTES: readonly ActivityRoute[] = [
+  { path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 },
+  { path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 },
+  { path: '/tag', entity: 'tag', parameter: 'tags', pageSize: 10 },
+  { path: '/organization', entity: 'organization', parameter: 'organization_ids', pageSize: 10 },
+  { path: '/customer', entity: 'endUser', parameter: 'end_user_ids', pageSize: 10 },
+  { path: '/agent', entity: 'agent', parameter: 'agent_ids', pageSize: 10 },
+];
+
+const timezone = integer({ least: -MOST_OFFSET, most: MOST_OFFSET, otherwise: 0 });
+
 const pageReader = (pageSize: number) =>
   query({
     page: integer({ least: 1, otherwise: 1 }),
     page_size: integer({ least: 1, most: MOST_DAYS, otherwise: pageSize }),
-    timezone: integer({ least: -MOST_OFFSET, most: MOST_OFFSET, otherwise: 0 }),
+    api_key_limit: integer({ least: 1, most: 1_000, otherwise: USUAL_KEYS }),
+    timezone,
   });
+
+const offsetReader = query({ timezone });
 
 interface PagedActivity extends ActivityQuery {
   readonly page: number;
@@ -120,16 +164,12 @@ function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField
   return Object.fromEntries(named);
 }
 
-function parseActivity(
-  search: string,
-  { entity, parameter, pageSize }: ActivityRoute,
-  isWhole: boolean,
-): PagedActivity {
-  const sent = pageReader(pageSize)(search);
+/** The entity, the days and the filter of a query. Throws InvalidInput. */
+export function parseEntity(search: string, { entity, parameter }: ActivityRoute) {
+  const sent = offsetReader(search);
   // Minutes as browsers give them: positive west of Greenwich.
   const offsetMs = -Number(sent.timezone) * MINUTE_MS;
   const period = requiredPeriod(search, RANGE_FAULT);
-  const [page, limit] = isWhole ? [1, MOST_DAYS] : [Number(sent.page), Number(sent.page_size)];
   return {
     entity,
     filter: {
@@ -139,24 +179,36 @@ function parseActivity(
       none: fieldsIn(search, { [`exclude_${parameter}`]: entity }),
     },
     offsetMs,
-    limit,
-    from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
-    page,
   };
 }
 
-function renderActivity({ days, totalDays, keys }: Activity, { page, limit, offsetMs }: PagedActivity): object {
-  const totalPages = Math.ceil(totalDays / limit);
+function parseActivity(search: string, facts: ActivityRoute, isWhole: boolean): PagedActivity {
+  const sent = pageReader(facts.pageSize)(search);
+  const [page, limit] = isWhole ? [1, MOST_DAYS] : [Number(sent.page), Number(sent.page_size)];
   return {
-    results: days.map((day) => renderDay(day, keys, offsetMs)),
+    ...parseEntity(search, facts),
+    limit,
+    from: Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER),
+    page,
+    keyLimit: isWhole ? Number(sent.api_key_limit) : null,
+  };
+}
+
+function renderActivity(activity: Activity, asked: PagedActivity): object {
+  const { days, totalDays, totalKeys, names } = activity;
+  const { page, limit, keyLimit, entity } = asked;
+  const totalPages = Math.ceil(totalDays / limit);
+  const hasEntities = keyLimit !== null && entity !== 'user';
+  return {
+    results: days.map((day) => renderDay(day, asked, names)),
     metadata: {
       ...totalsOf(sumOf(days.map(({ sums }) => sums))),
       page,
       total_pages: totalPages,
       has_more: page < totalPages,
-      api_key_limit: null,
-      total_api_keys: null,
-      entity_total_api_keys: null,
+      api_key_limit: keyLimit,
+      total_api_keys: keyLimit === null ? null : totalKeys,
+      entity_total_api_keys: hasEntities ? Object.fromEntries(activity.keysByEntity) : null,
     },
   };
 }
@@ -164,10 +216,10 @@ function renderActivity({ days, totalDays, keys }: Activity, { page, limit, offs
 const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
   [false, true].map((isWhole) =>
     route({
-      ...READING,
+      ...ACTIVITY_READING,
       name: `dailyActivity.${facts.entity}${isWhole ? 'Whole' : ''}`,
       paths: [`${facts.path}/daily/activity${isWhole ? '/aggregated' : ''}`],
-      answers: [200, 400, 401, 403, 422],
+      answers: answersOf(facts),
       parse: ({ search }) => parseActivity(search, facts, isWhole),
       run: readDailyActivity,
       render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isWhole))),
@@ -175,9 +227,4 @@ const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
   );
 
 /** Calls by day with breakdowns. */
-export const dailyActivityRoutes: readonly RouteRow[] = [
-  ...activityRows({ path: '/user', entity: 'user', parameter: 'user_id', pageSize: 50 }),
-  ...activityRows({ path: '/team', entity: 'team', parameter: 'team_ids', pageSize: 10 }),
-  ...activityRows({ path: '/tag', entity: 'tag', parameter: 'tags', pageSize: 10 }),
-  ...activityRows({ path: '/customer', entity: 'endUser', parameter: 'end_user_ids', pageSize: 10 }),
-];
+export const dailyActivityRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.flatMap(activityRows);

@@ -32,7 +32,8 @@ const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
 
 /** `detail` of a key route's error without an envelope; undefined for an error with one. */
 export function plainDetail(error: DomainError | null): unknown {
-  if (error instanceof Forbidden && error.right === 'key_block') return { error: error.message };
+  if (error instanceof Forbidden && (error.right === 'key_block' || error.right === 'service_account'))
+    return { error: error.message };
   if (error instanceof Forbidden && error.right === 'gateway_activity') return error.message;
   if (error instanceof NotFound && error.kind === 'priced model') return { error: error.message };
   if (!(error instanceof InvalidInput) || error.field === null) return undefined;

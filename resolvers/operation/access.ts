@@ -183,6 +183,16 @@ export const spendReader: Access = {
   },
 };
 
+/** Every credential. The operation decides by the entity whose calls it shows. */
+export const activityReader: Access = {
+  name: 'activityReader',
+  description:
+    'Proxy administrators, read-only ones too, for all calls; keys of a user for its calls and those of teams and organizations that it administers.',
+  check(caller) {
+    known(caller);
+  },
+};
+
 /** Administrators, the read-only ones too. A refusal tells what the caller lacks. */
 export const spendAdmin: Access = {
   name: 'spendAdmin',

@@ -124,6 +124,12 @@ export interface SpendPlatform extends KeyPlatform {
   readonly catalog: CatalogSource;
 }
 
+/** Spend and tokens by day, of users, teams and other owners. */
+export interface ActivityPlatform extends SpendPlatform {
+  readonly stores: SpendPlatform['stores'] &
+    Pick<Stores, 'users' | 'teams' | 'teamMembers' | 'customers' | 'organizations' | 'organizationMembers'>;
+}
+
 /** Counts of requests. */
 export interface GatewayActivityPlatform {
   readonly stores: Pick<Stores, 'gatewayActivity'>;

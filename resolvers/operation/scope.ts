@@ -11,6 +11,7 @@ import type {
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type {
+  ActivityPlatform,
   CatalogPlatform,
   CheckoutPlatform,
   DeploymentPlatform,
@@ -36,6 +37,7 @@ import type { Stores } from './stores.ts';
 /** Every slice: what lives as long as the process and what transports pass to operations. */
 export interface Platform
   extends
+    ActivityPlatform,
     CatalogPlatform,
     CheckoutPlatform,
     DeploymentPlatform,

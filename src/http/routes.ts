@@ -1,5 +1,7 @@
 import { allowedAddressRoutes } from '../../rest-shims/allowed-addresses.ts';
 import { accessGroupRoutes } from '../../rest-shims/access-groups.ts';
+import { activityExportRoutes } from '../../rest-shims/activity-export.ts';
+import { activityKeyRoutes } from '../../rest-shims/activity-keys.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
@@ -32,6 +34,7 @@ import { requestRoutes } from '../../rest-shims/requests.ts';
 import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
+import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
 import { teamRoutes } from '../../rest-shims/teams.ts';
@@ -78,6 +81,9 @@ export const restRoutes: readonly RouteRow[] = [
   ...spendEstimateRoutes,
   ...globalActivityRoutes,
   ...dailyActivityRoutes,
+  ...activityKeyRoutes,
+  ...tagUseRoutes,
+  ...activityExportRoutes,
   ...gatewayActivityRoutes,
   ...settingRoutes,
   ...allowedAddressRoutes,

@@ -10,6 +10,9 @@ const REASONS = {
   oneStream: 'a stream of the Responses API ends as at OpenAI, without [DONE]',
   moreFields: 'the answer has the fields of its vendor besides',
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
+  licence: 'features behind a licence of the reference are served',
+  knownKey: 'a key that is known but lacks a right is answered 403',
+  wholeDays: 'pages of daily activity are whole days, so that there is no second one',
 } as const;
 
 type Reason = keyof typeof REASONS;
@@ -35,12 +38,40 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'inference: gemini no key',
   ],
   keyFirst: ['inference: malformed json no key'],
-  ownModels: ['inference: gemini models list'],
+  ownModels: [
+    'inference: model one limited ok',
+    'inference: model one limited denied',
+    'inference: gemini models list',
+    'retries: models/oa as key:key_z',
+    'retries: models/zzz as key:key_z',
+  ],
   aliases: ['inference: anthropic passthrough', 'inference: gemini passthrough'],
   unusedRoles: ['inference: messages bad role'],
-  notServed: ['inference: interactions'],
+  notServed: [
+    'inference: interactions',
+    'activity: seq mcp list',
+    'activity: seq mcp list no slash',
+    'activity: seq mcp bad key',
+    'activity: seq mcp management',
+    'activity: seq a2a',
+    'activity: seq a2a bare',
+    'activity: seq search POST',
+  ],
+  licence: [
+    'activity: setup org team',
+    'activity: seq chat org',
+    'activity: organization aggregated model_top_keys',
+    'activity: organization aggregated search',
+  ],
+  knownKey: ['key_u', 'key_uv', 'key_x', 'key_t'].map((name) => `activity: gateway activity as key:${name}`),
+  wholeDays: ['user', 'team', 'tag'].map((entity) => `activity: ${entity} activity page 2`),
   oneStream: ['inference: responses stream'],
-  moreFields: ['inference: gemini route goog key', 'inference: gemini ok', 'inference: models/ path'],
+  moreFields: [
+    'inference: gemini route goog key',
+    'activity: seq gemini route',
+    'inference: gemini ok',
+    'inference: models/ path',
+  ],
   ourObjects: ['inference: files list', 'inference: batches list'],
 };
 

@@ -3,7 +3,8 @@ import type { SpendFilter, SpendGrouping } from '../../src/domain/spend/spend-re
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { aSpendRow, picos, spanId, traceId } from './samples.ts';
+import { newTeam } from '../../src/domain/teams/team.ts';
+import { aKey, aSpendRow, picos, spanId, traceId } from './samples.ts';
 
 const DAY = 86_400_000;
 const DAY_1 = Date.UTC(2026, 0, 1);
@@ -166,6 +167,46 @@ for (const engine of ENGINES)
         ['a', 1],
       ]);
       expect(await tagsOf({ tag: ['a'] })).toEqual([['a', 1]]);
+    });
+
+    it('groups by the organization of the team and the agent of the key', async () => {
+      const by = { now: new Date(DAY_1), by: 'admin' };
+      await stores.teams.add(
+        newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }),
+        newTeam({}, { ...by, id: 'team-2' }),
+      );
+      await stores.keys.add(aKey({ hash: 'd'.repeat(64), settings: { agentId: 'agent-1' } }));
+      await stores.spend.append([
+        aRow(1, { teamId: 'team-1' }),
+        aRow(2, { teamId: 'team-2', keyHash: 'd'.repeat(64), cost: picos(500n) }),
+        aRow(3, { teamId: 'gone', cost: picos(1n) }),
+      ]);
+      const shown = async (grouping: Partial<SpendGrouping>) =>
+        (await groupsOf(grouping)).map(({ of, calls }) => [...Object.values(of), calls]);
+      expect(await shown({ by: ['organization'] })).toEqual([
+        ['org-1', 1],
+        [null, 2],
+      ]);
+      expect(await shown({ by: ['agent'], filter: { ...ALL, some: ['agent'] } })).toEqual([['agent-1', 1]]);
+      expect(await idsOf({ any: { organization: ['org-1'] } })).toEqual(['call-1']);
+      expect(await idsOf({ none: { organization: ['org-1'] } })).toEqual(['call-2', 'call-3']);
+      expect(await idsOf({ some: ['organization'] })).toEqual(['call-1']);
+    });
+
+    it('finds rows that have a value, and rows of teams that the reader sees', async () => {
+      await stores.spend.append([
+        aRow(1, { tags: ['a'], teamId: 'team-1', userId: 'user-1', keyHash: 'd'.repeat(64) }),
+        aRow(2, { endUser: 'customer', teamId: 'team-2', userId: 'user-2', keyHash: 'e'.repeat(64) }),
+        aRow(3, { teamId: null, userId: null, keyHash: 'f'.repeat(64) }),
+      ]);
+      expect([
+        await idsOf({ some: ['tag'] }),
+        await idsOf({ some: ['endUser'] }),
+        await idsOf({ some: ['team'] }),
+      ]).toEqual([['call-1'], ['call-2'], ['call-1', 'call-2']]);
+      const visibleTo = { keyHash: 'f'.repeat(64), userId: 'user-2', teamIds: ['team-1'] };
+      expect(await idsOf({ visibleTo })).toEqual(['call-1', 'call-2', 'call-3']);
+      expect(await idsOf({ visibleTo: { ...visibleTo, userId: null, teamIds: [] } })).toEqual(['call-3']);
     });
 
     it('keeps the groups of the highest cost', async () => {

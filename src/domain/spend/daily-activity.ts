@@ -3,7 +3,7 @@ import type { SpendField, SpendGroup, SpendSums } from './spend-reports.ts';
 
 export const DAY_MS = 86_400_000;
 
-const NO_SPEND: SpendSums = {
+export const NO_SPEND: SpendSums = {
   calls: 0,
   failures: 0,
   inputTokens: 0,
@@ -14,7 +14,7 @@ const NO_SPEND: SpendSums = {
   successMs: 0,
 };
 
-const addSums = (left: SpendSums, right: SpendSums): SpendSums => ({
+export const addSums = (left: SpendSums, right: SpendSums): SpendSums => ({
   calls: left.calls + right.calls,
   failures: left.failures + right.failures,
   inputTokens: left.inputTokens + right.inputTokens,
@@ -32,7 +32,7 @@ export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] a
 type ActivityField = (typeof ACTIVITY_FIELDS)[number];
 
 /** What an activity is about: its own field is a breakdown, too. */
-export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'tag' | 'endUser'>;
+export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'organization' | 'agent' | 'tag' | 'endUser'>;
 
 /** Sums of one value of a field, and of its calls by key. */
 export interface ActivityPart {
@@ -89,4 +89,53 @@ export function dailyActivity(
       byKey: byKeyOf(own),
     }))
     .toSorted((left, right) => right.startMs - left.startMs);
+}
+
+/** Sums of the calls of one key. */
+export interface KeySums {
+  readonly hash: string;
+  readonly sums: SpendSums;
+}
+
+/** Sums by key, those of the highest cost first; of equal cost in the order of their hashes. */
+export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
+  [...byKeyOf(groups)]
+    .map(([hash, sums]) => ({ hash, sums }))
+    .toSorted(
+      (left, right) =>
+        Number(right.sums.cost > left.sums.cost) - Number(right.sums.cost < left.sums.cost) ||
+        Number(left.hash > right.hash) - Number(left.hash < right.hash),
+    );
+
+const narrowed = (byKey: ReadonlyMap<string, SpendSums>, shown: ReadonlySet<string>): ReadonlyMap<string, SpendSums> =>
+  new Map([...byKey].filter(([hash]) => shown.has(hash)));
+
+/** A day whose breakdowns by key have some keys only. Its sums stay those of all keys. */
+export function withKeys(day: DayActivity, shown: ReadonlySet<string>): DayActivity {
+  const partsWith = (parts: readonly ActivityPart[]): readonly ActivityPart[] =>
+    parts.map((part) => ({ ...part, byKey: narrowed(part.byKey, shown) }));
+  const { model, modelGroup, provider, callType } = day.parts;
+  return {
+    ...day,
+    parts: {
+      model: partsWith(model),
+      modelGroup: partsWith(modelGroup),
+      provider: partsWith(provider),
+      callType: partsWith(callType),
+    },
+    entities: partsWith(day.entities),
+    byKey: narrowed(day.byKey, shown),
+  };
+}
+
+/** Number of keys of each entity. Calls without an entity are left out. */
+export function keysByEntity(days: readonly DayActivity[]): ReadonlyMap<string, number> {
+  const hashes = new Map<string, Set<string>>();
+  for (const { name, byKey } of days.flatMap(({ entities }) => entities)) {
+    if (name === null) continue;
+    const own = hashes.get(name) ?? new Set();
+    for (const hash of byKey.keys()) own.add(hash);
+    hashes.set(name, own);
+  }
+  return new Map([...hashes].map(([name, own]) => [name, own.size]));
 }

@@ -1,11 +1,16 @@
 import type { Usd } from '../money.ts';
 import type { SpendRow } from './spend-row.ts';
 
-/** Properties of a call that reports filter and group by. `model` is `provider/name`. */
+/**
+ * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is that of the team now,
+ * `agent` that of the key now.
+ */
 export const SPEND_FIELDS = [
   'key',
   'user',
   'team',
+  'organization',
+  'agent',
   'endUser',
   'session',
   'tag',
@@ -32,12 +37,18 @@ export interface SpendFilter {
   readonly any: FieldValues;
   /** Fields that must have none of these values. */
   readonly none?: FieldValues;
+  /** Fields that must have a value. */
+  readonly some?: readonly SpendField[];
   /** Id of the upstream's answer, or of the call. */
   readonly requestId?: string;
   readonly minCost?: Usd;
   readonly maxCost?: Usd;
-  /** Only calls of this key or this user; null for all calls. */
-  readonly visibleTo: { readonly keyHash: string; readonly userId: string | null } | null;
+  /** Only calls of this key, this user or these teams; null for all calls. */
+  readonly visibleTo: {
+    readonly keyHash: string;
+    readonly userId: string | null;
+    readonly teamIds?: readonly string[];
+  } | null;
 }
 
 export const SPEND_SORTS = ['startTime', 'spend', 'total_tokens', 'endTime', 'model'] as const;

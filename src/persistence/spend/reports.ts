@@ -23,6 +23,8 @@ type Sql = RawBuilder<unknown>;
 
 /** Columns of the fields, except tags. */
 const COLUMNS: Readonly<Record<Exclude<SpendField, 'tag'>, Sql>> = {
+  organization: sql`(select team.organization_id from team where team.id = spend_row.team_id)`,
+  agent: sql`(select virtual_key.settings ->> 'agentId' from virtual_key where virtual_key.hash = spend_row.key_hash)`,
   key: sql`spend_row.key_hash`,
   user: sql`spend_row.user_id`,
   team: sql`spend_row.team_id`,
@@ -53,12 +55,16 @@ const tagsOf = (flavour: SqlFlavour): Sql =>
 
 const matching = (filter: SpendFilter, flavour: SqlFlavour): Sql => sql.join(conditionsOf(filter, flavour), sql` and `);
 
-function conditionsOf({ from, to, any, none = {}, ...more }: SpendFilter, flavour: SqlFlavour): readonly Sql[] {
+function conditionsOf(
+  { from, to, any, none = {}, some = [], ...more }: SpendFilter,
+  flavour: SqlFlavour,
+): readonly Sql[] {
   const conditions: Sql[] = [sql`1 = 1`];
   if (from !== null) conditions.push(sql`spend_row.started_at >= ${from.getTime()}`);
   if (to !== null) conditions.push(sql`spend_row.started_at < ${to.getTime()}`);
   for (const [field, values] of valuesIn(any)) conditions.push(hasOneOf(field, values, flavour));
   for (const [field, values] of valuesIn(none)) conditions.push(sql`not ${hasOneOf(field, values, flavour)}`);
+  for (const field of some) conditions.push(hasValue(field));
   const { requestId, minCost, maxCost, visibleTo } = more;
   if (requestId !== undefined) {
     const id = storable(requestId);
@@ -67,14 +73,20 @@ function conditionsOf({ from, to, any, none = {}, ...more }: SpendFilter, flavou
   const cost = sql`coalesce(spend_row.cost, 0)`;
   if (minCost !== undefined) conditions.push(sql`${cost} >= cast(${amountText(minCost)} as bigint)`);
   if (maxCost !== undefined) conditions.push(sql`${cost} <= cast(${amountText(maxCost)} as bigint)`);
-  if (visibleTo !== null) conditions.push(isVisible(visibleTo));
+  if (visibleTo !== null) conditions.push(isVisible(visibleTo, flavour));
   return conditions;
 }
 
-const isVisible = ({ keyHash, userId }: NonNullable<SpendFilter['visibleTo']>): Sql =>
-  userId === null
-    ? sql`spend_row.key_hash = ${keyHash}`
-    : sql`(spend_row.key_hash = ${keyHash} or spend_row.user_id = ${storable(userId)})`;
+function isVisible({ keyHash, userId, teamIds = [] }: NonNullable<SpendFilter['visibleTo']>, flavour: SqlFlavour): Sql {
+  const owned = [sql`spend_row.key_hash = ${keyHash}`];
+  if (userId !== null) owned.push(sql`spend_row.user_id = ${storable(userId)}`);
+  if (teamIds.length > 0) owned.push(sql`spend_row.team_id in ${textsIn(flavour, teamIds.map(storable))}`);
+  return sql`(${sql.join(owned, sql` or `)})`;
+}
+
+/** Whether a row has a value. Optional ids of older rows may be blank, which means none. */
+const hasValue = (field: SpendField): Sql =>
+  field === 'tag' ? sql`spend_row.tags is not null` : sql`coalesce(${COLUMNS[field]}, '') <> ''`;
 
 /** Fields with values, in a fixed order. */
 const valuesIn = (values: FieldValues): readonly (readonly [SpendField, readonly string[]])[] =>

@@ -63,13 +63,6 @@ const USER_ROWS: readonly Row[] = [
   { row: 'spend.content', at: 'GET /spend/logs/ui/nope', shows: ['', null] },
   { row: 'spend.users', at: 'GET /spend/users?user_id=nope', shows: ['0', null] },
   { row: 'spend.tags', at: `GET /spend/tags?${DAYS}`, shows: ['length', 3] },
-  ...['user', 'team', 'tag', 'endUser'].flatMap((entity): readonly Row[] => {
-    const path = `/${entity === 'endUser' ? 'customer' : entity}/daily/activity`;
-    return [
-      { row: `dailyActivity.${entity}`, at: `GET ${path}?${DAYS}`, shows: ['metadata.total_api_requests', 2] },
-      { row: `dailyActivity.${entity}Whole`, at: `GET ${path}/aggregated?${DAYS}`, shows: ['results.length', 1] },
-    ];
-  }),
 ];
 
 const KEY_ROWS: readonly Row[] = [
@@ -121,26 +114,6 @@ const REFUSALS: readonly Refusal[] = [
   ['globalActivity.exceptions', 422, `GET /global/activity/exceptions?${DAYS}`],
   ['globalActivity.exceptionsByDeployment', 422, 'GET /global/activity/exceptions/deployment'],
   ['globalActivity.cacheHits', 422, 'GET /global/activity/cache_hits'],
-  ...['user', 'team', 'tag', 'endUser'].flatMap((entity): readonly Refusal[] => {
-    const path = `GET /${entity === 'endUser' ? 'customer' : entity}/daily/activity`;
-    return [
-      [`dailyActivity.${entity}`, 422, `${path}?${DAYS}&page=0`],
-      [`dailyActivity.${entity}Whole`, 422, `${path}/aggregated?${DAYS}&timezone=x`],
-    ];
-  }),
-];
-
-/** Activities that a user may not read. */
-const OTHERS: readonly (readonly [row: string, path: string])[] = [
-  ['dailyActivity.user', '/user/daily/activity?user_id=user-2'],
-  ['dailyActivity.userWhole', '/user/daily/activity/aggregated?user_id=user-2'],
-  ...['team', 'tag', 'endUser'].flatMap((entity): readonly (readonly [string, string])[] => {
-    const path = `/${entity === 'endUser' ? 'customer' : entity}/daily/activity`;
-    return [
-      [`dailyActivity.${entity}`, path],
-      [`dailyActivity.${entity}Whole`, `${path}/aggregated`],
-    ];
-  }),
 ];
 
 const memberAt = (value: unknown, path: string): unknown =>
@@ -148,7 +121,7 @@ const memberAt = (value: unknown, path: string): unknown =>
     ? value
     : path.split('.').reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null)?.[name], value);
 
-describe('spend.logs, spend.total, dailyActivity.user and their kind', () => {
+describe('spend.logs, spend.total and their kind', () => {
   let app: TestApp;
   let userKey = '';
   let plainKey = '';
@@ -201,24 +174,12 @@ describe('spend.logs, spend.total, dailyActivity.user and their kind', () => {
     expect([ofUser, ofKey]).toEqual([403, 401]);
   });
 
-  it.each(OTHERS)('%s 403: a user asks for calls that are not its own', async (_row, path) => {
-    expect((await send(`GET ${path}${path.includes('?') ? '&' : '?'}${DAYS}`, userKey))[0]).toBe(403);
-  });
-
   it('spend.logs 200: a user sees the calls of the user only, 401 for a key without a user', async () => {
     const [status, rows] = await send('GET /spend/logs', userKey);
     const wanted = { user: 'user-1', team_id: 'team-1', end_user: 'customer-1', session_id: 'session-1' };
     const request_tags = ['red', 'User-Agent: tester', 'User-Agent: tester/1.0'];
     expect([status, rows]).toEqual([200, [expect.objectContaining({ ...wanted, request_tags, status: 'success' })]]);
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
-  });
-
-  it('dailyActivity.user 200: a user sees its own calls, by endpoint', async () => {
-    const [, answer] = await send(`GET /user/daily/activity?${DAYS}`, userKey);
-    expect(memberAt(answer, 'metadata.total_api_requests')).toBe(1);
-    const { breakdown } = memberAt(answer, 'results.0') as { readonly breakdown: Record<string, object> };
-    expect(Object.keys(breakdown['endpoints'] ?? {})).toEqual(['/chat/completions']);
-    expect(Object.keys(breakdown['entities'] ?? {})).toEqual(['user-1']);
   });
 
   it('spend.content 200: prompt and answer as they were kept', async () => {

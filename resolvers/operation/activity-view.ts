@@ -1,0 +1,123 @@
+import { Forbidden, NotFound } from '../../src/domain/errors.ts';
+import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
+import type { SpendFilter } from '../../src/domain/spend/spend-reports.ts';
+import { type AskedFilter, visibleFilter } from '../spend.ts';
+import { isAnyAdmin, refuseManagement } from './access.ts';
+import { callerOf } from './operation.ts';
+import type { ActivityPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
+
+/** What a caller asks of the activity of one kind of entity. */
+export interface AskedEntity {
+  readonly entity: ActivityEntity;
+  readonly filter: AskedFilter;
+}
+
+/** Entities of which every call belongs to one, or to none: calls of none are shown, too. */
+const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
+
+/**
+ * The calls that a caller may see as activity of an entity. Administrators see all; users their own, all of the teams and
+ * organizations that they administer, and nothing by customer and agent. Throws Forbidden and NotFound.
+ */
+export async function activityFilter(
+  scope: Scope<ActivityPlatform>,
+  { entity, filter: asked }: AskedEntity,
+): Promise<SpendFilter> {
+  const filter = await visibleFilter(scope, asked);
+  const own: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
+  const caller = callerOf(scope);
+  if (isAnyAdmin(caller)) return own;
+  const userId = idOrNull(caller.userId);
+  if (entity === 'endUser' || entity === 'agent') throw refuseManagement(caller);
+  if (entity === 'team') return ofTeams(scope, own, userId);
+  if (userId === null)
+    throw new Forbidden(
+      `Keys without a user cannot query ${entity} analytics. Use a key of a user, or call as a proxy admin.`,
+      'service_account',
+    );
+  if (entity === 'organization') return ofOrganizations(scope, own, userId);
+  if (entity === 'user' && own.any.user?.some((user) => user !== userId) === true)
+    throw new Forbidden('You can only view your own spend data.', 'key_owner');
+  return own;
+}
+
+/** Calls of the caller's teams: all of those it administers, its own of the others. */
+async function ofTeams(
+  { platform, caller }: Scope<ActivityPlatform>,
+  filter: SpendFilter,
+  userId: string | null,
+): Promise<SpendFilter> {
+  if (userId === null) throw new NotFound('user', '', 'User= None not found');
+  const members = await platform.stores.teamMembers.all({ teamIds: null, userIds: [userId] });
+  const teams = members.map(({ teamId }) => teamId);
+  const asked = filter.any.team;
+  const foreign = asked?.find((team) => !teams.includes(team));
+  if (foreign !== undefined)
+    throw new NotFound(
+      'team',
+      foreign,
+      `User does not belong to Team= ${foreign}. Call \`/user/info\` to see your teams.`,
+    );
+  const administered = members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId);
+  return {
+    ...filter,
+    any: { ...filter.any, team: asked ?? teams },
+    visibleTo: { keyHash: caller?.keyHash ?? '', userId, teamIds: administered },
+  };
+}
+
+/** Calls of the organizations that the caller administers. */
+async function ofOrganizations(
+  { platform }: Scope<ActivityPlatform>,
+  filter: SpendFilter,
+  userId: string,
+): Promise<SpendFilter> {
+  const members = await platform.stores.organizationMembers.all({ organizationIds: null, userIds: [userId] });
+  const administered = members.filter(({ role }) => role === 'org_admin').map(({ organizationId }) => organizationId);
+  const organization = filter.any.organization ?? administered;
+  if (organization.length === 0 || organization.some((id) => !administered.includes(id)))
+    throw new Forbidden('You can only view the activity of organizations that you administer.', 'service_account');
+  return { ...filter, any: { ...filter.any, organization }, visibleTo: null };
+}
+
+/** What entities and users of keys are called. */
+export interface ActivityNames {
+  readonly keys: ReadonlyMap<string, VirtualKey>;
+  /** Emails by user id; null for a user without one. */
+  readonly emails: ReadonlyMap<string, string | null>;
+  /** Aliases of entities by id; null for one without, absent where there is no such row. */
+  readonly aliases: ReadonlyMap<string, string | null>;
+}
+
+/** Names of keys, of their users, and of entities. */
+export async function activityNames(
+  { platform: { stores } }: Scope<ActivityPlatform>,
+  entity: ActivityEntity,
+  { hashes, entities }: { readonly hashes: Iterable<string>; readonly entities: readonly string[] },
+): Promise<ActivityNames> {
+  const found = await stores.keys.findMany([...new Set(hashes)]);
+  const userIds = [...found.flatMap(({ userId }) => userId ?? []), ...(entity === 'user' ? entities : [])];
+  const [users, aliased] = await Promise.all([
+    stores.users.findMany([...new Set(userIds)]),
+    aliasedRows({ stores }, entity, entities),
+  ]);
+  const rows = entity === 'user' ? users : aliased;
+  return {
+    keys: new Map(found.map((key) => [key.hash, key])),
+    emails: new Map(users.map(({ id, email }) => [id, email])),
+    aliases: new Map(rows.map(({ id, alias }) => [id, alias])),
+  };
+}
+
+function aliasedRows(
+  { stores }: Pick<ActivityPlatform, 'stores'>,
+  entity: ActivityEntity,
+  ids: readonly string[],
+): Promise<readonly { readonly id: string; readonly alias: string | null }[]> {
+  if (entity === 'team') return stores.teams.findMany(ids);
+  if (entity === 'endUser') return stores.customers.findMany(ids);
+  return entity === 'organization' ? stores.organizations.findMany(ids) : Promise.resolve([]);
+}

@@ -1,0 +1,132 @@
+import { type ActivityExport, type ActivityExportQuery, readActivityTable } from '../resolvers/daily-activity.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { usdNumber } from '../src/domain/money.ts';
+import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { dayText } from '../src/domain/spend/report-dates.ts';
+import { ACTIVITY_READING, ACTIVITY_ROUTES, type ActivityRoute, answersOf, parseEntity } from './daily-activity.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
+import { wordsOf } from './spend-dates.ts';
+
+/** What an export has a row for besides day and entity. */
+const TYPES = {
+  daily: null,
+  daily_with_keys: 'key',
+  daily_with_models: 'model',
+  daily_with_users: 'user',
+} as const satisfies Readonly<Record<string, ActivityExportQuery['by']>>;
+const FORMATS = { csv: 'csv', json: 'json' } as const;
+
+/** One of the names of a table; throws InvalidInput for another. */
+function chosen<Value>(
+  search: string,
+  name: string,
+  values: Readonly<Record<string, Value>>,
+  otherwise: string,
+): Value | undefined {
+  const word = wordsOf(search)(name) ?? otherwise;
+  if (Object.hasOwn(values, word)) return values[word];
+  const names = Object.keys(values).map((one) => `'${one}'`);
+  const message = `Input should be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  throw new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'enum', message }]);
+}
+
+const parseExport = (search: string, facts: ActivityRoute): ActivityExportQuery => ({
+  by: chosen(search, 'export_type', TYPES, 'daily') ?? null,
+  ...parseEntity(search, facts),
+});
+
+type Cell = string | number | null;
+
+function rowOf(
+  group: SpendGroup,
+  { entity, by, offsetMs }: ActivityExportQuery,
+  { keys, emails, aliases }: ActivityExport['names'],
+): Readonly<Record<string, Cell>> {
+  const { of } = group;
+  const id = of[entity] ?? '';
+  const key = by === 'key' ? keys.get(of.key ?? '') : undefined;
+  const user = by === 'user' ? (of.user ?? '') : (key?.userId ?? null);
+  return {
+    date: dayText((group.startMs ?? 0) + offsetMs),
+    entity_id: id,
+    entity_alias:
+      entity === 'team' || entity === 'organization' || entity === 'endUser' ? (aliases.get(id) ?? null) : null,
+    api_key: by === 'key' ? (of.key ?? '') : null,
+    key_alias: key?.alias ?? null,
+    user_id: user,
+    user_email: user === null ? null : (emails.get(user) ?? null),
+    model: by === 'model' ? (of.model ?? '') : null,
+    spend: usdNumber(group.cost),
+    flat_cost: 0,
+    prompt_tokens: group.inputTokens,
+    completion_tokens: group.outputTokens,
+    api_requests: group.calls,
+    successful_requests: group.calls - group.failures,
+    failed_requests: group.failures,
+    cache_read_input_tokens: group.cacheReadTokens,
+    cache_creation_input_tokens: group.cacheWriteTokens,
+  };
+}
+
+/** Columns of a table without rows. */
+const COLUMNS = [
+  'date',
+  'entity_id',
+  'entity_alias',
+  'api_key',
+  'key_alias',
+  'user_id',
+  'user_email',
+  'model',
+  'spend',
+  'flat_cost',
+  'prompt_tokens',
+  'completion_tokens',
+  'api_requests',
+  'successful_requests',
+  'failed_requests',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
+/** Begin of a text that a spreadsheet would take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cellText(cell: Cell | undefined): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return Number.isInteger(cell) ? String(cell) : cell.toString();
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** By day, the oldest first, then by entity and the further field. */
+const orderOf = ({ startMs, of }: SpendGroup): string =>
+  JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
+
+function render({ groups, names }: ActivityExport, search: string, facts: ActivityRoute): HttpAnswer {
+  const asked = parseExport(search, facts);
+  const rows = groups
+    .toSorted((left, right) => (orderOf(left) < orderOf(right) ? -1 : 1))
+    .map((group) => rowOf(group, asked, names));
+  const headers = { 'cache-control': 'no-store' };
+  if (chosen(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
+  const lines = [COLUMNS.join(','), ...rows.map((row) => COLUMNS.map((name) => cellText(row[name])).join(','))];
+  const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''));
+  return { headers, body: { kind: 'bytes', bytes, contentType: 'text/csv; charset=utf-8' } };
+}
+
+/** Tables of the calls of users, teams and other owners by day. */
+export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((facts) =>
+  route({
+    ...ACTIVITY_READING,
+    name: `dailyActivity.${facts.entity}Export`,
+    paths: [`${facts.path}/daily/activity/export`],
+    answers: answersOf(facts),
+    parse({ search }) {
+      chosen(search, 'format', FORMATS, 'csv');
+      return parseExport(search, facts);
+    },
+    run: readActivityTable,
+    render: (table, { search }) => render(table, search, facts),
+  }),
+);

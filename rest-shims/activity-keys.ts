@@ -1,0 +1,106 @@
+import { type ActivityKeys, type ActivityKeysQuery, readActivityKeys } from '../resolvers/daily-activity.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { usdNumber } from '../src/domain/money.ts';
+import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
+import {
+  ACTIVITY_READING,
+  ACTIVITY_ROUTES,
+  type ActivityRoute,
+  answersOf,
+  keyMetadata,
+  parseEntity,
+} from './daily-activity.ts';
+import { integer, query } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { wordsOf } from './spend-dates.ts';
+
+const MOST_KEYS = 1_000;
+/** Keys of one page, of a search, and of a model. */
+const USUAL = { page: 50, search: 50, model: 10 } as const;
+
+const metricsOf = (sums: SpendSums) => ({
+  spend: usdNumber(sums.cost),
+  prompt_tokens: sums.inputTokens,
+  completion_tokens: sums.outputTokens,
+  total_tokens: sums.inputTokens + sums.outputTokens,
+  api_requests: sums.calls,
+  successful_requests: sums.calls - sums.failures,
+  failed_requests: sums.failures,
+  cache_read_input_tokens: sums.cacheReadTokens,
+  cache_creation_input_tokens: sums.cacheWriteTokens,
+});
+
+const renderKeys = ({ keys, names }: ActivityKeys): readonly object[] =>
+  keys.map(({ hash, sums }) => ({ api_key: hash, metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }));
+
+/** A text that the query must have. Throws InvalidInput. */
+function required(search: string, name: string): string {
+  const word = wordsOf(search)(name);
+  if (word !== null) return word;
+  throw new InvalidInput('The query is not valid.', [
+    { path: ['query', name], rule: 'missing', message: 'Field required' },
+  ]);
+}
+
+const pageReader = query({
+  offset: integer({ least: 0, otherwise: 0 }),
+  limit: integer({ least: 1, most: MOST_KEYS, otherwise: USUAL.page }),
+});
+
+function parsePage(search: string, facts: ActivityRoute): ActivityKeysQuery {
+  const { offset, limit } = pageReader(search);
+  const from = Math.min(Number(offset), Number.MAX_SAFE_INTEGER);
+  return { ...parseEntity(search, facts), search: null, from, limit: Number(limit) };
+}
+
+const limitReader = (otherwise: number) => query({ limit: integer({ least: 1, most: MOST_KEYS, otherwise }) });
+const searchLimit = limitReader(USUAL.search);
+const modelLimit = limitReader(USUAL.model);
+
+function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
+  const part = required(search, 'search');
+  return { ...parseEntity(search, facts), search: part, from: 0, limit: Number(searchLimit(search).limit) };
+}
+
+function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
+  const model = required(search, 'model_group');
+  const { filter, ...asked } = parseEntity(search, facts);
+  const any = { ...filter.any, modelGroup: [model] };
+  return { ...asked, filter: { ...filter, any }, search: null, from: 0, limit: Number(modelLimit(search).limit) };
+}
+
+/** Keys of an activity: by pages, by a search, and of one model. */
+const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
+  const common = { ...ACTIVITY_READING, answers: answersOf(facts), run: readActivityKeys } as const;
+  const path = `${facts.path}/daily/activity/aggregated`;
+  return [
+    route({
+      ...common,
+      name: `dailyActivity.${facts.entity}Keys`,
+      paths: [`${path}/keys`],
+      parse: ({ search }) => parsePage(search, facts),
+      render(found, { search }) {
+        const { from, limit } = parsePage(search, facts);
+        return json({ api_keys: renderKeys(found), total_api_keys: found.total, offset: from, limit });
+      },
+    }),
+    route({
+      ...common,
+      name: `dailyActivity.${facts.entity}Search`,
+      paths: [`${path}/search`],
+      parse: ({ search }) => parseSearch(search, facts),
+      render: (found) => json({ api_keys: renderKeys(found) }),
+    }),
+    route({
+      ...common,
+      name: `dailyActivity.${facts.entity}ModelKeys`,
+      paths: [`${path}/model_top_keys`],
+      parse: ({ search }) => parseModel(search, facts),
+      render: (found, { search }) =>
+        json({ model: required(search, 'model_group'), by_model_group: true, api_keys: renderKeys(found) }),
+    }),
+  ];
+};
+
+/** Keys of users, teams and other owners with their calls. */
+export const activityKeyRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.flatMap(keyRows);

@@ -1,0 +1,146 @@
+import { readTagUse, type TagUse } from '../resolvers/tag-use.ts';
+import { usdNumber } from '../src/domain/money.ts';
+import { dayText, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { type DayWindow, sumsByTag, sumsByUser, usersByTag, windowsUntil } from '../src/domain/spend/tag-use.ts';
+import { integer, query } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { listOf, periodIn, validatedPeriod } from './spend-dates.ts';
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  bodyLimit: 0,
+} as const;
+
+/** Periods in which active users are counted, seven of each. */
+const COUNT = 7;
+const PERIODS = [
+  { name: 'tagUse.daily', path: '/tag/dau', days: 1, word: null },
+  { name: 'tagUse.weekly', path: '/tag/wau', days: 7, word: 'Week' },
+  { name: 'tagUse.monthly', path: '/tag/mau', days: 30, word: 'Month' },
+] as const;
+
+const WEEK = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
+const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
+const MOST_PAGE = 1_000;
+
+/** Tags that a query names, each once; null for none. */
+function tagsIn(search: string): readonly string[] | null {
+  const tags = [...(listOf(search, 'tag_filter') ?? []), ...new URLSearchParams(search).getAll('tag_filters')];
+  const named = [...new Set(tags.filter((tag) => tag !== ''))];
+  return named.length === 0 ? null : named;
+}
+
+/** Name and ends of a window, as the reference writes them. */
+function windowNames(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at: number) {
+  if (word === null) return { date: dayText(from), period_start: null, period_end: null };
+  const begin = (word === 'Week' ? WEEK : MONTH).format(from);
+  const last = new Date(to - 1);
+  return {
+    date: `${word} ${at + 1} (${begin})`,
+    period_start: `${dayText(from)} 00:00:00`,
+    period_end: `${dayText(last.getTime())} 00:00:00`,
+  };
+}
+
+const countsOf = (sums: SpendSums) => ({
+  successful_requests: sums.calls - sums.failures,
+  failed_requests: sums.failures,
+  total_requests: sums.calls,
+  total_tokens: sums.inputTokens + sums.outputTokens,
+});
+
+const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =>
+  route({
+    ...READING,
+    name,
+    paths: [path],
+    answers: [200, 401, 403],
+    parse({ search }) {
+      const windows = windowsUntil(new Date(), { days, count: COUNT });
+      const period = { from: new Date(windows[0]?.from ?? 0), to: new Date(windows.at(-1)?.to ?? 0) };
+      return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: true, windows };
+    },
+    run: async (scope, { windows, tags, ...asked }) => {
+      const { groups } = await readTagUse(scope, { ...asked, tags });
+      return { windows, active: usersByTag(groups, windows, tags) };
+    },
+    render: ({ windows, active }) =>
+      json({
+        results: active.flatMap(({ tag, users, window: at }) => {
+          const period = windows[at];
+          return period === undefined ? [] : [{ tag, active_users: users, ...windowNames(word, period, at) }];
+        }),
+      }),
+  }),
+);
+
+const pageReader = query({
+  page: integer({ least: 1, otherwise: 1 }),
+  page_size: integer({ least: 1, most: MOST_PAGE, otherwise: 50 }),
+});
+
+function renderUsers({ groups, emails }: TagUse, search: string): object {
+  const sent = pageReader(search);
+  const [page, size] = [Number(sent.page), Number(sent.page_size)];
+  const all = sumsByUser(groups, tagsIn(search));
+  const results = all.slice((page - 1) * size, page * size).map(({ userId, client, sums }) => ({
+    user_id: userId,
+    user_email: emails.get(userId) ?? null,
+    user_agent: client,
+    ...countsOf(sums),
+    spend: usdNumber(sums.cost),
+  }));
+  return { results, total_count: all.length, page, page_size: size, total_pages: Math.ceil(all.length / size) };
+}
+
+/** Who uses which tags. */
+export const tagUseRoutes: readonly RouteRow[] = [
+  ...userRows,
+  route({
+    ...READING,
+    name: 'tagUse.distinct',
+    paths: ['/tag/distinct'],
+    answers: [200, 401, 403],
+    parse: () => ({ period: null, tags: null, by: ['tag'] as const, byDay: false }),
+    run: readTagUse,
+    render: ({ groups }) => json({ results: sumsByTag(groups).map(({ tag }) => ({ tag })) }),
+  }),
+  route({
+    ...READING,
+    name: 'tagUse.summary',
+    paths: ['/tag/summary'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ search }) => ({
+      period: validatedPeriod(search),
+      tags: tagsIn(search),
+      by: ['tag', 'user'] as const,
+      byDay: false,
+    }),
+    run: readTagUse,
+    render: ({ groups }) =>
+      json({
+        results: sumsByTag(groups).map(({ tag, users, sums }) => {
+          const { total_requests, successful_requests, failed_requests, total_tokens } = countsOf(sums);
+          const counts = { total_requests, successful_requests, failed_requests, total_tokens };
+          return { tag, unique_users: users, ...counts, total_spend: usdNumber(sums.cost) };
+        }),
+      }),
+  }),
+  route({
+    ...READING,
+    name: 'tagUse.users',
+    paths: ['/tag/user-agent/per-user-analytics'],
+    answers: [200, 400, 401, 403, 422],
+    parse({ search }) {
+      pageReader(search);
+      const period = periodIn(search) ?? usualPeriod(new Date());
+      return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: false };
+    },
+    run: readTagUse,
+    render: (use, { search }) => json(renderUsers(use, search)),
+  }),
+];

@@ -1,0 +1,94 @@
+import { addSums, DAY_MS, NO_SPEND } from './daily-activity.ts';
+import type { SpendGroup, SpendSums } from './spend-reports.ts';
+
+/** Begin of the tags that name a client by its user agent. */
+const AGENT = 'User-Agent: ';
+
+const isAgent = (tag: string): boolean => tag.startsWith(AGENT);
+
+/** Whether a tag names a client without its version. Every call of a client has one such tag. */
+const isClient = (tag: string): boolean => isAgent(tag) && !tag.includes('/');
+
+/** A period of whole days, in Unix ms: `from` inclusive, `to` exclusive. */
+export interface DayWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Windows of some days each, without gaps, the last of which ends with tomorrow. */
+export function windowsUntil(now: Date, { days, count }: { readonly days: number; readonly count: number }) {
+  const end = Math.floor(now.getTime() / DAY_MS) * DAY_MS + 2 * DAY_MS;
+  return Array.from({ length: count }, (_none, at): DayWindow => {
+    const from = end - (count - at) * days * DAY_MS;
+    return { from, to: from + days * DAY_MS };
+  });
+}
+
+/** Number of users with calls of one tag within a window. */
+export interface TagUsers {
+  readonly tag: string;
+  readonly users: number;
+  /** Position of the window. */
+  readonly window: number;
+}
+
+/**
+ * Users by tag and window, the latest window first, in it the most users first. `groups` are by tag, user and day; calls
+ * without a user are left out. Without asked tags those of user agents are shown.
+ */
+export function usersByTag(
+  groups: readonly SpendGroup[],
+  windows: readonly DayWindow[],
+  tags: readonly string[] | null,
+): readonly TagUsers[] {
+  const shown = groups.filter(({ of }) => typeof of.user === 'string' && (tags !== null || isAgent(of.tag ?? '')));
+  return windows
+    .flatMap(({ from, to }, window) => {
+      const own = shown.filter(({ startMs }) => startMs !== null && startMs >= from && startMs < to);
+      return [...Map.groupBy(own, ({ of }) => of.tag ?? '')].map(([tag, calls]) => ({
+        tag,
+        users: new Set(calls.map(({ of }) => of.user)).size,
+        window,
+      }));
+    })
+    .toSorted(
+      (left, right) => right.window - left.window || right.users - left.users || (left.tag < right.tag ? -1 : 1),
+    );
+}
+
+/** Calls of one tag. */
+export interface TagSums {
+  readonly tag: string;
+  readonly users: number;
+  readonly sums: SpendSums;
+}
+
+/** Sums by tag, those of the most calls first. `groups` are by tag and user. */
+export const sumsByTag = (groups: readonly SpendGroup[]): readonly TagSums[] =>
+  [...Map.groupBy(groups, ({ of }) => of.tag ?? '')]
+    .map(([tag, own]) => ({
+      tag,
+      users: own.filter(({ of }) => typeof of.user === 'string').length,
+      sums: own.reduce<SpendSums>(addSums, NO_SPEND),
+    }))
+    .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.tag < right.tag ? -1 : 1));
+
+/** Calls of one user, and the client that made most of them. */
+export interface UserClient {
+  readonly userId: string;
+  readonly client: string;
+  readonly sums: SpendSums;
+}
+
+/** Sums by user over the calls of clients, each call once; the most calls first. `groups` are by tag and user. */
+export function sumsByUser(groups: readonly SpendGroup[], tags: readonly string[] | null): readonly UserClient[] {
+  const own = groups.filter(
+    ({ of }) => typeof of.user === 'string' && (tags === null ? isClient(of.tag ?? '') : isAgent(of.tag ?? '')),
+  );
+  return [...Map.groupBy(own, ({ of }) => of.user ?? '')]
+    .map(([userId, calls]) => {
+      const [most] = calls.toSorted((left, right) => right.calls - left.calls);
+      return { userId, client: most?.of.tag ?? '', sums: calls.reduce<SpendSums>(addSums, NO_SPEND) };
+    })
+    .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.userId < right.userId ? -1 : 1));
+}

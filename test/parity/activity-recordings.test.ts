@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { CHOSEN_DIFFERENCES } from './chosen-differences.ts';
+import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+const DAY_MS = 86_400_000;
+const dayOf = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
+
+/** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
+const isCopied = ({ status, response_body: body }: RecordedCase): boolean =>
+  status !== 500 && !JSON.stringify(body).includes('LITELLM_LICENSE');
+
+const isCompared = (one: RecordedCase): boolean =>
+  isTold(one) && isCopied(one) && !CHOSEN_DIFFERENCES.has(`activity: ${one.name}`);
+
+/** Names in answers that belong to a run: hashes, days, and the client. */
+const hidden = (text: string): string =>
+  text
+    .replaceAll(/[0-9a-f]{64}|litellm_proxy_master_key/g, 'hash')
+    .replaceAll(/(User-Agent: )[\w.-]+(\/[\w.]+)?/g, '$1agent');
+
+/** Members whose inner names are those of models, keys and entities. */
+const NAMED = new Set([
+  'models',
+  'model_groups',
+  'providers',
+  'endpoints',
+  'api_keys',
+  'entities',
+  'api_key_breakdown',
+  'entity_total_api_keys',
+]);
+
+/** An answer with one value in each of these members, under one name. */
+function withoutNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNames);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]: [string, unknown]) => {
+      const isNamed = NAMED.has(name) && typeof inner === 'object' && inner !== null && !Array.isArray(inner);
+      const [first] = isNamed ? Object.values(inner) : [];
+      return [name, first === undefined ? withoutNames(inner) : { each: withoutNames(first) }];
+    }),
+  );
+}
+
+interface Run {
+  readonly compared: readonly KeyComparison[];
+  /** Answers by the name of their case. */
+  readonly answers: ReadonlyMap<string, unknown>;
+}
+
+async function replayed(app: TestApp): Promise<Run> {
+  const replay = createReplay(app.url, app.adminKey);
+  for (const [name, days] of [
+    ['today', 0],
+    ['yesterday', -1],
+    ['tomorrow', 1],
+    ['month_ago', -30],
+    ['year_ago', -365],
+  ] as const)
+    replay.capture(name, dayOf(days));
+  const compared: KeyComparison[] = [];
+  const answers = new Map<string, unknown>();
+  for (const [index, recorded] of recordedCases('activity').entries()) {
+    // Counts are committed every 0.2 s here, every 2 s in the recording.
+    if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s * 100, 1_000));
+    const answer = await replay.send(recorded);
+    const text = hidden(answer.text);
+    answers.set(recorded.name, jsonOf(answer.text));
+    if (!isCompared(recorded)) continue;
+    const body = JSON.parse(hidden(JSON.stringify(recorded.response_body))) as unknown;
+    const ours = { ...answer, text: JSON.stringify(withoutNames(jsonOf(text))) };
+    compared.push(compareKeyAnswer(index, { ...recorded, response_body: withoutNames(body) }, ours));
+  }
+  return { compared, answers };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+interface Told {
+  readonly by_route: readonly {
+    readonly route: string;
+    readonly successful_requests: number;
+    readonly failed_requests: number;
+  }[];
+}
+
+/** Successes and failures by route. */
+const countsOf = (told: unknown): Readonly<Record<string, readonly [number, number]>> =>
+  Object.fromEntries((told as Told).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]));
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity', () => {
+  let run: Run = { compared: [], answers: new Map() };
+  beforeAll(async () => {
+    const upstream = await startRecordedUpstream();
+    const to = (name: string, model: string, more: object = {}) => ({
+      model_name: name,
+      litellm_params: { model, api_base: upstream.base, api_key: 'k' },
+      ...more,
+    });
+    const app = await startApp({
+      config: {
+        model_list: [
+          to('oa', 'openai/tiny-1'),
+          to('gpt-4o', 'openai/gpt-4o'),
+          to('priced', 'openai/act-priced', {
+            model_info: { input_cost_per_token: 0.001, output_cost_per_token: 0.01 },
+          }),
+          to('emb', 'openai/text-embedding-3-small'),
+          {
+            model_name: 'dead',
+            litellm_params: { model: 'openai/dead', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
+          },
+        ],
+        general_settings: { proxy_batch_write_at: 0.2 },
+      },
+    });
+    try {
+      run = await replayed(app);
+    } finally {
+      await app.stop();
+      await upstream.stop();
+    }
+  }, 180_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(run.compared));
+  });
+
+  it('have the same status in 95 of 100 cases', () => {
+    const { compared } = run;
+    expect(compared.length).toBeGreaterThan(90);
+    expect(compared.filter(({ status }) => status === null).length / compared.length).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('have the same shape in 90 of 100 cases', () => {
+    const { compared } = run;
+    const alike = compared.filter(({ status, shape }) => status === null && shape === null);
+    expect(alike.length / compared.length).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('have the same counts of requests', () => {
+    const name = 'gateway activity after flush';
+    const recorded = countsOf(recordedCases('activity').find((one) => one.name === name)?.response_body);
+    const counted = countsOf(run.answers.get(name));
+    const sums = (of: typeof counted): object =>
+      Object.fromEntries(Object.entries(of).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
+    expect(sums(counted)).toEqual({ ...sums(recorded), '/decisions': 1, '/systemone': 1 });
+    // A team of an organization needs a licence there; tool servers and decisions are counted by what they answer.
+    expect(counted['/chat/completions']).toEqual([17, 14]);
+    const others = (of: typeof counted): object => {
+      const {
+        '/chat/completions': _chat,
+        '/mcp': _mcp,
+        '/decisions': _decisions,
+        '/systemone': _systemone,
+        ...rest
+      } = of;
+      return rest;
+    };
+    expect(others(counted)).toEqual(others(recorded));
+  });
+});
+
+function report(compared: readonly KeyComparison[]): string {
+  const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
+  const lines = differing.map(
+    ({ index, name, status, shape, text }) =>
+      `#${index} ${name}: ${status ?? ''} ${shape ?? ''}\n    ${text.slice(0, 200)}`,
+  );
+  const statuses = compared.filter(({ status }) => status === null).length;
+  return [...lines, `statuses ${statuses}, shapes ${compared.length - differing.length} of ${compared.length}`].join(
+    '\n',
+  );
+}
