@@ -4,6 +4,7 @@ const REASONS = {
   nativeBodies: 'errors of the Anthropic and Gemini surfaces have the format of their clients',
   keyFirst: 'the key is checked before the body is read',
   ownModels: "Google's clients list the models of a key",
+  anyKey: 'every key may look up the models that it may call, also a key without a user',
   aliases: 'these prefixes are aliases of our own routes',
   unusedRoles: 'a message of a role that no model knows is refused before it is translated',
   notServed: 'the endpoint is not served',
@@ -38,10 +39,12 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'inference: gemini no key',
   ],
   keyFirst: ['inference: malformed json no key'],
-  ownModels: [
+  ownModels: ['inference: gemini models list'],
+  anyKey: [
     'inference: model one limited ok',
     'inference: model one limited denied',
-    'inference: gemini models list',
+    'inference: utils/supported_openai_params',
+    'inference: utils/supported_openai_params unknown',
     'retries: models/oa as key:key_z',
     'retries: models/zzz as key:key_z',
   ],
