@@ -1,3 +1,4 @@
+import { ALL_ANNOTATIONS, type AnnotationFilter } from '../src/domain/annotations/annotation.ts';
 import type { Caller, Owner } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import { publishChanges } from '../src/domain/traces/publish-changes.ts';
@@ -29,6 +30,13 @@ async function withdraw({ platform }: Scope<TracePlatform>, traces: readonly Tra
   await platform.stores.spend.forgetErrors(traces.map(({ traceId, owner }) => ({ traceId, keyHash: owner.keyHash })));
 }
 
+/** Removes the annotations of traces. */
+async function removeAnnotations({ platform }: Scope<TracePlatform>, filter: Partial<AnnotationFilter>): Promise<void> {
+  const { annotations } = platform.stores;
+  const found = await annotations.all({ ...ALL_ANNOTATIONS, ...filter });
+  if (found.length > 0) await annotations.remove(found.map(({ id }) => id));
+}
+
 /** Result of a removal. */
 export interface RemovedTraces {
   readonly traceId: string;
@@ -43,6 +51,7 @@ export const deleteTrace = operation({
   async run(scope: Scope<TracePlatform>, address: TraceAddress): Promise<RemovedTraces> {
     const traces = await erasable(scope, address);
     const removed = await scope.platform.stores.traces.remove(traces);
+    await removeAnnotations(scope, { traces });
     await withdraw(scope, traces);
     return { traceId: address.traceId.toLowerCase(), traces: removed };
   },
@@ -56,6 +65,8 @@ export const redactTrace = operation({
     const { stores, bus, clock } = scope.platform;
     const traces = await erasable(scope, address);
     const redacted = await stores.traces.redact(traces, clock.now());
+    for (const { id } of await stores.annotations.all({ ...ALL_ANNOTATIONS, traces }))
+      await stores.annotations.change(id, (row) => ({ ...row, label: null, note: null }));
     await withdraw(scope, traces);
     if (redacted.length === 0) throw new NotFound('Trace', address.traceId);
     return publishChanges(bus, redacted);
@@ -70,10 +81,15 @@ export interface ExpiredRows {
   readonly limit: number;
 }
 
-/** Removes traces that are older than their retention, a step at a time. Returns how many. */
+/** Removes traces that are older than their retention, and their annotations, a step at a time. Returns how many. */
 export const removeExpiredTraces = operation({
   name: 'removeExpiredTraces',
   access: system,
-  run: ({ platform }: Scope<TracePlatform>, { beforeMs, limit }: ExpiredRows): Promise<number> =>
-    platform.stores.traces.forget(beforeMs, limit),
+  async run({ platform }: Scope<TracePlatform>, { beforeMs, limit }: ExpiredRows): Promise<number> {
+    const { annotations, traces } = platform.stores;
+    const filter = { ...ALL_ANNOTATIONS, traceBeforeMs: beforeMs };
+    const old = await annotations.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
+    if (old.length > 0) await annotations.remove(old.map(({ id }) => id));
+    return traces.forget(beforeMs, limit);
+  },
 });

@@ -18,6 +18,7 @@ import './trace-list.ts';
 import './trace-edges.ts';
 import './trace-labels.ts';
 import './trace-removal.ts';
+import './annotations.ts';
 import './chat.ts';
 import './checkout.ts';
 import './deployments.ts';

@@ -1,3 +1,4 @@
+import type { Annotation } from '../src/domain/annotations/annotation.ts';
 import type { CatalogEntry } from '../src/domain/catalog/catalog.ts';
 import type { CatalogKey, Checkout } from '../src/domain/checkout/checkout.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
@@ -39,6 +40,7 @@ export const TraceAgentType = builder.objectRef<KnownOfAgent>('TraceAgent');
 /** Has the head of the span. Its content is loaded on demand. */
 export const SpanType = builder.objectRef<KnownOfSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
+export const AnnotationType = builder.objectRef<Annotation>('Annotation');
 export const TeamType = builder.objectRef<{ readonly id: string }>('Team');
 export const UsageType = builder.objectRef<Usage>('Usage');
 export const VirtualKeyType = builder.objectRef<VirtualKey>('VirtualKey');

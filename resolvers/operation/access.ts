@@ -250,6 +250,17 @@ export const traceWriter: Access = {
   },
 };
 
+/** Every credential that may write, for the traces it may see. */
+export const annotator: Access = {
+  name: 'annotator',
+  description: 'Every key that is not read-only, for the traces it may see.',
+  check(caller) {
+    const { role } = known(caller);
+    if (role === 'proxy_admin_viewer' || role === 'internal_user_viewer')
+      throw new Forbidden('Read-only keys cannot annotate traces.', 'proxy_admin');
+  },
+};
+
 /** Every credential that may write, for its own traces; administrators for all. */
 export const traceEraser: Access = {
   name: 'traceEraser',

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { ALL_ANNOTATIONS, type Annotation } from '../../src/domain/annotations/annotation.ts';
 import { type Caller, mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { EntryHistory } from '../../src/domain/catalog/history.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
@@ -21,6 +22,9 @@ const MOST_HISTORIES = 100;
  */
 const MOST_READ_SPANS = 2_000;
 
+/** Most traces whose annotations one query reads: each may have a thousand. */
+const MOST_ANNOTATED = 50;
+
 /** Spans whose content is read at the same time: up to some hundred kilobytes each. */
 const MAX_CONTENTS = 8;
 
@@ -38,6 +42,8 @@ export interface Loaders {
   readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
   /** Session, user and tags of a trace, by its parts. */
   readonly labelsByTrace: DataLoader<readonly TraceIdentity[], TraceLabels, string>;
+  /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */
+  readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries of a trace id, or the one with a ref. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
   /** All spans of a trace, indexed, by the parts of the trace. */
@@ -146,6 +152,15 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
     labelsByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => readLabels(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
     }),
+    annotationsByTrace: new DataLoader(
+      async (traces) => {
+        const found = await stores.annotations.all({ ...ALL_ANNOTATIONS, traces });
+        return traces.map(({ traceId, traceRef }) =>
+          found.filter((one) => one.traceId === traceId && one.traceRef === traceRef),
+        );
+      },
+      { cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef}`, maxBatchSize: MOST_ANNOTATED },
+    ),
     summariesByAddress: new DataLoader(
       (addresses) =>
         Promise.all(

@@ -218,7 +218,7 @@ export interface RecordState {
 
 /** Traces and their spans. */
 export interface TracePlatform {
-  readonly stores: Pick<Stores, 'traces' | 'spend'>;
+  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'spend'>;
   /** Cost estimates of calls that others made, by the catalog. */
   readonly estimates: CallEstimates;
   readonly exports: ExportPacker;
@@ -238,6 +238,11 @@ export interface SettingsPlatform {
   readonly allowedAddresses: AllowedAddresses;
   readonly bus: Bus;
   readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Labels, scores and notes on traces and spans. */
+export interface AnnotationPlatform extends TracePlatform {
   readonly ids: Ids;
 }
 

@@ -1,3 +1,4 @@
+import type { AnnotationStore } from '../../src/domain/annotations/annotation.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
@@ -16,6 +17,7 @@ import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upst
 
 /** The stores that operations use, one per noun. */
 export interface Stores extends TenancyStores {
+  readonly annotations: AnnotationStore;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;

@@ -40,6 +40,7 @@ for (const engine of ENGINES)
       expect(tables).toEqual([
         'access_group',
         'activity_process',
+        'annotation',
         'budget',
         'call_note',
         'call_segment',

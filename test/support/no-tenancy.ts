@@ -35,8 +35,9 @@ export const noTenancy: TenancyStores = {
 
 const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
 
-/** Stores of a test that has no releases of the catalog and no responses. */
+/** Stores of a test that has no releases of the catalog, no responses and no annotations. */
 export const OTHER_STORES = {
+  annotations: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },

@@ -21,6 +21,7 @@ import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
+import { createAnnotationStore } from '../annotations/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -185,6 +186,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return {
     ...callsAndTraces,
     ...createTenancyStores(database),
+    annotations: createAnnotationStore(database),
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),

@@ -32,6 +32,7 @@ import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
 import { SettingsSectionEntity } from '../settings/entities/settings-section.ts';
+import { AnnotationEntity } from '../annotations/entities/annotation.ts';
 import { TagEntity } from '../tags/entities/tag.ts';
 import { TeamEntity } from '../teams/entities/team.ts';
 import { TeamMemberEntity } from '../teams/entities/member.ts';
@@ -100,6 +101,7 @@ export const ENTITIES = [
   LensWorkerEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
+  AnnotationEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */

@@ -3,6 +3,59 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** The trace or span, and what to say about it: at least one of label, score and note. */
+export type AnnotateTraceInput = {
+  /** Who judges. */
+  annotatorKind?: AnnotatorKind;
+  /** Label, at most 256 characters. */
+  label?: string | null | undefined;
+  /** What is judged, 1 to 120 characters. */
+  name: string;
+  /** Note, at most 10000 characters. */
+  note?: string | null | undefined;
+  /** Score, on any scale. */
+  score?: number | null | undefined;
+  /** Span id, 16 hex digits. The trace as a whole when absent. */
+  spanId?: string | number | null | undefined;
+  /** Global id of the trace, or its trace id, 32 hex digits. */
+  traceId: string | number;
+  /** Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent. Required when several keys sent it. */
+  traceRef?: string | number | null | undefined;
+};
+
+/** Filter of annotations. All conditions must match. */
+export type AnnotationFilter = {
+  /** Who judged. */
+  annotatorKind?: AnnotatorKind | null | undefined;
+  /** User, or hash of a key without one. */
+  author?: string | number | null | undefined;
+  /** First written at this time or later. */
+  from?: string | null | undefined;
+  /** Exact label. */
+  label?: string | null | undefined;
+  /** Maximum score. Annotations without a score do not match. */
+  maxScore?: number | null | undefined;
+  /** Minimum score. Annotations without a score do not match. */
+  minScore?: number | null | undefined;
+  /** Exact name. */
+  name?: string | null | undefined;
+  /** Span id, 16 hex digits. */
+  spanId?: string | number | null | undefined;
+  /** First written before this time. */
+  to?: string | null | undefined;
+  /** Trace id, 32 hex digits. */
+  traceId?: string | number | null | undefined;
+};
+
+/** Who judges. */
+export type AnnotatorKind =
+  /** A program. */
+  | 'CODE'
+  /** A person. */
+  | 'HUMAN'
+  /** A model that judges. */
+  | 'LLM';
+
 /** A capability flag of the price map: `VISION` is `supports_vision`. */
 export type CatalogCapability =
   /** Adaptive thinking: the model chooses the amount of reasoning. */
@@ -312,6 +365,12 @@ export type CostSource =
   | 'ESTIMATED_UPPER'
   /** Charged by the gateway. */
   | 'GATEWAY';
+
+/** The annotation to delete. */
+export type DeleteAnnotationInput = {
+  /** Its global id. */
+  id: string | number;
+};
 
 /** The trace to delete. */
 export type DeleteTraceInput = {
@@ -914,6 +973,7 @@ export type NodeQueryVariables = Exact<{
 
 
 export type NodeQuery = { node:
+    | NodeFacts_Annotation_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
@@ -935,6 +995,7 @@ export type NodesQueryVariables = Exact<{
 
 
 export type NodesQuery = { nodes: Array<
+    | NodeFacts_Annotation_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
@@ -959,6 +1020,8 @@ export type SpanNodesQuery = { nodes: Array<
     | { spanId: string, parent: { spanId: string } | null }
     | Record<PropertyKey, never>
    | null> };
+
+type NodeFacts_Annotation_Fragment = { __typename: 'Annotation', id: string };
 
 type NodeFacts_CallableModel_Fragment = { __typename: 'CallableModel', id: string };
 
@@ -987,6 +1050,7 @@ type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCoun
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
 
 export type NodeFactsFragment =
+  | NodeFacts_Annotation_Fragment
   | NodeFacts_CallableModel_Fragment
   | NodeFacts_CatalogEntry_Fragment
   | NodeFacts_CatalogSnapshot_Fragment
@@ -1006,6 +1070,67 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ViewerQuery = { viewer: { role: Role, keyHash: string, userId: string | null, key: { hash: string } | null, team: { teamId: string } | null } | null };
+
+export type AnnotateTraceMutationVariables = Exact<{
+  input: AnnotateTraceInput;
+}>;
+
+
+export type AnnotateTraceMutation = { annotateTrace:
+    | { __typename: 'Annotation', id: string, name: string, annotatorKind: AnnotatorKind, label: string | null, score: number | null, note: string | null, author: string, traceId: string, spanId: string | null }
+    | { __typename: 'ConflictError', code: ErrorCode, message: string }
+    | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+   };
+
+export type DeleteAnnotationMutationVariables = Exact<{
+  input: DeleteAnnotationInput;
+}>;
+
+
+export type DeleteAnnotationMutation = { deleteAnnotation:
+    | { __typename: 'Annotation', id: string }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+   };
+
+export type AnnotationsQueryVariables = Exact<{
+  filter?: AnnotationFilter | null | undefined;
+  direction?: OrderDirection;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type AnnotationsQuery = { annotations: { totalCount: number, nodes: Array<{ name: string, label: string | null, score: number | null, trace: { traceId: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type TraceAnnotationsQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type TraceAnnotationsQuery = { trace: { annotations: Array<{ name: string, spanId: string | null, label: string | null, note: string | null }>, spans: { nodes: Array<{ spanId: string, annotations: Array<{ name: string }> }> } | null } | null };
+
+export type AnnotationNodeQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type AnnotationNodeQuery = { node:
+    | { __typename: 'Annotation', name: string }
+    | { __typename: 'CallableModel' }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'CatalogSnapshot' }
+    | { __typename: 'Checkout' }
+    | { __typename: 'Deployment' }
+    | { __typename: 'Model' }
+    | { __typename: 'Provider' }
+    | { __typename: 'QuarantinedPrice' }
+    | { __typename: 'Span' }
+    | { __typename: 'SpendRow' }
+    | { __typename: 'Team' }
+    | { __typename: 'Trace' }
+    | { __typename: 'VirtualKey' }
+   | null };
 
 export type SpanPageQueryVariables = Exact<{
   id: string | number;
@@ -2021,6 +2146,96 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const AnnotateTraceDocument = new TypedDocumentString(`
+    mutation AnnotateTrace($input: AnnotateTraceInput!) {
+  annotateTrace(input: $input) {
+    __typename
+    ... on Annotation {
+      id
+      name
+      annotatorKind
+      label
+      score
+      note
+      author
+      traceId
+      spanId
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotateTraceMutation, AnnotateTraceMutationVariables>;
+export const DeleteAnnotationDocument = new TypedDocumentString(`
+    mutation DeleteAnnotation($input: DeleteAnnotationInput!) {
+  deleteAnnotation(input: $input) {
+    __typename
+    ... on Annotation {
+      id
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DeleteAnnotationMutation, DeleteAnnotationMutationVariables>;
+export const AnnotationsDocument = new TypedDocumentString(`
+    query Annotations($filter: AnnotationFilter, $direction: OrderDirection! = DESC, $first: Int, $after: String) {
+  annotations(
+    filter: $filter
+    direction: $direction
+    first: $first
+    after: $after
+  ) {
+    totalCount
+    nodes {
+      name
+      label
+      score
+      trace {
+        traceId
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotationsQuery, AnnotationsQueryVariables>;
+export const TraceAnnotationsDocument = new TypedDocumentString(`
+    query TraceAnnotations($id: ID!) {
+  trace(id: $id) {
+    annotations {
+      name
+      spanId
+      label
+      note
+    }
+    spans(first: 5) {
+      nodes {
+        spanId
+        annotations {
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TraceAnnotationsQuery, TraceAnnotationsQueryVariables>;
+export const AnnotationNodeDocument = new TypedDocumentString(`
+    query AnnotationNode($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on Annotation {
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AnnotationNodeQuery, AnnotationNodeQueryVariables>;
 export const SpanPageDocument = new TypedDocumentString(`
     query SpanPage($id: ID!, $traceRef: ID, $first: Int, $after: String) {
   trace(id: $id, traceRef: $traceRef) {

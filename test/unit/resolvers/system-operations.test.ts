@@ -14,8 +14,17 @@ function aScope(caller: Caller | null) {
     done.push([beforeMs, limit]);
     return 3;
   };
+  const annotations = {
+    list: async ({ filter, limit }: { filter: { traceBeforeMs: number }; limit: number }) => {
+      done.push(['old annotations', filter.traceBeforeMs, limit]);
+      return [{ id: 'old' }];
+    },
+    remove: async (ids: readonly string[]) => {
+      done.push(['removed', ...ids]);
+    },
+  };
   const platform = {
-    stores: { traces: { forget } },
+    stores: { annotations, traces: { forget } },
     callerWatch: { tend: () => done.push('tend') },
     keyRing: {
       refresh: async () => {
@@ -31,7 +40,7 @@ it('background work runs as the process itself', async () => {
   const { scope, done } = aScope(new SystemCaller('retention'));
   expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
   await refreshKeys(scope, undefined);
-  expect(done).toEqual([[7, 5], 'tend', 'refresh']);
+  expect(done).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'tend', 'refresh']);
 });
 
 it('no credential has the right to it, a proxy administrator’s neither', () => {

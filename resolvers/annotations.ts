@@ -1,0 +1,156 @@
+import {
+  ALL_ANNOTATIONS,
+  type Annotation,
+  type AnnotationFilter,
+  type Judgement,
+  MOST_ANNOTATIONS,
+  newAnnotation,
+  ownerOfAnnotation,
+  readJudgement,
+  rejudged,
+} from '../src/domain/annotations/annotation.ts';
+import { mayRead, visibilityOf } from '../src/domain/caller.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
+import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import { annotator, traceReader } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { AnnotationPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { type TraceAddress, visibleSummaries } from './traces.ts';
+
+/** Annotations per page of a list, and the default. */
+export const ANNOTATION_PAGE_SIZE = 100;
+
+const SPAN_ID = /^[0-9a-f]{16}$/;
+/** Attempts to save an annotation that others create or delete at the same time. */
+const ATTEMPTS = 3;
+
+/** What to annotate, and what the author says. */
+export interface AnnotationDraft extends Judgement {
+  readonly trace: TraceAddress;
+  /** Null for the trace as a whole. */
+  readonly spanId: string | null;
+}
+
+/** The trace of a draft. Throws NotFound, and InvalidInput when several keys sent its id. */
+async function annotatedTrace(scope: Scope<AnnotationPlatform>, address: TraceAddress): Promise<TraceSummary> {
+  const [summary, ...others] = await visibleSummaries(scope, address);
+  if (summary === undefined) throw new NotFound('Trace', address.traceId);
+  if (others.length === 0) return summary;
+  const message = 'Several keys sent this trace id: name one trace by its ref';
+  throw new InvalidInput(`${message}.`, [{ path: ['traceRef'], rule: 'missing', message }]);
+}
+
+/** The id of a stored span of a trace; empty for null. Throws NotFound. */
+async function annotatedSpan(
+  scope: Scope<AnnotationPlatform>,
+  trace: TraceSummary,
+  asked: string | null,
+): Promise<string> {
+  if (asked === null) return '';
+  const spanId = asked.toLowerCase();
+  const found = SPAN_ID.test(spanId) ? await scope.platform.stores.traces.findSpan([trace], spanId) : null;
+  if (found === null) throw new NotFound('Span', asked);
+  return spanId;
+}
+
+/**
+ * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws NotFound,
+ * InvalidInput, and Conflict when the trace has no room for another one.
+ */
+export const annotateTrace = operation({
+  name: 'annotateTrace',
+  access: annotator,
+  async run(scope: Scope<AnnotationPlatform>, draft: AnnotationDraft): Promise<Annotation> {
+    const judgement = readJudgement(draft);
+    const trace = await annotatedTrace(scope, draft.trace);
+    const spanId = await annotatedSpan(scope, trace, draft.spanId);
+    const { annotations } = scope.platform.stores;
+    const about = authored(scope);
+    const ofTrace = { ...ALL_ANNOTATIONS, traces: [trace] };
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
+      if (known !== undefined) {
+        const done = await annotations.change(known.id, (row) => rejudged(row, judgement, about));
+        if (done !== null) return done.after;
+        continue;
+      }
+      if ((await annotations.count(ofTrace)) >= MOST_ANNOTATIONS)
+        throw new Conflict(`A trace has at most ${MOST_ANNOTATIONS} annotations.`);
+      const added = newAnnotation(judgement, { ...about, id: scope.platform.ids.uuid(), trace, spanId });
+      try {
+        await annotations.add(added);
+        return added;
+      } catch (error) {
+        // Another request of the author was first.
+        if (!(error instanceof Conflict)) throw error;
+      }
+    }
+    throw new Unavailable('The annotation is being changed by others. Try again.');
+  },
+});
+
+/** Deletes an annotation: its author, and administrators. Throws NotFound and Forbidden. */
+export const deleteAnnotation = operation({
+  name: 'deleteAnnotation',
+  access: annotator,
+  async run(scope: Scope<AnnotationPlatform>, { id }: { readonly id: string }): Promise<Annotation> {
+    const { annotations } = scope.platform.stores;
+    const caller = callerOf(scope);
+    const found = await annotations.find(id);
+    if (found === null || !mayRead(visibilityOf(caller), ownerOfAnnotation(found)))
+      throw new NotFound('Annotation', id);
+    if (found.createdBy !== authored(scope).by && caller.role !== 'proxy_admin')
+      throw new Forbidden('Only the author of an annotation, and proxy admins, can delete it.', 'proxy_admin');
+    const [removed] = await annotations.remove([id]);
+    if (removed === undefined) throw new NotFound('Annotation', id);
+    return removed;
+  },
+});
+
+/** One annotation; null when there is none that the caller may see. */
+export const findAnnotation = operation({
+  name: 'findAnnotation',
+  access: traceReader,
+  async run(scope: Scope<AnnotationPlatform>, { id }: { readonly id: string }): Promise<Annotation | null> {
+    const found = await scope.platform.stores.annotations.find(id);
+    return found !== null && mayRead(visibilityOf(callerOf(scope)), ownerOfAnnotation(found)) ? found : null;
+  },
+});
+
+/** One page of annotations. */
+export interface AnnotationQuery {
+  readonly filter: Omit<AnnotationFilter, 'visibility' | 'traces' | 'traceBeforeMs'>;
+  readonly descending: boolean;
+  readonly limit: number;
+  /** The row that the page begins after; null for the first page. */
+  readonly after: Pick<Annotation, 'createdAt' | 'id'> | null;
+}
+
+export interface AnnotationList {
+  readonly items: readonly Annotation[];
+  readonly hasMore: boolean;
+  /** Matching annotations on all pages. */
+  readonly count: () => Promise<number>;
+}
+
+/** Lists annotations of traces that the caller may see, by creation. */
+export const listAnnotations = operation({
+  name: 'listAnnotations',
+  access: traceReader,
+  async run(
+    scope: Scope<AnnotationPlatform>,
+    { filter: asked, descending, limit, after }: AnnotationQuery,
+  ): Promise<AnnotationList> {
+    const { annotations } = scope.platform.stores;
+    const filter = { ...ALL_ANNOTATIONS, ...asked, visibility: visibilityOf(callerOf(scope)) };
+    const from = after ?? 0;
+    const rows = await annotations.list({ filter, sort: 'created_at', descending, limit: limit + 1, from });
+    return {
+      items: rows.slice(0, limit),
+      hasMore: rows.length > limit,
+      count: () => annotations.count(filter),
+    };
+  },
+});

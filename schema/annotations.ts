@@ -1,0 +1,265 @@
+import {
+  annotateTrace,
+  ANNOTATION_PAGE_SIZE,
+  type AnnotationList,
+  type AnnotationQuery,
+  deleteAnnotation,
+  findAnnotation,
+  listAnnotations,
+} from '../resolvers/annotations.ts';
+import type { Loaders } from '../resolvers/operation/loaders.ts';
+import {
+  type Annotation,
+  MOST_ANNOTATIONS,
+  MOST_LABEL,
+  MOST_NAME,
+  MOST_NOTE,
+} from '../src/domain/annotations/annotation.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { findTraceNode } from '../resolvers/nodes.ts';
+import type { TraceIdentity } from '../src/domain/traces/trace.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { COUNT_COST } from './limits.ts';
+import type { Connection } from './paging.ts';
+import { nodesOf } from './node.ts';
+import { OrderDirectionType } from './order.ts';
+import { AnnotationType, partsOf, SpanType, TraceType } from './refs.ts';
+import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
+
+const AnnotatorKindType = builder.enumType('AnnotatorKind', {
+  description: 'Who judges.',
+  values: {
+    HUMAN: { value: 'human', description: 'A person.' },
+    CODE: { value: 'code', description: 'A program.' },
+    LLM: { value: 'llm', description: 'A model that judges.' },
+  } as const,
+});
+
+builder.node(AnnotationType, {
+  description:
+    'A label, score or note on a trace or one of its spans. An author has one annotation of a name for each of them.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findAnnotation(scope, { id })),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What is judged, e.g. `helpfulness`.' }),
+    annotatorKind: t.expose('annotator', { type: AnnotatorKindType, description: 'Who judges.' }),
+    label: t.exposeString('label', { nullable: true, description: 'Label. Null without one.' }),
+    score: t.exposeFloat('score', {
+      nullable: true,
+      description: 'Score, on a scale of its author. Null without one.',
+    }),
+    note: t.exposeString('note', { nullable: true, description: 'Note. Null without one.' }),
+    author: t.exposeID('createdBy', { description: 'User of the key that wrote it, else the hash of that key.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),
+    traceId: t.exposeID('traceId', { description: 'Trace id of the annotated trace.' }),
+    spanId: t.id({
+      nullable: true,
+      description: 'Span id of the annotated span. Null for the trace as a whole.',
+      resolve: ({ spanId }) => idOrNull(spanId),
+    }),
+    trace: t.field({
+      type: TraceType,
+      nullable: true,
+      description: 'The annotated trace. Null when it was removed.',
+      resolve: async ({ traceId, traceRef }, _args, { scope }) => findTraceNode(scope, `${traceId}:${traceRef}`),
+    }),
+  }),
+});
+
+const ofParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly loaders: Loaders }) =>
+  (await Promise.all(parts.map((part) => loaders.annotationsByTrace.load(part)))).flat();
+
+builder.objectField(TraceType, 'annotations', (t) =>
+  t.field({
+    type: [AnnotationType],
+    description: `Annotations of the trace and of its spans, the oldest first; at most ${MOST_ANNOTATIONS} of each owner.`,
+    resolve: async (trace, _args, { scope }) => [...(await ofParts(partsOf(trace), scope))],
+  }),
+);
+
+builder.objectField(SpanType, 'annotations', (t) =>
+  t.field({
+    type: [AnnotationType],
+    description: 'Annotations of the span, the oldest first.',
+    resolve: async ({ within, traceRef, spanId }, _args, { scope }) =>
+      (
+        await ofParts(
+          within.filter((part) => part.traceRef === traceRef),
+          scope,
+        )
+      ).filter((one) => one.spanId === spanId),
+  }),
+);
+
+const AnnotateInput = builder.inputType('AnnotateTraceInput', {
+  description: 'The trace or span, and what to say about it: at least one of label, score and note.',
+  fields: (t) => ({
+    traceId: t.id({ required: true, description: TRACE_ID }),
+    traceRef: t.id({ description: `${TRACE_REF} Required when several keys sent it.` }),
+    spanId: t.id({ description: 'Span id, 16 hex digits. The trace as a whole when absent.' }),
+    name: t.string({ required: true, description: `What is judged, 1 to ${MOST_NAME} characters.` }),
+    annotatorKind: t.field({
+      type: AnnotatorKindType,
+      required: true,
+      defaultValue: 'human',
+      description: 'Who judges.',
+    }),
+    label: t.string({ description: `Label, at most ${MOST_LABEL} characters.` }),
+    score: t.float({ description: 'Score, on any scale.' }),
+    note: t.string({ description: `Note, at most ${MOST_NOTE} characters.` }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteAnnotationInput', {
+  description: 'The annotation to delete.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Its global id.' }) }),
+});
+
+builder.mutationFields((t) => ({
+  annotateTrace: t.field({
+    type: AnnotationType,
+    description:
+      'Annotates a trace or span. An earlier annotation of the same author and name there is replaced. For every key that is ' +
+      'not read-only, on traces that it may read.',
+    args: { input: t.arg({ type: AnnotateInput, required: true, description: 'The annotation.' }) },
+    errors: {
+      types: [NotFound, InvalidInput, Conflict],
+      union: { name: 'AnnotateTraceResult', description: 'The annotation, or why there is none.' },
+    },
+    resolve: (_root, { input }, { scope }) =>
+      annotateTrace(scope, {
+        trace: traceAddressOf(input.traceId, idOrNull(input.traceRef)),
+        spanId: idOrNull(input.spanId),
+        name: input.name,
+        annotator: input.annotatorKind,
+        label: input.label ?? null,
+        score: input.score ?? null,
+        note: input.note ?? null,
+      }),
+  }),
+  deleteAnnotation: t.field({
+    type: AnnotationType,
+    description: 'Deletes an annotation. For its author and for proxy administrators.',
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The annotation.' }) },
+    errors: {
+      types: [NotFound],
+      union: { name: 'DeleteAnnotationResult', description: 'The deleted annotation, or why it was not deleted.' },
+    },
+    resolve: (_root, { input }, { scope }) => deleteAnnotation(scope, { id: localId('Annotation', input.id) }),
+  }),
+}));
+
+const FilterType = builder.inputType('AnnotationFilter', {
+  description: 'Filter of annotations. All conditions must match.',
+  fields: (t) => ({
+    traceId: t.id({ description: 'Trace id, 32 hex digits.' }),
+    spanId: t.id({ description: 'Span id, 16 hex digits.' }),
+    name: t.string({ description: 'Exact name.' }),
+    annotatorKind: t.field({ type: AnnotatorKindType, description: 'Who judged.' }),
+    label: t.string({ description: 'Exact label.' }),
+    author: t.id({ description: 'User, or hash of a key without one.' }),
+    minScore: t.float({ description: 'Minimum score. Annotations without a score do not match.' }),
+    maxScore: t.float({ description: 'Maximum score. Annotations without a score do not match.' }),
+    from: t.field({ type: 'DateTime', description: 'First written at this time or later.' }),
+    to: t.field({ type: 'DateTime', description: 'First written before this time.' }),
+  }),
+});
+
+const cursorOf = ({ createdAt, id }: Annotation): string =>
+  Buffer.from(`${createdAt.getTime()}:${id}`).toString('base64url');
+
+/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
+function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
+  const [, ms, id] = /^(\d{1,15}):([\w-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (ms === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
+  return { createdAt: new Date(Number(ms)), id };
+}
+
+function filterOf(input: typeof FilterType.$inferInput | null | undefined): AnnotationQuery['filter'] {
+  return {
+    traceId: idOrNull(input?.traceId),
+    spanId: idOrNull(input?.spanId),
+    name: input?.name ?? null,
+    annotator: input?.annotatorKind ?? null,
+    label: input?.label ?? null,
+    author: idOrNull(input?.author),
+    minScore: input?.minScore ?? null,
+    maxScore: input?.maxScore ?? null,
+    from: input?.from ?? null,
+    to: input?.to ?? null,
+  };
+}
+
+/** Size of a page. Throws InvalidInput. */
+function sizeOf(first: number | null | undefined): number {
+  const size = first ?? ANNOTATION_PAGE_SIZE;
+  if (size >= 1 && size <= ANNOTATION_PAGE_SIZE) return size;
+  const message = `must be between 1 and ${ANNOTATION_PAGE_SIZE}`;
+  throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: size }]);
+}
+
+interface AnnotationConnection extends Connection<Annotation> {
+  readonly count: AnnotationList['count'];
+}
+
+const AnnotationConnectionType = builder.connectionObject(
+  {
+    type: AnnotationType,
+    name: 'AnnotationConnection',
+    description: 'One page of annotations.',
+    fields: (t) => ({
+      totalCount: t.int({
+        complexity: COUNT_COST,
+        description: 'Number of annotations that match the filter, on all pages.',
+        resolve: (connection) => (connection as AnnotationConnection).count(),
+      }),
+    }),
+  },
+  { name: 'AnnotationEdge', description: 'One annotation of a page.' },
+);
+
+builder.queryField('annotations', (t) =>
+  t.field({
+    type: AnnotationConnectionType,
+    description: `Annotations of traces that the caller may read, newest first. At most ${ANNOTATION_PAGE_SIZE} a page.`,
+    complexity: ({ first }) => ({
+      field: 1,
+      multiplier: Math.max(0, Math.min(first ?? ANNOTATION_PAGE_SIZE, ANNOTATION_PAGE_SIZE)),
+    }),
+    args: {
+      filter: t.arg({ type: FilterType, description: 'All annotations when absent.' }),
+      direction: t.arg({
+        type: OrderDirectionType,
+        required: true,
+        defaultValue: 'descending',
+        description: 'Direction of the order by creation.',
+      }),
+      first: t.arg.int({
+        description: `Page size, 1 to ${ANNOTATION_PAGE_SIZE}; ${ANNOTATION_PAGE_SIZE} when absent.`,
+      }),
+      after: t.arg.string({ description: 'Returns annotations after this cursor.' }),
+    },
+    resolve: async (_root, { filter, direction, first, after }, { scope }) => {
+      const { items, hasMore, count } = await listAnnotations(scope, {
+        filter: filterOf(filter),
+        descending: direction === 'descending',
+        limit: sizeOf(first),
+        after: after === null || after === undefined ? null : readCursor(after),
+      });
+      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
+      return {
+        edges,
+        count,
+        pageInfo: {
+          hasNextPage: hasMore,
+          hasPreviousPage: typeof after === 'string',
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        },
+      };
+    },
+  }),
+);

@@ -1,0 +1,145 @@
+import type { Owner, Visibility } from '../caller.ts';
+import { InvalidInput, type Issue } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import type { TraceKey } from '../traces/store.ts';
+
+/** Who judges: a person, a program, or a model. */
+export type AnnotatorKind = 'human' | 'code' | 'llm';
+
+/** Longest texts, in characters. */
+export const MOST_NAME = 120;
+export const MOST_LABEL = 256;
+export const MOST_NOTE = 10_000;
+/** Largest absolute score. */
+const MOST_SCORE = 1e15;
+/** Annotations of one trace, its spans included. */
+export const MOST_ANNOTATIONS = 1_000;
+
+/**
+ * A label, score or note that an author gives to a trace or to one of its spans. An author has one annotation of a name
+ * for each of them: the author is `createdBy`.
+ */
+export interface Annotation extends Stamps {
+  readonly id: string;
+  readonly traceId: string;
+  readonly traceRef: string;
+  /** Empty for the trace as a whole. */
+  readonly spanId: string;
+  /** Owner of the trace, as in its summary: readers of the trace may read its annotations. Blank without a team. */
+  readonly teamId: string;
+  readonly keyHash: string;
+  /** Start of the trace, in Unix ms: annotations are removed with the trace when it is too old. */
+  readonly traceStartMs: number;
+  /** What is judged, e.g. `helpfulness`. */
+  readonly name: string;
+  readonly annotator: AnnotatorKind;
+  readonly label: string | null;
+  readonly score: number | null;
+  readonly note: string | null;
+}
+
+/** What an author says. */
+export interface Judgement {
+  readonly name: string;
+  readonly annotator: AnnotatorKind;
+  readonly label: string | null;
+  readonly score: number | null;
+  readonly note: string | null;
+}
+
+/** Filter of annotations. Every member that is not null must match. */
+export interface AnnotationFilter {
+  /** Owners that the reader may see. */
+  readonly visibility: Visibility;
+  readonly traces: readonly TraceKey[] | null;
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+  readonly name: string | null;
+  readonly annotator: AnnotatorKind | null;
+  readonly label: string | null;
+  readonly author: string | null;
+  readonly minScore: number | null;
+  readonly maxScore: number | null;
+  /** Creation, inclusive; the other exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+  /** Traces that began before this time, in Unix ms. */
+  readonly traceBeforeMs: number | null;
+}
+
+/** Filter that every annotation matches. */
+export const ALL_ANNOTATIONS: AnnotationFilter = {
+  visibility: { kind: 'all' },
+  traces: null,
+  traceId: null,
+  spanId: null,
+  name: null,
+  annotator: null,
+  label: null,
+  author: null,
+  minScore: null,
+  maxScore: null,
+  from: null,
+  to: null,
+  traceBeforeMs: null,
+};
+
+export type AnnotationStore = RowStore<Annotation, AnnotationFilter>;
+
+const isShort = (text: string | null, most: number): boolean =>
+  text === null || (text.length <= most && !text.includes('\0'));
+
+/** A judgement with trimmed texts; blank ones are null. Throws InvalidInput with every fault. */
+export function readJudgement({ name, annotator, label, score, note }: Judgement): Judgement {
+  const texts = { name: name.trim(), label: label?.trim() || null, note: note?.trim() || null };
+  const issues: Issue[] = [];
+  const refuse = (field: string, message: string): void => void issues.push({ path: [field], rule: 'range', message });
+  if (texts.name === '' || !isShort(texts.name, MOST_NAME)) refuse('name', `must have 1 to ${MOST_NAME} characters`);
+  if (!isShort(texts.label, MOST_LABEL)) refuse('label', `must have at most ${MOST_LABEL} characters`);
+  if (!isShort(texts.note, MOST_NOTE)) refuse('note', `must have at most ${MOST_NOTE} characters`);
+  if (score !== null && !(Math.abs(score) <= MOST_SCORE)) refuse('score', `must be between ±${MOST_SCORE}`);
+  if (texts.label === null && texts.note === null && score === null)
+    refuse('label', 'must be given where there is no score and no note');
+  if (issues.length === 0) return { ...texts, annotator, score };
+  throw new InvalidInput(
+    `Invalid annotation: ${issues.map(({ path, message }) => `${path.join('.')} ${message}`).join(', ')}.`,
+    issues,
+  );
+}
+
+/** A new annotation of a trace, or of a span of it. */
+export const newAnnotation = (
+  judgement: Judgement,
+  about: Authored & {
+    readonly id: string;
+    readonly trace: TraceKey & { readonly owner: Owner; readonly startNs: bigint };
+    readonly spanId: string;
+  },
+): Annotation => {
+  const { traceId, traceRef, owner, startNs } = about.trace;
+  return {
+    id: about.id,
+    traceId,
+    traceRef,
+    spanId: about.spanId,
+    teamId: owner.teamId ?? '',
+    keyHash: owner.keyHash,
+    traceStartMs: Number(startNs / 1_000_000n),
+    ...judgement,
+    ...newStamps(about),
+  };
+};
+
+/** An annotation after its author judged again. */
+export const rejudged = (annotation: Annotation, judgement: Judgement, { now, by }: Authored): Annotation => ({
+  ...annotation,
+  ...judgement,
+  updatedAt: now,
+  updatedBy: by,
+});
+
+/** Owner of the annotated trace. */
+export const ownerOfAnnotation = ({ teamId, keyHash }: Annotation): Owner => ({
+  teamId: teamId === '' ? null : teamId,
+  keyHash,
+});

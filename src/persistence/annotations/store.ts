@@ -1,0 +1,42 @@
+import type { AnnotationFilter, AnnotationStore } from '../../domain/annotations/annotation.ts';
+import type { Visibility } from '../../domain/caller.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore, equal } from '../database/row-store.ts';
+import { AnnotationEntity } from './entities/annotation.ts';
+
+type Where = Readonly<Record<string, unknown>>;
+
+function visibleTo(visibility: Visibility): readonly Where[] {
+  if (visibility.kind === 'all') return [];
+  if (visibility.kind === 'team') return [{ teamId: visibility.teamId }];
+  return [{ teamId: '', keyHash: visibility.keyHash }];
+}
+
+/** Condition that a member is within bounds; none for null. Null values do not match. */
+const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown): readonly Where[] =>
+  value === null ? [] : [{ [name]: { [comparison]: value } }];
+
+const conditions = (filter: AnnotationFilter): readonly Where[] => [
+  ...visibleTo(filter.visibility),
+  ...(filter.traces === null ? [] : [{ $or: filter.traces.map(({ traceId, traceRef }) => ({ traceId, traceRef })) }]),
+  ...equal('traceId', filter.traceId),
+  ...equal('spanId', filter.spanId),
+  ...equal('name', filter.name),
+  ...equal('annotator', filter.annotator),
+  ...equal('label', filter.label),
+  ...equal('createdBy', filter.author),
+  ...bound('score', '$gte', filter.minScore),
+  ...bound('score', '$lte', filter.maxScore),
+  ...bound('createdAt', '$gte', filter.from),
+  ...bound('createdAt', '$lt', filter.to),
+  ...bound('traceStartMs', '$lt', filter.traceBeforeMs),
+];
+
+export const createAnnotationStore = (database: Database): AnnotationStore =>
+  createRowStore(database, {
+    entity: AnnotationEntity,
+    noun: 'annotation',
+    where: conditions,
+    ranks: { created_at: 'created_at' },
+    taken: ({ name }) => `The author has an annotation ${name} there already`,
+  });

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import {
+  AnnotateTraceDocument,
+  AnnotationNodeDocument,
+  AnnotationsDocument,
+  DeleteAnnotationDocument,
+  DeleteTraceDocument,
+  RedactTraceDocument,
+  TraceAnnotationsDocument,
+  type TypedDocumentString,
+} from './generated/graphql.ts';
+
+let app: TestApp;
+const keys = new Map<string, string>();
+beforeAll(async () => {
+  app = await startApp();
+  const drafts = {
+    sender: { team_id: 'team-1', user_id: 'ann' },
+    mate: { team_id: 'team-1', user_id: 'ben' },
+    stranger: { team_id: 'team-2' },
+    viewer: { user_role: 'proxy_admin_viewer' },
+  };
+  for (const [name, draft] of Object.entries(drafts)) {
+    const made: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
+    keys.set(name, made.key);
+  }
+  keys.set('admin', app.adminKey);
+});
+afterAll(() => app.stop());
+
+const as = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
+
+interface Answer<Data> {
+  readonly data: Data | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+async function ask<Data, Variables>(
+  who: string,
+  document: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+): Promise<Answer<Data>> {
+  const body = { query: document.toString(), variables };
+  return (await app.call('POST', '/graphql', body, as(who))).json() as Promise<Answer<Data>>;
+}
+
+const SPAN = '1'.repeat(16);
+let traces = 0;
+/** A trace of one span; its id. */
+async function sentBy(who: string): Promise<string> {
+  traces += 1;
+  const traceId = traces.toString(16).padStart(32, '0');
+  const span = { traceId, spanId: SPAN, name: 'chat', startTimeUnixNano: '1000000', endTimeUnixNano: '2000000' };
+  const sent = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }, as(who));
+  expect(sent.status).toBe(200);
+  return traceId;
+}
+
+const said = async (who: string, input: Record<string, unknown> & { readonly traceId: string }) =>
+  (await ask(who, AnnotateTraceDocument, { input: { name: 'helpful', annotatorKind: 'HUMAN', ...input } })).data
+    ?.annotateTrace;
+
+const idOf = (annotation: unknown): string => (annotation as { readonly id: string }).id;
+
+describe('annotateTrace', () => {
+  it('annotates a trace and a span with author, label, score and note', async () => {
+    const traceId = await sentBy('sender');
+    expect(await said('sender', { traceId, score: 0.5, label: ' good ', note: 'well said' })).toEqual({
+      __typename: 'Annotation',
+      id: expect.any(String),
+      name: 'helpful',
+      annotatorKind: 'HUMAN',
+      label: 'good',
+      score: 0.5,
+      note: 'well said',
+      author: 'ann',
+      traceId,
+      spanId: null,
+    });
+    expect(await said('mate', { traceId, spanId: SPAN, name: 'toxic', annotatorKind: 'LLM', score: 0 })).toMatchObject({
+      annotatorKind: 'LLM',
+      author: 'ben',
+      score: 0,
+      spanId: SPAN,
+    });
+    expect((await ask('sender', TraceAnnotationsDocument, { id: traceId })).data?.trace).toEqual({
+      annotations: [
+        { name: 'helpful', spanId: null, label: 'good', note: 'well said' },
+        { name: 'toxic', spanId: SPAN, label: null, note: null },
+      ],
+      spans: { nodes: [{ spanId: SPAN, annotations: [{ name: 'toxic' }] }] },
+    });
+  });
+
+  it('replaces what the same author said under the same name, and nothing else', async () => {
+    const traceId = await sentBy('sender');
+    const first = await said('sender', { traceId, label: 'good', score: 1 });
+    await said('mate', { traceId, label: 'fine' });
+    const second = await said('sender', { traceId, label: 'bad' });
+    expect(idOf(second)).toBe(idOf(first));
+    expect(second).toMatchObject({ label: 'bad', score: null });
+    const { data } = await ask('sender', TraceAnnotationsDocument, { id: traceId });
+    expect(data?.trace?.annotations.map(({ label }) => label)).toEqual(['bad', 'fine']);
+  });
+
+  it('keeps one annotation of a name when an author writes several at the same time', async () => {
+    const traceId = await sentBy('sender');
+    const written = await Promise.all([1, 2, 3].map((score) => said('sender', { traceId, score })));
+    expect(new Set(written.map(idOf)).size).toBe(1);
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ name: '  ', label: 'x' }, 'Invalid annotation: name must have 1 to 120 characters.'],
+    [{ label: 'x'.repeat(257) }, 'Invalid annotation: label must have at most 256 characters.'],
+    [{ note: 'x'.repeat(10_001) }, 'Invalid annotation: note must have at most 10000 characters.'],
+    [{ label: ' ' }, 'Invalid annotation: label must be given where there is no score and no note.'],
+  ])('refuses an invalid annotation (%#)', async (input, message) => {
+    const traceId = await sentBy('sender');
+    expect(await said('sender', { traceId, ...input })).toEqual({
+      __typename: 'InvalidInputError',
+      code: 'INVALID_INPUT',
+      message,
+    });
+  });
+
+  it('does not find traces of others, unknown traces and unknown spans', async () => {
+    const traceId = await sentBy('sender');
+    expect(await said('stranger', { traceId, label: 'x' })).toMatchObject({ __typename: 'NotFoundError' });
+    expect(await said('sender', { traceId: 'f'.repeat(32), label: 'x' })).toMatchObject({ code: 'NOT_FOUND' });
+    for (const spanId of ['2'.repeat(16), 'no id'])
+      expect(await said('sender', { traceId, spanId, label: 'x' })).toMatchObject({
+        code: 'NOT_FOUND',
+        message: `Span ${spanId} not found`,
+      });
+  });
+
+  it('is not for read-only keys', async () => {
+    const traceId = await sentBy('sender');
+    const { data, errors } = await ask('viewer', AnnotateTraceDocument, {
+      input: { traceId, name: 'x', annotatorKind: 'CODE', label: 'x' },
+    });
+    expect([data, errors?.[0]?.extensions.code]).toEqual([null, 'FORBIDDEN']);
+  });
+
+  it('asks for the ref where several keys sent the trace id', async () => {
+    const traceId = await sentBy('sender');
+    traces -= 1;
+    expect(await sentBy('stranger')).toBe(traceId);
+    expect(await said('admin', { traceId, label: 'x' })).toMatchObject({
+      code: 'INVALID_INPUT',
+      message: 'Several keys sent this trace id: name one trace by its ref.',
+    });
+    expect(await said('stranger', { traceId, label: 'mine' })).toMatchObject({ label: 'mine' });
+    expect((await ask('sender', TraceAnnotationsDocument, { id: traceId })).data?.trace?.annotations).toEqual([]);
+  });
+});
+
+describe('annotations', () => {
+  it('lists by name, label, author, score and time, of visible traces only', async () => {
+    const traceId = await sentBy('sender');
+    await said('sender', { traceId, name: 'listed', label: 'a', score: 1 });
+    await said('mate', { traceId, name: 'listed', label: 'b', score: 2 });
+    const labels = async (who: string, filter: Record<string, unknown>) =>
+      (
+        await ask(who, AnnotationsDocument, { filter: { traceId, ...filter }, direction: 'ASC' })
+      ).data?.annotations.nodes.map(({ label }) => label);
+    expect(await labels('sender', {})).toEqual(['a', 'b']);
+    expect(await labels('viewer', { name: 'listed' })).toEqual(['a', 'b']);
+    expect(await labels('stranger', {})).toEqual([]);
+    expect(await labels('sender', { author: 'ben' })).toEqual(['b']);
+    expect(await labels('sender', { label: 'a', name: 'listed', annotatorKind: 'HUMAN' })).toEqual(['a']);
+    expect(await labels('sender', { minScore: 2 })).toEqual(['b']);
+    expect(await labels('sender', { maxScore: 1.5 })).toEqual(['a']);
+    expect(await labels('sender', { from: '2999-01-01T00:00:00Z' })).toEqual([]);
+    expect(await labels('sender', { to: '2000-01-01T00:00:00Z' })).toEqual([]);
+  });
+
+  it('pages with a cursor and counts all', async () => {
+    const traceId = await sentBy('sender');
+    for (const name of ['one', 'two', 'three']) await said('sender', { traceId, name, label: 'x' });
+    const page = async (after: string | null) =>
+      (await ask('sender', AnnotationsDocument, { filter: { traceId }, direction: 'DESC', first: 2, after })).data
+        ?.annotations;
+    const first = await page(null);
+    expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
+    const second = await page(first?.pageInfo.endCursor ?? null);
+    expect(second?.pageInfo.hasNextPage).toBe(false);
+    const names = [...(first?.nodes ?? []), ...(second?.nodes ?? [])].map(({ name }) => name);
+    expect(new Set(names)).toEqual(new Set(['one', 'two', 'three']));
+    expect(first?.nodes[0]?.trace).toEqual({ traceId });
+  });
+
+  it('refuses a page size out of range and a malformed cursor', async () => {
+    for (const wrong of [{ first: 0 }, { first: 101 }, { after: 'bm9uZQ' }])
+      expect(
+        (await ask('sender', AnnotationsDocument, { direction: 'DESC', ...wrong })).errors?.[0]?.extensions.code,
+      ).toBe('INVALID_INPUT');
+  });
+
+  it('are nodes for those who may read the trace', async () => {
+    const id = idOf(await said('sender', { traceId: await sentBy('sender'), label: 'x' }));
+    expect((await ask('mate', AnnotationNodeDocument, { id })).data?.node).toEqual({
+      __typename: 'Annotation',
+      name: 'helpful',
+    });
+    expect((await ask('stranger', AnnotationNodeDocument, { id })).data?.node).toBeNull();
+  });
+});
+
+describe('deleteAnnotation', () => {
+  it('is for the author and for administrators', async () => {
+    const traceId = await sentBy('sender');
+    for (const who of ['sender', 'admin']) {
+      const id = idOf(await said('sender', { traceId, label: 'x' }));
+      const input = { input: { id } };
+      const mate = await ask('mate', DeleteAnnotationDocument, input);
+      expect(mate.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+      const stranger = await ask('stranger', DeleteAnnotationDocument, input);
+      expect(stranger.data?.deleteAnnotation).toMatchObject({ __typename: 'NotFoundError' });
+      expect((await ask(who, DeleteAnnotationDocument, input)).data?.deleteAnnotation).toEqual({
+        __typename: 'Annotation',
+        id,
+      });
+      expect((await ask(who, DeleteAnnotationDocument, input)).data?.deleteAnnotation).toMatchObject({
+        code: 'NOT_FOUND',
+      });
+    }
+  });
+});
+
+describe('a trace that goes', () => {
+  it('takes its annotations along when it is deleted, and their texts when it is redacted', async () => {
+    const [deleted, redacted] = [await sentBy('sender'), await sentBy('sender')];
+    for (const traceId of [deleted, redacted]) await said('sender', { traceId, label: 'l', score: 3, note: 'n' });
+    await ask('sender', DeleteTraceDocument, { input: { id: deleted } });
+    await ask('sender', RedactTraceDocument, { input: { id: redacted } });
+    const left = async (traceId: string) =>
+      (await ask('admin', AnnotationsDocument, { filter: { traceId }, direction: 'ASC' })).data?.annotations.nodes;
+    expect(await left(deleted)).toEqual([]);
+    expect(await left(redacted)).toEqual([{ name: 'helpful', label: null, score: 3, trace: { traceId: redacted } }]);
+  });
+});
