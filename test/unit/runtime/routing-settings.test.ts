@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
+import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
+
+const WHOLE = `
+model_list:
+  - model_name: gpt
+    litellm_params: { model: openai/gpt-4o, api_key: k, num_retries: 4, cooldown_time: 9 }
+    model_info: { cooldown_time: 0, allowed_fails: 7, allowed_fails_policy: { TimeoutErrorAllowedFails: 1 } }
+router_settings:
+  retry_after: 1.5
+  retry_policy: { RateLimitErrorRetries: 3, BadRequestErrorRetries: null, DefaultRetries: 0 }
+  model_group_retry_policy: { gpt: { TimeoutErrorRetries: 1 } }
+  cooldown_time: 60
+  allowed_fails: 0
+  allowed_fails_policy: { RateLimitErrorAllowedFails: 5 }
+  disable_cooldowns: true
+  max_fallbacks: 2
+  fallbacks: [{ gpt: [claude] }, { '*': [llama] }]
+  content_policy_fallbacks: { gpt: [kind] }
+litellm_settings:
+  num_retries: 6
+  fallbacks: [{ gpt: [ignored] }]
+  context_window_fallbacks: [{ gpt: [long] }]
+  default_fallbacks: [last]
+general_settings: { enforce_fallback_model_access: true }
+`;
+
+describe('retries, cooldowns and fallbacks in the configuration', () => {
+  it('have defaults', () => {
+    expect(settingsFrom({}).routing).toEqual(DEFAULT_ROUTING);
+  });
+
+  it('are read, router_settings before litellm_settings', () => {
+    expect(settingsFrom({ yaml: WHOLE }).routing).toEqual({
+      retries: 6,
+      retryAfterSeconds: 1.5,
+      retriesOf: { RateLimitError: 3, Default: 0 },
+      retriesOfGroup: new Map([['gpt', { TimeoutError: 1 }]]),
+      cooldowns: { isOff: true, seconds: 60, allowedFails: 0, allowedFailsOf: { RateLimitError: 5 } },
+      fallbacks: {
+        general: new Map([
+          ['gpt', ['claude']],
+          ['*', ['llama']],
+        ]),
+        contextWindow: new Map([['gpt', ['long']]]),
+        contentPolicy: new Map([['gpt', ['kind']]]),
+        standard: ['last'],
+        most: 2,
+        checksAccess: true,
+      },
+    });
+    const both = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
+    expect(settingsFrom({ yaml: both }).routing.retries).toBe(0);
+  });
+
+  it('of a deployment are read, model_info before litellm_params, and do not change its id', () => {
+    const [deployment] = settingsFrom({ yaml: WHOLE }).deployments;
+    expect(deployment?.routing).toEqual({
+      retries: 4,
+      cooldownSeconds: 0,
+      allowedFails: 7,
+      allowedFailsOf: { TimeoutError: 1 },
+    });
+    const plain = 'model_list: [{ model_name: gpt, litellm_params: { model: openai/gpt-4o, api_key: k } }]\n';
+    const [other] = settingsFrom({ yaml: plain }).deployments;
+    expect([other?.routing, other?.id]).toEqual([undefined, deployment?.id]);
+  });
+
+  it('are refused with file, line and key where they are wrong', () => {
+    const yaml = `router_settings:
+  num_retries: 21
+  retry_policy: { RateLimitErrorRetries: -1, Other: 1 }
+  model_group_retry_policy: { gpt: 3 }
+  allowed_fails_policy: []
+  fallbacks: [gpt, { gpt: claude }]
+`;
+    const faults = faultsFrom({ yaml });
+    expect(faults.map((fault) => fault.replace(/ is not one of .*/, ' is not one of …'))).toEqual([
+      'config.yaml:2: router_settings.num_retries: "21" is not a whole number from 0 to 20',
+      'config.yaml:3: router_settings.retry_policy.RateLimitErrorRetries: is not a whole number from 0 to 20',
+      'config.yaml:3: router_settings.retry_policy.Other: is not one of …',
+      'config.yaml:4: router_settings.model_group_retry_policy.gpt: is not a map of numbers',
+      'config.yaml:5: router_settings.allowed_fails_policy: is not a map of numbers',
+      'config.yaml:6: router_settings.fallbacks.0: is not a map of a model to models',
+      'config.yaml:6: router_settings.fallbacks.1.gpt: is not a list of models',
+    ]);
+  });
+
+  it('warn about settings of the router that have no effect', () => {
+    expect(warningsFrom({ yaml: 'router_settings: { routing_strategy: least-busy, num_retries: 1 }\n' })).toEqual([
+      'config.yaml:1: router_settings.routing_strategy: has no effect: deployments of a model take turns',
+    ]);
+  });
+});
