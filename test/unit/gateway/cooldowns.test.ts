@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { InvalidInput, UpstreamFailed } from '../../../src/domain/errors.ts';
+import { type CooldownPolicy, DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
+import { allCoolingDown, createCooldowns, withoutCooling } from '../../../src/gateway/cooldowns.ts';
+import { createRouter } from '../../../src/gateway/route.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+const failed = (upstreamStatus: number, retryAfterSeconds: number | null = null) =>
+  new UpstreamFailed('no', { provider: 'openai', upstreamStatus, retryAfterSeconds });
+
+const deployment = (id: string, more: Partial<Deployment> = {}): Deployment => aDeployment({ id, ...more });
+
+/** Cooldowns with a clock that the test moves. */
+function watched(policy: Partial<CooldownPolicy> = {}) {
+  const clock = { ms: 1_000_000, now: () => new Date(0), monotonicMs: () => clock.ms };
+  return { clock, cooldowns: createCooldowns(clock, () => ({ ...DEFAULT_ROUTING.cooldowns, ...policy })) };
+}
+
+const [A, B] = [deployment('a'), deployment('b')];
+const GROUP = { isAlone: false };
+
+describe('cooldowns', () => {
+  it('begin with a failure and end after their time', () => {
+    const { clock, cooldowns } = watched();
+    cooldowns.failed(A, failed(401), { isAlone: true });
+    expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([5_000, 0]);
+    clock.ms += 4_999;
+    expect(cooldowns.remainingMs('a')).toBe(1);
+    clock.ms += 1;
+    expect(cooldowns.remainingMs('a')).toBe(0);
+  });
+
+  it('count the calls of a minute, successes too, and begin again with the next', () => {
+    const { clock, cooldowns } = watched();
+    for (let call = 0; call < 2; call += 1) cooldowns.succeeded(A);
+    for (let call = 0; call < 2; call += 1) cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(0);
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(5_000);
+    clock.ms += 60_000;
+    for (let call = 0; call < 4; call += 1) cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(0);
+  });
+
+  it('count allowed failures within the length of a cooldown', () => {
+    const { clock, cooldowns } = watched({ allowedFails: 1, seconds: 10 });
+    cooldowns.failed(A, failed(500), GROUP);
+    clock.ms += 10_000;
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(0);
+    clock.ms += 9_999;
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(10_000);
+  });
+
+  it('count failures by class', () => {
+    const { cooldowns } = watched({ allowedFailsOf: { RateLimitError: 1 } });
+    cooldowns.failed(A, failed(429), GROUP);
+    cooldowns.failed(A, failed(500), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(0);
+    cooldowns.failed(A, failed(429), GROUP);
+    expect(cooldowns.remainingMs('a')).toBe(5_000);
+  });
+
+  it('have the length that upstream or deployment say, and none for a length of 0', () => {
+    const { cooldowns } = watched();
+    cooldowns.failed(A, failed(429, 30), GROUP);
+    cooldowns.failed(deployment('b', { routing: { cooldownSeconds: 0 } }), failed(429, 30), GROUP);
+    expect([cooldowns.remainingMs('a'), cooldowns.remainingMs('b')]).toEqual([30_000, 0]);
+  });
+
+  it('do not begin when they are off, nor with a failure that is not the upstream’s', () => {
+    const { cooldowns: off } = watched({ isOff: true });
+    off.failed(A, failed(401), GROUP);
+    const { cooldowns } = watched();
+    cooldowns.failed(A, new InvalidInput('no'), GROUP);
+    expect([off.remainingMs('a'), cooldowns.remainingMs('a')]).toEqual([0, 0]);
+  });
+});
+
+describe('the selection of a deployment', () => {
+  const providers = [{ name: 'openai', send: () => Promise.reject(new Error('not called')) }];
+  const routed = () => {
+    const { clock, cooldowns } = watched();
+    const router = withoutCooling(createRouter([A, B], providers), cooldowns);
+    return { clock, cooldowns, router, next: () => router('m')?.deployment.id };
+  };
+
+  it('leaves out those that cool down, until all do', () => {
+    const { cooldowns, router, next } = routed();
+    expect([next(), next(), next()]).toEqual(['a', 'b', 'a']);
+    cooldowns.failed(A, failed(404), GROUP);
+    expect([next(), next(), next()]).toEqual(['b', 'b', 'b']);
+    cooldowns.failed(B, failed(429, 2), GROUP);
+    expect(['a', 'b']).toContain(next());
+    expect(allCoolingDown('m', router.all('m'), cooldowns)).toMatchObject({
+      retryAfterSeconds: 2,
+      message:
+        "No deployments available for selected model, Try again in 2 seconds. All deployments for selected model are in cooldown. Passed model=m. pre-call-checks=False, cooldown_list=['a', 'b']",
+    });
+  });
+
+  it('by id is not affected', () => {
+    const { cooldowns, router } = routed();
+    cooldowns.failed(A, failed(404), GROUP);
+    expect([router('m', 'a')?.deployment.id, router.byId('a')?.deployment.id]).toEqual(['a', 'a']);
+  });
+});
