@@ -88,6 +88,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'deployments.patch': 'Update some members of a stored model.',
   'deployments.unblock': 'Allow calls of a stored model again.',
   'deployments.update': 'Update a stored model.',
+  'decisions.create': 'Answer typed questions about an input, as a list.',
+  'decisions.systemOne': 'Answer typed questions about a state, by name.',
   'embeddings.create': 'Create embeddings.',
   'files.content': 'Download a file.',
   'files.create': 'Upload a file.',

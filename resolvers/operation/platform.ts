@@ -168,6 +168,13 @@ export interface InferencePlatform {
   readonly fileLimits: FileLimits;
 }
 
+/** Decisions. */
+export interface DecisionPlatform {
+  readonly gateway: Gateway;
+  /** Most questions of one request. */
+  readonly decisions: { readonly mostQuestions: number };
+}
+
 /** Realtime sessions. */
 export interface RealtimePlatform {
   readonly gateway: Pick<Gateway, 'realtime'>;

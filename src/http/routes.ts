@@ -8,6 +8,7 @@ import { catalogRoutes } from '../../rest-shims/catalog.ts';
 import { checkoutRoutes } from '../../rest-shims/checkout.ts';
 import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
+import { decisionRoutes } from '../../rest-shims/decisions.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
@@ -50,6 +51,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...responseRoutes,
   ...responseSocketRoutes,
+  ...decisionRoutes,
   ...ideRoutes,
   ...generateContentRoutes,
   ...generateContentModelRoutes,

@@ -2,6 +2,7 @@ import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
+import { Unsupported } from '../domain/errors.ts';
 import type { HttpClient } from '../domain/http.ts';
 import {
   CHAT_COMPLETIONS,
@@ -32,6 +33,7 @@ import { createDemo } from './demo/demo.ts';
 import { geminiCount } from './gemini/count-tokens.ts';
 import { gemini } from './gemini/gemini.ts';
 import { isAnthropicModel, vertex } from './gemini/vertex.ts';
+import { createNativeDeciders, withDecisions } from './decisions/with-decisions.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
@@ -70,8 +72,23 @@ interface ProviderTools {
   readonly awsAccounts: AwsAccounts;
 }
 
+/** Providers whose models only decide. */
+const DECIDERS_ONLY = ['typesafe', 'strands_decider'] as const;
+
+/** A provider without an endpoint of its own, for decisions. */
+const decidersOnly = (name: string): Provider => ({
+  name,
+  send: (_deployment, { endpoint }) =>
+    Promise.reject(new Unsupported(`${endpoint.path}: The provider ${name} has decision models only.`)),
+});
+
 /** All providers. A deployment selects one by the prefix of its model. */
-export function createProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
+export function createProviders(tools: ProviderTools): readonly Provider[] {
+  const deciderOf = createNativeDeciders(tools.http);
+  return [...callProviders(tools), ...DECIDERS_ONLY.map(decidersOnly)].map((one) => withDecisions(one, deciderOf));
+}
+
+function callProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
       const compatible = withTranslation(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {

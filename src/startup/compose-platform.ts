@@ -64,6 +64,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
+    decisions: { mostQuestions: settings.mostDecisionQuestions },
     exposesApiBase: settings.callers.exposeApiBase,
     estimates: createCallEstimates(catalog),
     exports: parts.exports,

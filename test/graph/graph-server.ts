@@ -208,6 +208,7 @@ export async function openGraph(
         ...KEYS_ELSEWHERE,
       },
     },
+    decisions: { mostQuestions: 128 },
     exposesApiBase: true,
     ...noSettings,
     estimates: createCallEstimates({ current: () => catalog }),

@@ -35,6 +35,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   callModel: 'a model call',
   callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',
   callOpenEndpoint: 'open to everyone, also without a key',
+  decide: 'a model call',
   completeChat: 'a model call',
   streamChat: 'a model call',
   createResponse: 'a model call',

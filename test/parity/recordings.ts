@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 
 /** Recorded answers of the reference. Not part of the repository. */
 const FOLDER = new URL('../../../shared/data/reference/', import.meta.url);
@@ -24,6 +25,16 @@ export interface RecordedCase {
   /** Length of the whole body, when only its beginning is recorded. */
   readonly truncated?: number;
   readonly capture?: Readonly<Record<string, string>> | null;
+  /** Calls of the upstream that followed the request, where they were recorded. */
+  readonly upstream_seen?: readonly SeenCall[];
+}
+
+/** A call of the upstream. */
+export interface SeenCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
 }
 
 interface RecordedForm {
@@ -41,6 +52,12 @@ export const recordedCases = (name: string): readonly RecordedCase[] =>
 
 /** The text of a configuration file of the recordings. `{{UP}}` and `{{MASTER}}` in it are to be filled in. */
 export const configText = (name: string): string => readFileSync(new URL(`configs/${name}`, FOLDER), 'utf8');
+/** A configuration of the recordings, with the addresses of its upstreams in place of their names. */
+export function recordedConfig(name: string, addresses: Readonly<Record<string, string>>): Record<string, unknown> {
+  const text = readFileSync(new URL(`configs/${name}.yaml`, FOLDER), 'utf8');
+  const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_all, upstream: string) => addresses[upstream] ?? '');
+  return parse(filled) as Record<string, unknown>;
+}
 
 /** Whether the answer of a case is known. The others are sent, because later cases may depend on them. */
 export const isTold = ({ expected }: RecordedCase): boolean => expected !== 'not told';

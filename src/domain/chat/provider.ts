@@ -34,6 +34,10 @@ export interface Deployment {
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
+  /** Headers that decisions send besides their own; none when absent. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What its decision model takes besides text, where configured; the provider's default when absent. */
+  readonly decides?: ConfiguredAbilities;
   /** Whether members that the upstream's dialect cannot express are dropped instead of refused. */
   readonly dropParams: boolean;
   /** Seconds to wait for the head of an answer. */
@@ -50,6 +54,13 @@ export interface Deployment {
   readonly credentialName?: string;
   /** Groups of models it is in: a key that may call a group may call its models. None when absent. */
   readonly accessGroups?: readonly string[];
+}
+
+/** Configured abilities of a decision model. */
+interface ConfiguredAbilities {
+  readonly boxes: boolean;
+  readonly audio: boolean;
+  readonly videos: boolean;
 }
 
 /** Deployments by id, and by former ids that no other deployment has. */

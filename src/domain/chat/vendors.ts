@@ -100,7 +100,8 @@ export const COMPATIBLE_VENDORS = {
   }),
   voyage: vendor('https://api.voyageai.com/v1', 'VOYAGE_API_KEY'),
   jina_ai: vendor('https://api.jina.ai/v1', 'JINA_AI_API_KEY'),
-  databricks: vendor(null, 'DATABRICKS_API_KEY'),
+  databricks: vendor(null, 'DATABRICKS_API_KEY', { keyVariables: ['DATABRICKS_API_KEY', 'DATABRICKS_TOKEN'] }),
+  cloudflare: vendor(null, 'CLOUDFLARE_API_KEY', { settings: { account_id: ['CLOUDFLARE_ACCOUNT_ID'] } }),
   hosted_vllm: local(null, 'HOSTED_VLLM_API_KEY'),
   vllm: local(null, 'VLLM_API_KEY'),
   lm_studio: local('http://localhost:1234/v1', 'LM_STUDIO_API_KEY'),
@@ -175,6 +176,8 @@ export const VENDORS = {
   cohere_chat: COHERE,
   ollama: OLLAMA,
   ollama_chat: OLLAMA,
+  typesafe: vendor('https://api.typesafe.ai', 'TYPESAFE_API_KEY'),
+  strands_decider: local(null, 'STRANDS_DECIDER_API_KEY'),
 } as const satisfies Readonly<Record<string, Vendor>>;
 
 /** Defaults of a provider; null for an unknown one. */

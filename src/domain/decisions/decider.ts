@@ -27,8 +27,6 @@ export interface Abilities {
   readonly boxes: boolean;
   readonly audio: boolean;
   readonly videos: boolean;
-  /** Fewest options of a choice and levels of a score. */
-  readonly fewestOptions: 1 | 2;
 }
 
 /** Facts of a call besides its questions. */

@@ -6,6 +6,8 @@ export interface ProbeSettings {
   readonly model: string | null;
   /** Most tokens of the answer; null where not configured. */
   readonly maxTokens: number | null;
+  /** Members of a decision's health check that replace its own; none where not configured. */
+  readonly decision: Readonly<Record<string, unknown>>;
   readonly timeoutSeconds: number;
   /** Whether periodic health checks skip it. */
   readonly onDemandOnly: boolean;
@@ -16,6 +18,7 @@ export const DEFAULT_PROBE_SETTINGS: ProbeSettings = {
   mode: null,
   model: null,
   maxTokens: null,
+  decision: {},
   timeoutSeconds: 60,
   onDemandOnly: false,
 };

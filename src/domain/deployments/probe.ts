@@ -10,6 +10,7 @@ import {
   RERANK,
   RESPONSES,
   SPEECH,
+  SYSTEM_ONE,
 } from '../inference/endpoint.ts';
 import { DEFAULT_PROBE_SETTINGS } from './probe-settings.ts';
 
@@ -37,6 +38,17 @@ const FEWEST_OF_A_RESPONSE = 16;
 /** Providers whose newer models refuse `max_tokens` and whose older ones accept its new name. */
 const RENAMED_LIMIT = new Set(['openai', 'azure']);
 const PROMPT = 'Are you there? Answer with one word.';
+
+/** One question for a decision model. Self-hosted servers may answer choices only. */
+const decisionProbe = (provider: string): object => ({
+  state: PROMPT,
+  questions: {
+    reachable: {
+      instructions: 'Is the service reachable?',
+      ...(provider === 'hosted_vllm' ? { type: 'choice', criteria: { yes: null, no: null } } : { type: 'noul' }),
+    },
+  },
+});
 
 /** The health check request of a deployment; a text is the reason why there is none. */
 export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | null): ProbeRequest | string {
@@ -72,6 +84,9 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
       return asked(RERANK, { query: PROMPT, documents: ['Yes.', 'No.'] });
     case 'audio_speech':
       return asked(SPEECH, { input: 'Yes.', voice: 'alloy' });
+    case 'evaluation':
+    case 'decisions':
+      return asked(SYSTEM_ONE, { ...decisionProbe(provider), ...probe.decision });
     case 'image_generation':
       return asked(IMAGE_GENERATIONS, { prompt: 'A dot.' });
     default:

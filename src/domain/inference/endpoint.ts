@@ -1,5 +1,14 @@
 /** The member that every answer has: an array, except `output`, `message` and `text`. */
-export type AnswerMember = 'choices' | 'data' | 'results' | 'text' | 'candidates' | 'content' | 'output' | 'message';
+export type AnswerMember =
+  | 'choices'
+  | 'data'
+  | 'results'
+  | 'text'
+  | 'candidates'
+  | 'content'
+  | 'output'
+  | 'message'
+  | 'answers';
 
 /**
  * Wire format of a conversation. Requests are translated between callers and upstreams of different dialects; endpoints
@@ -24,8 +33,8 @@ export interface Endpoint {
   readonly dialect: Dialect | null;
   /** Main member of a request, and its form: one text, texts or tokens, messages, or one text or items. */
   readonly asks: {
-    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'file' | 'image';
-    readonly form: 'text' | 'texts' | 'messages' | 'items' | 'file' | 'files';
+    readonly member: 'messages' | 'prompt' | 'input' | 'query' | 'contents' | 'state' | 'file' | 'image';
+    readonly form: 'text' | 'texts' | 'messages' | 'items' | 'json' | 'file' | 'files';
   };
   /** Further required members. */
   readonly needs: readonly string[];
@@ -171,6 +180,26 @@ export const RERANK: Endpoint = {
   streams: false,
   operation: 'rerank',
   callType: 'arerank',
+};
+
+/** An input and typed questions in, probabilities out, in OpenAI's format. */
+export const DECISIONS: Endpoint = {
+  path: '/decisions',
+  dialect: null,
+  asks: { member: 'input', form: 'json' },
+  needs: ['questions'],
+  answers: { member: 'answers', form: 'decision' },
+  streams: false,
+  operation: 'generate_content',
+  callType: 'adecisions',
+};
+
+/** The same with questions by name. */
+export const SYSTEM_ONE: Endpoint = {
+  ...DECISIONS,
+  path: '/systemone',
+  asks: { member: 'state', form: 'json' },
+  callType: 'asystemone',
 };
 
 /** A text in, speech out. */

@@ -7,6 +7,7 @@ import type { NativeDialect } from '../../wire/dialect.ts';
 import { MEDIA } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
 import { upstreamResponseRequest } from '../../wire/responses/request.ts';
+import { refuseWithoutBase } from '../failures.ts';
 import type { Protocol } from '../http-provider.ts';
 import { mediaRequest } from '../media-request.ts';
 import type { UpstreamCall } from '../upstream-answer.ts';
@@ -43,7 +44,7 @@ export const azureAi: Protocol = {
   name: 'azure_ai',
   dialectOf,
   prepare(deployment, request) {
-    const base = deployment.apiBase ?? '';
+    const base = deployment.apiBase ?? refuseWithoutBase(deployment);
     const path = base.endsWith('.services.ai.azure.com')
       ? `${base}/models${request.endpoint.path}`
       : `${base}${request.endpoint.path}`;

@@ -9,6 +9,7 @@ import { MEDIA } from '../../wire/media/native.ts';
 import { RESPONSES_FRAME } from '../../wire/responses/native.ts';
 import { upstreamResponseRequest } from '../../wire/responses/request.ts';
 import type { Protocol } from '../http-provider.ts';
+import { refuseWithoutBase } from '../failures.ts';
 import { mediaRequest } from '../media-request.ts';
 import type { CallTarget } from '../passing.ts';
 import { type Differences, differencesOf } from './vendors.ts';
@@ -20,7 +21,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   const { base } = COMPATIBLE_VENDORS[name];
   const { completions = true, chats = true, modelName = (model: string) => model } = differences;
   const targetOf = (deployment: Deployment, path: string, contentType?: string): CallTarget => ({
-    url: `${deployment.apiBase ?? base ?? ''}${path}`,
+    url: `${deployment.apiBase ?? base ?? refuseWithoutBase(deployment)}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
   function dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null {

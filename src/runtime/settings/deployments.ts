@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Deployment, PROVIDER_NAMES } from '../../domain/chat/provider.ts';
 import { type Vendor, vendorOf } from '../../domain/chat/vendors.ts';
+import { DECIDER_NAMES, isDecisionMode } from '../../domain/decisions/providers.ts';
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
 import { type Parameters, revealedParameters } from '../../domain/deployments/parameters.ts';
 import { isPriceField, ownPrices } from '../../domain/deployments/price-fields.ts';
@@ -23,6 +24,7 @@ export const modelEntry = z.looseObject({
     use_chat_completions_api: z.boolean().optional(),
     num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
     cooldown_time: z.number().min(0).optional(),
+    extra_headers: z.record(z.string(), z.string()).optional(),
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
     litellm_credential_name: z.string().min(1).optional(),
   }),
@@ -39,6 +41,10 @@ export const modelEntry = z.looseObject({
       cooldown_time: z.number().min(0).optional(),
       allowed_fails: z.int().min(0).optional(),
       allowed_fails_policy: z.record(z.string(), z.int().min(0)).optional(),
+      health_check_params: z.unknown().optional(),
+      supports_box_questions: z.boolean().optional(),
+      supports_audio_input: z.boolean().optional(),
+      supports_video_input: z.boolean().optional(),
     })
     .optional(),
 });
@@ -52,6 +58,7 @@ const DEFAULT_TIMEOUT_SECONDS = 600;
 const OPTIONS = [
   'api_version',
   'organization',
+  'account_id',
   'max_tokens',
   'site_url',
   'app_name',
@@ -139,6 +146,8 @@ export function toDeployment(
     ...(params.configurable_clientside_auth_params === undefined
       ? {}
       : { clientCredentials: params.configurable_clientside_auth_params }),
+    ...(params.extra_headers === undefined ? {} : { headers: params.extra_headers }),
+    ...decidesOf(info),
     dropParams: params.drop_params ?? about.dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: ownPrices(params, info ?? {}),
@@ -150,6 +159,7 @@ export function toDeployment(
       mode: info?.mode ?? null,
       model: info?.health_check_model ?? null,
       maxTokens: info?.health_check_max_tokens ?? null,
+      decision: membersOf(info?.health_check_params),
       timeoutSeconds: info?.health_check_timeout ?? DEFAULT_PROBE_SETTINGS.timeoutSeconds,
       onDemandOnly: info?.disable_background_health_check ?? false,
     },
@@ -174,6 +184,22 @@ export function withCredential(deployment: Deployment, credential: Parameters): 
     secrets: {
       ...Object.fromEntries(among(SECRETS).map(([name, value]) => [name, new Secret(value)])),
       ...deployment.secrets,
+    },
+  };
+}
+
+/** Members of an object; none of another value, which the reference ignores. */
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+/** Abilities of a decision model. Those of a model of another mode do not count. */
+function decidesOf(info: ModelEntry['model_info']): Pick<Deployment, 'decides'> {
+  if (info === undefined || !isDecisionMode(info.mode ?? null)) return {};
+  return {
+    decides: {
+      boxes: info.supports_box_questions === true,
+      audio: info.supports_audio_input === true,
+      videos: info.supports_video_input === true,
     },
   };
 }
@@ -257,6 +283,7 @@ export function addressFault(provider: string, apiBase: string | null): string |
   if (!PROVIDER_NAMES.some((name) => name === provider))
     return `the provider "${provider}" is not known (${PROVIDER_NAMES.join(', ')}); set api_base if its API is chat-completions`;
   const vendor = vendorOf(provider);
-  if (vendor === null || vendor.base !== null) return null;
+  // A model without an address is refused by its calls, as in the reference.
+  if (vendor === null || vendor.base !== null || DECIDER_NAMES.has(provider)) return null;
   return `the provider "${provider}" has no address of its own; set api_base, or ${vendor.baseVariables.join(', ')}`;
 }

@@ -163,7 +163,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       team_id: 'keys of every team may call the model',
       team_public_model_name: 'the model has one name for all teams',
     },
-    others: names('health_check_params'),
+    others: [],
   },
 };
 

@@ -72,6 +72,8 @@ export interface Settings {
   readonly capturePrompts: boolean;
   /** Every stream ends with its usage, also when the request does not ask for it. */
   readonly alwaysStreamUsage: boolean;
+  /** Most questions of one decision. */
+  readonly mostDecisionQuestions: number;
   /** How an exhausted budget is reported. */
   readonly budgetErrorKind: BudgetErrorKind;
   /** Header that carries the key, in lower case; null for `Authorization`. */
@@ -232,6 +234,7 @@ function settingsOf(
     fileLimits: { file: values.maxFileBytes, batchFile: values.maxBatchFileBytes },
     capturePrompts: values.capturePrompts,
     alwaysStreamUsage: values.alwaysStreamUsage,
+    mostDecisionQuestions: values.mostDecisionQuestions,
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: {

@@ -189,9 +189,9 @@ describe('a configuration that cannot be used', () => {
     ],
     [
       'a provider without an address of its own, and without one in the file',
-      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: hosted_vllm/large\n',
-      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "hosted_vllm" has no address of its own; ' +
-        'set api_base, or HOSTED_VLLM_API_BASE',
+      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: vllm/large\n',
+      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "vllm" has no address of its own; ' +
+        'set api_base, or VLLM_API_BASE',
     ],
     [
       'a reference to nothing',

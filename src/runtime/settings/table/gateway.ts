@@ -29,6 +29,12 @@ export const GATEWAY_SETTINGS = {
     file: 'litellm_settings.drop_params',
     description: 'Drops request parameters that a provider does not support. When false they are a 400.',
   }),
+  mostDecisionQuestions: setting({
+    kind: whole(1, 1_000),
+    default: 128,
+    file: 'general_settings.max_decision_questions',
+    description: 'Most questions of one decision.',
+  }),
   streamHeartbeatSeconds: setting({
     kind: decimal({ from: 0, to: MOST_SECONDS }),
     default: 15,

@@ -1,0 +1,65 @@
+import { decide } from '../resolvers/decisions.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { DECISIONS, type Endpoint, SYSTEM_ONE } from '../src/domain/inference/endpoint.ts';
+import { assertValidRequest, type RequestBody } from '../src/domain/inference/request-validation.ts';
+import { readNamedMap } from '../src/wire/decisions/named-map-request.ts';
+import { readStandard } from '../src/wire/decisions/standard-request.ts';
+import { parseBody } from './http/json-body.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { callFactsOf, type CallFormat, callThrough } from './model-call/model-call.ts';
+import { callTermsOf } from './model-call/terms.ts';
+
+/** Beginning of the caller's headers that TypeSafe reads. */
+const FORWARDED = 'typesafe-danger-zone-';
+
+/** Reads a request of one format. Its questions are checked before its model, as in the reference. Throws InvalidInput. */
+const formatOf = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Array) => unknown): CallFormat => ({
+  read(request): ModelRequest {
+    const { body: bytes } = request;
+    const body = parseBody(bytes);
+    check(body, bytes);
+    assertValidRequest(body, endpoint);
+    const asked = { endpoint, model: String(body['model']), stream: false, includeUsage: false, bytes, body };
+    return { ...asked, ...callFactsOf(request), ...forwardedOf(request), ...callTermsOf(request, asked) };
+  },
+  call: decide,
+  // A decision is never streamed.
+  failureEvent: () => new Uint8Array(),
+});
+
+function forwardedOf({ headers }: HttpRequest): Pick<ModelRequest, 'forwarded'> {
+  const found = Object.entries(headers).filter(
+    (header): header is [string, string] => header[0].startsWith(FORWARDED) && typeof header[1] === 'string',
+  );
+  return found.length === 0 ? {} : { forwarded: Object.fromEntries(found) };
+}
+
+const STANDARD = formatOf(DECISIONS, readStandard);
+const NAMED_MAP = formatOf(SYSTEM_ONE, readNamedMap);
+
+/** Header with the id of a request, as TypeSafe's client reads it. */
+async function withRequestId(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const answer = await callThrough(NAMED_MAP, request, scope);
+  const head = answer.head ?? [];
+  const id = head[head.indexOf('x-litellm-call-id') + 1];
+  return id === undefined ? answer : { ...answer, head: [...head, 'x-typesafe-request-id', id] };
+}
+
+const rowOf = (name: string, paths: RouteRow['paths'], handle: RouteRow['handle']): RouteRow => ({
+  name,
+  method: 'POST',
+  paths,
+  surface: 'proxy',
+  category: 'llm',
+  credential: 'required',
+  answers: [200, 400, 401, 403, 422, 429, 500, 503],
+  bodyLimit: 'setting',
+  handle,
+});
+
+/** Decisions in both formats, each under all its names. */
+export const decisionRoutes: readonly RouteRow[] = [
+  rowOf('decisions.create', ['/v1/decisions', '/decisions'], (request, scope) => callThrough(STANDARD, request, scope)),
+  rowOf('decisions.systemOne', ['/v1/systemone', '/systemone', '/v1/alt-decisions', '/alt-decisions'], withRequestId),
+];

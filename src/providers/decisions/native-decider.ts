@@ -1,0 +1,148 @@
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { ModelRequest } from '../../domain/chat/chat.ts';
+import type { Abilities, Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
+import type { Decision, DecisionRequest } from '../../domain/decisions/decision.ts';
+import { withImageRules } from '../../domain/decisions/fit.ts';
+import { imagesIn } from '../../domain/decisions/media.ts';
+import { UpstreamFailed } from '../../domain/errors.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import { chargedOf, errorOf } from '../../wire/chat-completions/answer.ts';
+import { AnswerFault } from '../../wire/decisions/faults.ts';
+import { readNamedMapAnswer } from '../../wire/decisions/named-map-answer.ts';
+import { writeNamedMap } from '../../wire/decisions/named-map-request.ts';
+import { readStandardAnswer } from '../../wire/decisions/standard-answer.ts';
+import { writeStandard } from '../../wire/decisions/standard-request.ts';
+import { isObject, parseJson } from '../../wire/json/fields.ts';
+import { unusable } from '../failures.ts';
+import { readBody, sendCall } from '../upstream-answer.ts';
+import { createImageInliner } from './inline-images.ts';
+import { fitTermsOf } from './fit-terms.ts';
+import type { DecisionVendor } from './vendors.ts';
+
+/** Most bytes of an answer. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** A key of self-hosted servers that stands for none. */
+const NO_KEY = 'fake-api-key';
+/** Headers that neither a deployment nor a caller sets: those of the gateway, and those of the connection. */
+const OWN_HEADERS =
+  /^(authorization|content-type|content-length|host|connection|transfer-encoding|cookie|te|upgrade|api-key|x-api-key|expect|proxy-.*)$/i;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Creates the decider for the decision models of one vendor. */
+export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): Decider {
+  const inlined = createImageInliner(http);
+  const abilitiesOf = (deployment: Deployment, request: ModelRequest): Abilities => ({
+    safetyIdentifier: false,
+    images: null,
+    imagesBesideState: false,
+    assets: false,
+    boxes: false,
+    audio: false,
+    videos: false,
+    ...vendor.abilities?.(deployment, request),
+    ...configured(deployment),
+  });
+  return {
+    abilities: abilitiesOf,
+    assertCallable(deployment) {
+      vendor.url(deployment);
+      if (keyOf(deployment) === null && !vendor.keyOptional)
+        throw new UpstreamFailed(
+          `litellm.AuthenticationError: Missing API key for Decisions provider '${deployment.provider}'`,
+          { provider: deployment.provider, upstreamStatus: 401 },
+        );
+    },
+    async decide(deployment, decision, terms) {
+      const { images } = abilitiesOf(deployment, terms.request);
+      const fit = fitTermsOf(deployment, terms.request);
+      const sent = images?.inline
+        ? withImageRules(await inlined(decision, images, { deployment, ...terms }), images, fit)
+        : decision;
+      return await ask(deployment, sent, terms);
+    },
+  };
+
+  async function ask(
+    deployment: Deployment,
+    decision: DecisionRequest,
+    { request, signal }: DecisionTerms,
+  ): Promise<Decision> {
+    const call = {
+      url: vendor.url(deployment),
+      headers: headersOf(deployment, request),
+      body: Buffer.from(bodyOf(vendor, deployment, decision)),
+    };
+    const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
+    const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
+    const value = bytes === null ? undefined : parseJson(bytes);
+    if (value === undefined) throw unusable(deployment, 'APIConnectionError', 'The answer is not JSON.');
+    return readAnswer(vendor, deployment, decision, value);
+  }
+}
+
+/** Abilities that the configuration of a deployment adds. */
+const configured = ({ decides }: Deployment): Partial<Abilities> =>
+  decides === undefined
+    ? {}
+    : {
+        ...(decides.boxes ? { boxes: true } : {}),
+        ...(decides.audio ? { audio: true } : {}),
+        ...(decides.videos ? { videos: true } : {}),
+      };
+
+function keyOf({ apiKey }: Deployment): string | null {
+  const key = apiKey?.reveal() ?? '';
+  return key === '' || key === NO_KEY ? null : key;
+}
+
+/** Headers of a call: those of the deployment, the caller's own, then the credential. */
+function headersOf(deployment: Deployment, request: ModelRequest): Readonly<Record<string, string>> {
+  const asked = request.body['extra_headers'];
+  const extra = Object.entries({ ...deployment.headers, ...(isObject(asked) ? asked : {}), ...request.forwarded });
+  const key = keyOf(deployment);
+  return {
+    ...Object.fromEntries(
+      extra.flatMap(([name, value]): [string, string][] =>
+        isSendable(name, value) ? [[name.toLowerCase(), value]] : [],
+      ),
+    ),
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    'content-type': 'application/json',
+  };
+}
+
+const isSendable = (name: string, value: unknown): value is string =>
+  HEADER_NAME.test(name) && !OWN_HEADERS.test(name) && typeof value === 'string' && HEADER_VALUE.test(value);
+
+function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: DecisionRequest): string {
+  const { upstreamModel } = deployment;
+  if (vendor.format === 'standard') return JSON.stringify(writeStandard(decision, upstreamModel));
+  const urls = imagesIn(decision.input);
+  const none = { textOf: () => null, members: {} };
+  const images = urls.length === 0 ? none : (vendor.images?.(urls) ?? none);
+  return writeNamedMap(decision, vendor.model === undefined ? upstreamModel : vendor.model(deployment), images);
+}
+
+/** Reads an answer. Throws UpstreamFailed for one that breaks its format. */
+function readAnswer(
+  vendor: DecisionVendor,
+  deployment: Deployment,
+  { questions }: DecisionRequest,
+  value: unknown,
+): Decision {
+  const unwrapped = vendor.unwrapped?.(value, deployment) ?? value;
+  try {
+    if (vendor.format === 'standard') return readStandardAnswer(unwrapped, questions);
+    const decision = readNamedMapAnswer(unwrapped, questions);
+    const charged = vendor.reportsCost === true ? chargedOf(unwrapped) : undefined;
+    return charged === undefined ? decision : { ...decision, charged };
+  } catch (fault) {
+    if (!(fault instanceof AnswerFault)) throw fault;
+    throw unusable(
+      deployment,
+      'InternalServerError',
+      `Decisions provider '${deployment.provider}' returned an unexpected response: ${fault.message}.`,
+    );
+  }
+}

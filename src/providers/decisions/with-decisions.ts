@@ -1,0 +1,107 @@
+import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
+import type { Deployment, Provider } from '../../domain/chat/provider.ts';
+import type { Decider } from '../../domain/decisions/decider.ts';
+import type { Decision, DecisionFormat, DecisionRequest, Members, Question } from '../../domain/decisions/decision.ts';
+import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
+import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import { DECISIONS, type Endpoint, SYSTEM_ONE } from '../../domain/inference/endpoint.ts';
+import { isImageAddress, readAttachments } from '../../wire/decisions/attachments.ts';
+import { writeNamedMapAnswer } from '../../wire/decisions/named-map-answer.ts';
+import { readNamedMap } from '../../wire/decisions/named-map-request.ts';
+import { writeStandardAnswer } from '../../wire/decisions/standard-answer.ts';
+import { readStandard } from '../../wire/decisions/standard-request.ts';
+import { wholeExchange } from '../../wire/exchange.ts';
+import { fitTermsOf } from './fit-terms.ts';
+import { createNativeDecider } from './native-decider.ts';
+import { DECISION_VENDORS } from './vendors.ts';
+
+/** Selects the decider of a deployment; null when its model cannot decide. */
+export type DeciderOf = (deployment: Deployment) => Decider | null;
+
+/** Deciders of the vendors with decision models. */
+export function createNativeDeciders(http: HttpClient): DeciderOf {
+  const deciders = new Map(
+    Object.entries(DECISION_VENDORS).map(([name, vendor]) => [name, createNativeDecider(http, vendor)]),
+  );
+  return ({ provider }) => deciders.get(provider) ?? null;
+}
+
+/** Format of the decisions of an endpoint; null for another endpoint. */
+function decisionFormatOf({ path }: Pick<Endpoint, 'path'>): DecisionFormat | null {
+  if (path === DECISIONS.path) return 'standard';
+  return path === SYSTEM_ONE.path ? 'named-map' : null;
+}
+
+/** The provider with decisions. All other calls are its own. */
+export function withDecisions(provider: Provider, deciderOf: DeciderOf): Provider {
+  return {
+    ...provider,
+    async send(deployment, request, signal) {
+      const format = decisionFormatOf(request.endpoint);
+      if (format === null) return await provider.send(deployment, request, signal);
+      const decider = deciderOf(deployment);
+      if (decider === null) throw unknownProvider(deployment);
+      return await decided({ deployment, request, format, decider, signal });
+    },
+  };
+}
+
+interface DecisionCall {
+  readonly deployment: Deployment;
+  readonly request: ModelRequest;
+  readonly format: DecisionFormat;
+  readonly decider: Decider;
+  readonly signal: AbortSignal;
+}
+
+async function decided({ deployment, request, format, decider, signal }: DecisionCall): Promise<Exchange> {
+  const { body } = request;
+  const terms = fitTermsOf(deployment, request);
+  const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
+  const whole: DecisionRequest = { ...core, ...readAttachments(body, format, terms.drop) };
+  decider.assertCallable(deployment);
+  const fit = fitted(whole, decider.abilities(deployment, request), terms, isImageAddress);
+  const made = await decider.decide(deployment, fit.decision, { request, signal });
+  const decision = { ...made, answers: answersToAll(core.questions.length, fit, made.answers) };
+  // No guardrail of this installation reports about decisions.
+  const more = body['include_guardrail_response'] === true ? { guardrail_information: [] } : {};
+  const text = answerText(format, decision, core.questions, { model: terms.model, more });
+  const exchange = wholeExchange(
+    { status: 200, headers: {} },
+    { bytes: Buffer.from(text), outcome: outcomeOf(decision, text, request), deltas: () => [] },
+  );
+  return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
+}
+
+function answerText(
+  format: DecisionFormat,
+  decision: Decision,
+  questions: readonly Question[],
+  { model, more }: { readonly model: string; readonly more: Members },
+): string {
+  if (format === 'named-map') return writeNamedMapAnswer(decision, questions, more);
+  return JSON.stringify({ ...writeStandardAnswer(decision, questions, model), ...more });
+}
+
+const outcomeOf = (
+  { model, usage, charged }: Decision,
+  text: string,
+  { textLimit }: ModelRequest,
+): ReturnType<Exchange['outcome']> => ({
+  responseId: null,
+  responseModel: model,
+  finishReason: null,
+  usage,
+  ...(charged === undefined ? {} : { charged }),
+  failure: null,
+  text: textLimit === undefined ? null : text.slice(0, textLimit),
+});
+
+function unknownProvider({ provider }: Deployment): InvalidInput {
+  const names = [...DECIDER_NAMES].join(', ');
+  return new InvalidInput(
+    `litellm.BadRequestError: Unknown Decisions provider '${provider}'. Supported providers: ${names}`,
+  );
+}

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp } from '../support/start-app.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  recordedConfig,
+  type SeenCall,
+  type ReplayedAnswer,
+  shapeOf,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+/** Reason that is left out of the measure. */
+const OWN_FAILURE = 'a 500 of the reference on a request that it does not understand or does not serve';
+
+/** Cases whose answer differs on purpose, by reason. `docs/differences.md` has the reasons for readers. */
+const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
+  [OWN_FAILURE]: ['openai/v1/decisions prefix', 'body list'],
+  'an ability belongs to a deployment, not to all deployments of its model': [
+    'box openai twin deployment of same upstream model',
+  ],
+  'a wrong address is an invalid request, not a missing credential': ['api_base body'],
+  'a mock answer is refused where the answer is no text': ['mock_response'],
+  'a refused credential of an upstream has one type on all endpoints': [
+    'provider openai format oai-nokey',
+    'provider openai format ts-nokey',
+    'upstream 401 openai',
+    'upstream 401 vllm named',
+  ],
+  'fallbacks are called where a request names them': ['fallback ok'],
+  'the key is checked before the body is read': ['wrong key bad body'],
+  'an unknown or missing model has one error on all endpoints': ['unknown model', 'no model'],
+  'the health of deployments is a result, with the deployments that were not probed': [
+    'health ev-ok',
+    'health ev-vllm',
+    'health ev-hcp-err',
+    'health ev-dead',
+    'health ev-nobase',
+    'health ev-ts',
+    'health cf-omni-id',
+    'health by model name',
+    'health unknown',
+  ],
+  'the endpoint is not served': [
+    'health test_connection evaluation',
+    'health test_connection decisions',
+    'health test_connection decisions fails',
+  ],
+};
+const REASON_OF = new Map(Object.entries(DIFFERENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
+
+/** Cases that need another noun: guardrails, and pass-through endpoints (the second configuration). */
+const isOfAnotherNoun = ({ name, body }: RecordedCase): boolean =>
+  name.startsWith('cfg2') || (typeof body === 'object' && body !== null && 'guardrails' in body);
+
+/** A body that the recording describes in words, because it is too long. */
+const LONG = 'image to cf too big';
+const withLongBody = (one: RecordedCase): RecordedCase =>
+  one.name === LONG
+    ? {
+        ...one,
+        body: {
+          model: 'cf',
+          questions: [{ type: 'predicate', name: 'ok', instructions: 'is it fine?' }],
+          input: [
+            {
+              role: 'user',
+              content: [
+                { type: 'input_text', text: 'look' },
+                { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(6_291_456)}` },
+              ],
+            },
+          ],
+        },
+      }
+    : one;
+
+/** What the fake upstream was sent since the last question. */
+async function seenBy(base: string): Promise<readonly SeenCall[]> {
+  const answer = await fetch(new URL('/__seen', base));
+  return (await answer.json()) as readonly SeenCall[];
+}
+
+/** The first call without the headers of its HTTP client. Retries repeat it. */
+const firstOf = (calls: readonly SeenCall[]): unknown =>
+  calls.slice(0, 1).map(({ method, url, headers, body }) => ({
+    method,
+    url,
+    body,
+    headers: Object.fromEntries(
+      Object.entries(headers).filter(([name]) => /^(authorization|content-type|typesafe-|x-)/.test(name)),
+    ),
+  }));
+
+interface Compared {
+  readonly name: string;
+  readonly isStatusEqual: boolean;
+  /** First call of the upstream, in the recording and here; null where the recording has none. */
+  readonly calls: readonly [unknown, unknown] | null;
+  /** Null when status and shape are equal. */
+  readonly difference: string | null;
+}
+
+function compare(one: RecordedCase, { status, text }: ReplayedAnswer, calls: Compared['calls']): Compared {
+  const isStatusEqual = status === one.status;
+  const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(text).join(' ')];
+  const isEqual = isStatusEqual && (one.truncated !== undefined || theirs === ours);
+  const difference = `${one.name}: ${one.status} -> ${status}\n  theirs ${theirs}\n  ours   ${ours}\n  ${text.slice(0, 200)}`;
+  return { name: one.name, isStatusEqual, calls, difference: isEqual ? null : difference };
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: decisions', () => {
+  let all: readonly Compared[] = [];
+  beforeAll(async () => {
+    const upstream = await startRecordedUpstream('decisions');
+    const { host } = new URL(upstream.base);
+    const app = await startApp({ config: recordedConfig('cfg-dec', { UP3: host, MASTER: 'sk-recorded-decisions' }) });
+    try {
+      const replay = createReplay(app.url, app.adminKey);
+      const compared: Compared[] = [];
+      for (const one of recordedCases('decisions')) {
+        if (one.name.startsWith('cfg2')) break;
+        const answer = await replay.send(withLongBody(one));
+        const sent = await seenBy(upstream.base);
+        const recorded =
+          one.upstream_seen === undefined || one.path.startsWith('/v1/chat') ? null : firstOf(one.upstream_seen);
+        const calls = recorded === null ? null : ([recorded, firstOf(sent)] as const);
+        if (isTold(one) && !isOfAnotherNoun(one)) compared.push(compare(one, answer, calls));
+      }
+      all = compared;
+    } finally {
+      await app.stop();
+      await upstream.stop();
+    }
+  }, 180_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  });
+
+  it('have the same status in 95 of 100 cases, and the same shape in 90', () => {
+    const measured = all.filter(({ name }) => REASON_OF.get(name) !== OWN_FAILURE);
+    expect(measured.length).toBeGreaterThan(240);
+    expect(measured.filter(({ isStatusEqual }) => isStatusEqual).length / measured.length).toBeGreaterThanOrEqual(0.95);
+    expect(measured.filter(({ difference }) => difference === null).length / measured.length).toBeGreaterThanOrEqual(
+      0.9,
+    );
+  });
+
+  it('follow the same call of the upstream, with the same body and credential', () => {
+    const compared = all.filter(({ calls, name }) => calls !== null && !REASON_OF.has(name));
+    expect(compared.length).toBeGreaterThan(100);
+    expect(compared.map(({ name, calls }) => ({ name, calls: calls?.[1] }))).toEqual(
+      compared.map(({ name, calls }) => ({ name, calls: calls?.[0] })),
+    );
+  });
+
+  it('differ in the listed cases only', () => {
+    const unexplained = all.filter(({ name, difference }) => difference !== null && !REASON_OF.has(name));
+    expect(unexplained.map(({ difference }) => difference)).toEqual([]);
+  });
+
+  it('differ in every listed case', () => {
+    const different = new Set(all.flatMap(({ name, difference }) => (difference === null ? [] : [name])));
+    expect([...REASON_OF.keys()].filter((name) => !different.has(name ?? ''))).toEqual([]);
+  });
+});
+
+function report(compared: readonly Compared[]): string {
+  const statuses = compared.filter(({ isStatusEqual }) => isStatusEqual).length;
+  const shapes = compared.filter(({ difference }) => difference === null).length;
+  const lines = compared.flatMap(({ name, difference }) =>
+    difference === null ? [] : [`${difference}\n  ${REASON_OF.get(name) ?? 'UNEXPLAINED'}`],
+  );
+  return [...lines, `${compared.length} cases: ${statuses} statuses and ${shapes} shapes are equal.`].join('\n');
+}
