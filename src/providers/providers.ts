@@ -1,6 +1,7 @@
 import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
+import type { Clock } from '../domain/clock.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import { Unsupported } from '../domain/errors.ts';
 import type { HttpClient } from '../domain/http.ts';
@@ -33,7 +34,7 @@ import { createDemo } from './demo/demo.ts';
 import { geminiCount } from './gemini/count-tokens.ts';
 import { gemini } from './gemini/gemini.ts';
 import { isAnthropicModel, vertex } from './gemini/vertex.ts';
-import { createNativeDeciders, withDecisions } from './decisions/with-decisions.ts';
+import { createNativeDeciders, withChatDecider, withDecisions } from './decisions/with-decisions.ts';
 import { createHttpProvider } from './http-provider.ts';
 import { ollama } from './ollama/ollama.ts';
 import { compatibleProtocol } from './openai-compatible/openai-compatible.ts';
@@ -70,6 +71,7 @@ interface ProviderTools {
   readonly sockets: SocketClient;
   readonly googleTokens: CloudTokens;
   readonly awsAccounts: AwsAccounts;
+  readonly clock: Clock;
 }
 
 /** Providers whose models only decide. */
@@ -84,8 +86,11 @@ const decidersOnly = (name: string): Provider => ({
 
 /** All providers. A deployment selects one by the prefix of its model. */
 export function createProviders(tools: ProviderTools): readonly Provider[] {
-  const deciderOf = createNativeDeciders(tools.http);
-  return [...callProviders(tools), ...DECIDERS_ONLY.map(decidersOnly)].map((one) => withDecisions(one, deciderOf));
+  const nativeOf = createNativeDeciders(tools.http);
+  return [
+    ...callProviders(tools).map((one) => withDecisions(one, withChatDecider(nativeOf, one, tools.clock))),
+    ...DECIDERS_ONLY.map((name) => withDecisions(decidersOnly(name), nativeOf)),
+  ];
 }
 
 function callProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {

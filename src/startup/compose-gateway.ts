@@ -103,6 +103,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       awsAccounts: createAwsAccounts({
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
+      clock: systemClock,
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,

@@ -25,7 +25,6 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
   'an ability belongs to a deployment, not to all deployments of its model': [
     'box openai twin deployment of same upstream model',
   ],
-  'a wrong address is an invalid request, not a missing credential': ['api_base body'],
   'a mock answer is refused where the answer is no text': ['mock_response'],
   'a refused credential of an upstream has one type on all endpoints': [
     'provider openai format oai-nokey',
@@ -33,7 +32,7 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'upstream 401 openai',
     'upstream 401 vllm named',
   ],
-  'fallbacks are called where a request names them': ['fallback ok'],
+  'chat models of a provider without decision models decide by chat completions': ['provider openai format anth'],
   'the key is checked before the body is read': ['wrong key bad body'],
   'an unknown or missing model has one error on all endpoints': ['unknown model', 'no model'],
   'the health of deployments is a result, with the deployments that were not probed': [

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/runtime/clock.ts';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
@@ -41,6 +42,7 @@ beforeAll(async () => {
     sockets: webSocketClient,
     googleTokens: createGoogleTokens(),
     awsAccounts: createAwsAccounts(),
+    clock: systemClock,
   });
 });
 

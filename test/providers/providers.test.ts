@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/runtime/clock.ts';
 import { expect, it } from 'vitest';
 import { PROVIDER_NAMES } from '../../src/domain/chat/provider.ts';
 import { createProviders } from '../../src/providers/providers.ts';
@@ -12,6 +13,7 @@ it('there is a provider for every name a configuration may use without an addres
     sockets: webSocketClient,
     googleTokens: createGoogleTokens(),
     awsAccounts: createAwsAccounts(),
+    clock: systemClock,
   };
   const names = createProviders(tools).map(({ name }) => name);
   expect(names.toSorted()).toEqual(PROVIDER_NAMES.toSorted());

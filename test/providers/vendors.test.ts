@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/runtime/clock.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import type { Exchange, Usage } from '../../src/domain/chat/chat.ts';
@@ -34,6 +35,7 @@ function providerOf(name: string, client: HttpClient = http): Provider {
     sockets: webSocketClient,
     googleTokens: createGoogleTokens(),
     awsAccounts: createAwsAccounts(),
+    clock: systemClock,
   };
   const provider = createProviders(tools).find((one) => one.name === name);
   if (!provider) throw new Error(`no provider is called ${name}`);

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/runtime/clock.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collect } from '../../src/domain/bytes.ts';
 import { CloudRefused, type CloudTokens } from '../../src/domain/chat/cloud-tokens.ts';
@@ -123,6 +124,7 @@ describe('a model of Anthropic on Google Cloud', () => {
     sockets: webSocketClient,
     googleTokens: holding,
     awsAccounts: createAwsAccounts(),
+    clock: systemClock,
   }).find(({ name }) => name === 'vertex_ai');
   const deployment = aDeployment({
     provider: 'vertex_ai',

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/runtime/clock.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { Exchange, ModelRequest } from '../../src/domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../src/domain/chat/provider.ts';
@@ -38,6 +39,7 @@ export async function startVendorServer(): Promise<VendorServer> {
     sockets: webSocketClient,
     googleTokens: createGoogleTokens(),
     awsAccounts: createAwsAccounts(),
+    clock: systemClock,
   };
   const faults = await startFaultServer();
   const providerOf = (name: string): Provider => {

@@ -34,6 +34,8 @@ export interface Deployment {
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
+  /** Its decisions are made by chat completions, also where its provider has decision models. */
+  readonly decidesByChat?: true;
   /** Headers that decisions send besides their own; none when absent. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What its decision model takes besides text, where configured; the provider's default when absent. */

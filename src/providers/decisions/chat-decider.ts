@@ -108,7 +108,6 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
       boxes: false,
       audio: false,
       videos: false,
-      fewestOptions: 1,
     }),
     assertCallable() {},
     async decide(deployment, decision: DecisionRequest, terms) {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../domain/clock.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
@@ -13,6 +14,7 @@ import { readNamedMap } from '../../wire/decisions/named-map-request.ts';
 import { writeStandardAnswer } from '../../wire/decisions/standard-answer.ts';
 import { readStandard } from '../../wire/decisions/standard-request.ts';
 import { wholeExchange } from '../../wire/exchange.ts';
+import { createChatDecider } from './chat-decider.ts';
 import { fitTermsOf } from './fit-terms.ts';
 import { createNativeDecider } from './native-decider.ts';
 import { DECISION_VENDORS } from './vendors.ts';
@@ -26,6 +28,21 @@ export function createNativeDeciders(http: HttpClient): DeciderOf {
     Object.entries(DECISION_VENDORS).map(([name, vendor]) => [name, createNativeDecider(http, vendor)]),
   );
   return ({ provider }) => deciders.get(provider) ?? null;
+}
+
+/** Modes of models that answer chats. */
+const CHAT_MODES: readonly (string | null | undefined)[] = [undefined, null, 'chat', 'completion', 'responses'];
+
+/**
+ * Deciders of the vendors, and the chat decider for chat models of a provider without decision models. A deployment with
+ * `use_chat_for_decisions` always has the chat decider.
+ */
+export function withChatDecider(nativeOf: DeciderOf, chat: Provider, clock: Clock): DeciderOf {
+  const chatDecider = createChatDecider(chat, clock);
+  return (deployment) => {
+    if (deployment.decidesByChat === true) return chatDecider;
+    return nativeOf(deployment) ?? (CHAT_MODES.includes(deployment.probe?.mode) ? chatDecider : null);
+  };
 }
 
 /** Format of the decisions of an endpoint; null for another endpoint. */
