@@ -1,10 +1,18 @@
 import {
+  type ActivityCounts,
   type ActivityField,
   type ActivityGroup,
+  type ActivityMoved,
   type ActivityQuery,
+  addedCounts,
+  byMostSucceeded,
   periodOf,
+  regrouped,
 } from '../src/domain/gateway-activity/gateway-activity.ts';
+import type { PollableStream } from '../src/domain/pollable-stream.ts';
+import { assertReportDays } from '../src/domain/spend/report-dates.ts';
 import { gatewayActivityReader } from './operation/access.ts';
+import { whileAllowed } from './operation/live-feed.ts';
 import { operation } from './operation/operation.ts';
 import type { GatewayActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -15,19 +23,75 @@ export interface AskedActivity extends Pick<ActivityQuery, 'categories' | 'route
   readonly start: string | null;
   /** Last day, included; null for today. */
   readonly end: string | null;
-  /** One result per grouping. */
-  readonly groupings: readonly (readonly ActivityField[])[];
 }
 
-/** Numbers of requests that were answered, grouped as asked. */
+/** Numbers of requests that were answered, one result per grouping. Days are compared as text and not validated. */
 export const readGatewayActivity = operation({
   name: 'readGatewayActivity',
   access: gatewayActivityReader,
   async run(
     { platform }: Scope<GatewayActivityPlatform>,
-    { start, end, groupings, ...filter }: AskedActivity,
+    asked: AskedActivity & { readonly groupings: readonly (readonly ActivityField[])[] },
   ): Promise<readonly (readonly ActivityGroup[])[]> {
+    const { start, end, groupings, ...filter } = asked;
     const period = periodOf(start, end, platform.clock.now());
     return Promise.all(groupings.map((by) => platform.stores.gatewayActivity.groups({ ...period, ...filter, by })));
+  },
+});
+
+/** Numbers of requests of a period. */
+export interface GatewayActivity extends ActivityCounts {
+  /** First and last day, both included. */
+  readonly from: string;
+  readonly to: string;
+  readonly byDate: readonly ActivityGroup[];
+  readonly byCategory: readonly ActivityGroup[];
+  /** Those of the most successes first. */
+  readonly byRoute: readonly ActivityGroup[];
+  /** By day, category and route. */
+  readonly series: readonly ActivityGroup[];
+}
+
+/** Numbers of requests that were answered, in every grouping. Throws InvalidInput for no days, or for more than 366. */
+export const getGatewayActivity = operation({
+  name: 'getGatewayActivity',
+  access: gatewayActivityReader,
+  async run(
+    { platform }: Scope<GatewayActivityPlatform>,
+    { start, end, ...filter }: AskedActivity,
+  ): Promise<GatewayActivity> {
+    const { from, to } = periodOf(start, end, platform.clock.now());
+    assertReportDays(from, to);
+    const by = ['day', 'category', 'route'] as const;
+    const series = await platform.stores.gatewayActivity.groups({ from, to, ...filter, by });
+    return {
+      from,
+      to,
+      ...addedCounts(series),
+      byDate: regrouped(series, ['day']),
+      byCategory: regrouped(series, ['category']),
+      byRoute: regrouped(series, ['category', 'route']).toSorted(byMostSucceeded),
+      series,
+    };
+  },
+});
+
+/** Requests that were just answered. */
+export interface ActivityUpdate extends ActivityMoved {
+  /** Updates that were dropped before this one because the reader was too slow. */
+  readonly missed: number;
+}
+
+/** What the process answers, at most once a second. Ends when the reader loses access. */
+export const watchGatewayActivity = operation({
+  name: 'watchGatewayActivity',
+  access: gatewayActivityReader,
+  run(scope: Scope<GatewayActivityPlatform>, _input: undefined): PollableStream<ActivityUpdate> {
+    const deliveries = scope.platform.bus.subscribe('activity', { signal: scope.signal });
+    return whileAllowed(deliveries, {
+      scope,
+      access: gatewayActivityReader,
+      show: ({ event, missed }) => ({ ...event, missed }),
+    });
   },
 });

@@ -26,6 +26,8 @@ import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';
 import './free-tier.ts';
+import './gateway-activity.ts';
+import './endpoint-activity.ts';
 import './viewer.ts';
 import { builder } from './builder.ts';
 import { runInTurns } from './turns.ts';

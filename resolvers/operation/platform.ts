@@ -133,6 +133,9 @@ export interface ActivityPlatform extends SpendPlatform {
 /** Counts of requests. */
 export interface GatewayActivityPlatform {
   readonly stores: Pick<Stores, 'gatewayActivity'>;
+  readonly bus: Bus;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+  readonly callerWatch: CallerWatch;
   readonly clock: Clock;
 }
 

@@ -1,4 +1,5 @@
 import type { CatalogChange } from './catalog/changes.ts';
+import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
 import type { PollableStream } from './pollable-stream.ts';
 import type { SettingsChange } from './settings/configuration.ts';
 import type { TraceChange } from './traces/trace.ts';
@@ -11,6 +12,8 @@ export interface Topics {
   trace: TraceChange;
   /** Settings after their change. */
   settingsChange: SettingsChange;
+  /** Requests that this process answered, at most once a second. */
+  activity: ActivityMoved;
 }
 
 /** A part of the changes of one snapshot, at most a hundred. */

@@ -7,6 +7,7 @@ import type {
   CountedRoute,
   GatewayActivityStore,
   RequestCounter,
+  RouteCounts,
 } from '../domain/gateway-activity/gateway-activity.ts';
 
 /** Counts answered requests in memory and commits them to a store. */
@@ -29,6 +30,8 @@ export interface ActivityCounterOptions {
   readonly clock: Clock;
   /** Time from the end of a periodic flush to the next one, in ms. */
   readonly everyMs: number;
+  /** Called once a second with what was counted since; not without any count. */
+  readonly moved: (counts: readonly RouteCounts[]) => void;
   /** Called with the failure of a periodic flush. */
   readonly failed: (error: unknown) => void;
 }
@@ -40,6 +43,19 @@ interface Tally {
 
 const DAY_MS = 86_400_000;
 
+/** Interval of reports of what moved, in ms. */
+const MOVED_MS = 1_000;
+
+function addTo(tallies: Map<CountedRoute, Tally>, route: CountedRoute, { succeeded, failed }: ActivityCounts): void {
+  const tally = tallies.get(route);
+  if (tally === undefined) return void tallies.set(route, { succeeded, failed });
+  tally.succeeded += succeeded;
+  tally.failed += failed;
+}
+
+const rowsOf = (tallies: ReadonlyMap<CountedRoute, Tally>): readonly RouteCounts[] =>
+  [...tallies].map(([route, tally]) => ({ ...route, ...tally }));
+
 /** Counts by UTC day and route. The number of routes is fixed, so memory grows only with days without a commit. */
 class Tallies {
   readonly #days = new Map<string, Map<CountedRoute, Tally>>();
@@ -48,12 +64,9 @@ class Tallies {
   #fromMs = 0;
   #toMs = 0;
 
-  add(route: CountedRoute, nowMs: number, { succeeded, failed }: ActivityCounts): void {
+  add(route: CountedRoute, nowMs: number, counts: ActivityCounts): void {
     const day = nowMs >= this.#fromMs && nowMs < this.#toMs && this.#day !== null ? this.#day : this.#enter(nowMs);
-    const tally = day.get(route);
-    if (tally === undefined) return void day.set(route, { succeeded, failed });
-    tally.succeeded += succeeded;
-    tally.failed += failed;
+    addTo(day, route, counts);
   }
 
   #enter(nowMs: number): Map<CountedRoute, Tally> {
@@ -68,9 +81,7 @@ class Tallies {
 
   /** All counts as rows; none are left. */
   take(): readonly ActivityRow[] {
-    const rows = [...this.#days].flatMap(([day, routes]) =>
-      [...routes].map(([route, tally]) => ({ day, ...route, ...tally })),
-    );
+    const rows = [...this.#days].flatMap(([day, routes]) => rowsOf(routes).map((counts) => ({ day, ...counts })));
     this.#days.clear();
     this.#day = null;
     return rows;
@@ -81,14 +92,16 @@ const SUCCEEDED: ActivityCounts = { succeeded: 1, failed: 0 };
 const FAILED: ActivityCounts = { succeeded: 0, failed: 1 };
 
 export function createActivityCounter(options: ActivityCounterOptions): ActivityCounter {
-  const { process, store, clock, everyMs, failed } = options;
+  const { process, store, clock, everyMs, moved, failed } = options;
   const tallies = new Tallies();
   /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
   let pending: ActivityBatch | null = null;
   let number = 0;
   let turn: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
+  let reporting: NodeJS.Timeout | undefined;
   let stopped = false;
+  const recent = new Map<CountedRoute, Tally>();
 
   async function commit(batch: ActivityBatch | null): Promise<void> {
     if (batch === null) return;
@@ -115,21 +128,33 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
     return own;
   }
 
-  function start(): void {
+  function flushLater(): void {
     if (stopped) return;
-    timer = setTimeout(() => void flush().catch(failed).then(start), everyMs).unref();
+    timer = setTimeout(() => void flush().catch(failed).then(flushLater), everyMs).unref();
+  }
+
+  function report(): void {
+    if (recent.size === 0) return;
+    moved(rowsOf(recent));
+    recent.clear();
   }
 
   return {
     routeOf: countedRouteOf,
     count(route, status) {
-      tallies.add(route, clock.now().getTime(), status >= 200 && status < 300 ? SUCCEEDED : FAILED);
+      const counts = status >= 200 && status < 300 ? SUCCEEDED : FAILED;
+      tallies.add(route, clock.now().getTime(), counts);
+      addTo(recent, route, counts);
     },
     flush,
-    start,
+    start() {
+      flushLater();
+      reporting = setInterval(report, MOVED_MS).unref();
+    },
     stop() {
       stopped = true;
       clearTimeout(timer);
+      clearInterval(reporting);
     },
   };
 }

@@ -158,7 +158,12 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
   // Part of event ids: another process, or this one after a restart, has other events with the same numbers.
   const run = randomBytes(6).toString('base64url');
   const idOf = (place: number): string => `${run}.${place.toString(36)}`;
-  const channels: Channels = { catalogChange: new Channel(), trace: new Channel(), settingsChange: new Channel() };
+  const channels: Channels = {
+    catalogChange: new Channel(),
+    trace: new Channel(),
+    settingsChange: new Channel(),
+    activity: new Channel(),
+  };
   let closed = false;
   let woken: (() => void)[] = [];
 

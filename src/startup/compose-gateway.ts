@@ -60,6 +60,9 @@ export function composeRecords(
     store: stores.gatewayActivity,
     clock: systemClock,
     everyMs: settings.activityWriteSeconds * 1000,
+    moved(counts) {
+      if (bus.subscriberCount() > 0) bus.publish('activity', { at: systemClock.now(), counts });
+    },
     failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   });
   return { spanExport, records, keeper, activity };

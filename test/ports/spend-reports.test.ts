@@ -142,6 +142,7 @@ for (const engine of ENGINES)
           cacheWriteTokens: 4,
           cost: MOST + 1n,
           successMs: 10,
+          lastMs: DAY_1 + 12,
         },
         expect.objectContaining({ of: { endUser: null }, calls: 1, inputTokens: 0, cost: 0n }),
       ]);

@@ -39,6 +39,15 @@ export interface ActivityBatch {
   readonly rows: readonly ActivityRow[];
 }
 
+/** Requests of one category and route. */
+export type RouteCounts = CountedRoute & ActivityCounts;
+
+/** Requests that one process answered since the last of these events. */
+export interface ActivityMoved {
+  readonly at: Date;
+  readonly counts: readonly RouteCounts[];
+}
+
 export type ActivityField = 'day' | 'category' | 'route';
 
 export interface ActivityQuery {
@@ -54,7 +63,7 @@ export interface ActivityQuery {
 
 /** Sums of the rows that have the same values in the fields of a query. */
 export interface ActivityGroup extends ActivityCounts {
-  readonly of: Readonly<Partial<Record<ActivityField, string>>>;
+  readonly of: Readonly<Partial<Pick<ActivityRow, ActivityField>>>;
 }
 
 /** Where counts of requests are kept. */
@@ -84,6 +93,21 @@ export const addedCounts = (all: Iterable<ActivityCounts>): ActivityCounts =>
     (sum, { succeeded, failed }) => ({ succeeded: sum.succeeded + succeeded, failed: sum.failed + failed }),
     { succeeded: 0, failed: 0 },
   );
+
+/** Groups by fewer fields, in the order of these. */
+export function regrouped(groups: readonly ActivityGroup[], by: readonly ActivityField[]): readonly ActivityGroup[] {
+  const nameOf = ({ of }: ActivityGroup): string => by.map((field) => of[field] ?? '').join('\n');
+  return [...Map.groupBy(groups, nameOf)]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, own]) => ({ of: picked(own[0]?.of ?? {}, by), ...addedCounts(own) }));
+}
+
+/** Some of the fields of a row. */
+export const picked = (of: ActivityGroup['of'], by: readonly ActivityField[]): ActivityGroup['of'] => ({
+  ...(by.includes('day') && of.day !== undefined ? { day: of.day } : {}),
+  ...(by.includes('category') && of.category !== undefined ? { category: of.category } : {}),
+  ...(by.includes('route') && of.route !== undefined ? { route: of.route } : {}),
+});
 
 /** Order of groups: most successes first; equal ones stay as they are. */
 export const byMostSucceeded = (left: ActivityCounts, right: ActivityCounts): number =>

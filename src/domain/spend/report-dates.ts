@@ -44,3 +44,15 @@ export const usualPeriod = (now: Date): Period => ({
   from: new Date(now.getTime() - USUAL_DAYS * DAY_MS),
   to: new Date(now.getTime() + DAY_MS),
 });
+
+/** Longest period of a report with a value per day, in days. */
+const MOST_DAYS = 366;
+
+/** The days from one to another. Throws InvalidInput for texts that are no days, a reversed period and one that is too long. */
+export function assertReportDays(from: string, to: string): Period {
+  const period = periodOfDays(from, to, 'startDate');
+  const days = (period.to.getTime() - period.from.getTime()) / DAY_MS;
+  if (days < 1) throw new InvalidInput('The first day is after the last one.', [], { field: 'startDate' });
+  if (days > MOST_DAYS) throw new InvalidInput(`A period has at most ${MOST_DAYS} days.`, [], { field: 'startDate' });
+  return period;
+}

@@ -85,6 +85,8 @@ export interface SpendSums {
 export interface SpendGroup extends SpendSums {
   /** Null for calls that have no value. A call with several tags is in the group of each. */
   readonly of: Readonly<Partial<Record<SpendField, string | null>>>;
+  /** End of the last call, Unix ms; null without calls. */
+  readonly lastMs: number | null;
   /** Begin of the time bucket, Unix ms; null when the grouping has no bucket. */
   readonly startMs: number | null;
 }

@@ -1,10 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type {
-  ActivityField,
-  ActivityGroup,
-  ActivityQuery,
-  ActivityRow,
-  GatewayActivityStore,
+import {
+  type ActivityCounts,
+  type ActivityField,
+  type ActivityGroup,
+  type ActivityQuery,
+  type ActivityRow,
+  type GatewayActivityStore,
+  picked,
 } from '../../domain/gateway-activity/gateway-activity.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
@@ -22,10 +24,7 @@ const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {
   route: sql.ref('gateway_activity.route'),
 };
 
-interface StoredGroup extends Readonly<Record<`of_${ActivityField}`, string>> {
-  readonly succeeded: number;
-  readonly failed: number;
-}
+type StoredGroup = ActivityGroup['of'] & ActivityCounts;
 
 const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
 
@@ -69,13 +68,13 @@ export function createGatewayActivityStore({ orm, flavour, inFlight }: Database)
 
   function groupsOf({ from, to, by, categories, routes }: ActivityQuery): RawBuilder<StoredGroup> {
     const fields = by.map((field) => COLUMNS[field]);
-    const selected = by.map((field) => sql`${COLUMNS[field]} as ${sql.ref(`of_${field}`)}`);
+    const selected = by.map((field) => sql`${COLUMNS[field]} as ${sql.ref(field)}`);
     const conditions = [sql`day >= ${storable(from)}`, sql`day <= ${storable(to)}`];
     if (categories !== undefined) conditions.push(sql`category in ${textsIn(flavour, categories)}`);
     if (routes !== undefined) conditions.push(sql`route in ${textsIn(flavour, routes.map(storable))}`);
     const sums = [
-      sql`cast(coalesce(sum(succeeded), 0) as double precision) as succeeded`,
-      sql`cast(coalesce(sum(failed), 0) as double precision) as failed`,
+      sql`cast(coalesce(sum(gateway_activity.succeeded), 0) as double precision) as succeeded`,
+      sql`cast(coalesce(sum(gateway_activity.failed), 0) as double precision) as failed`,
     ];
     const grouped = fields.length === 0 ? sql`` : sql`group by ${sql.join(fields)} order by ${sql.join(fields)}`;
     return sql`select ${sql.join([...selected, ...sums])} from gateway_activity
@@ -99,7 +98,7 @@ export function createGatewayActivityStore({ orm, flavour, inFlight }: Database)
       inFlight.run(async () => {
         const { rows } = await groupsOf(query).execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
         return rows.map((row): ActivityGroup => ({
-          of: Object.fromEntries(query.by.map((field) => [field, row[`of_${field}`]])),
+          of: picked(row, query.by),
           succeeded: row.succeeded,
           failed: row.failed,
         }));

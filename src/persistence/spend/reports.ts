@@ -121,6 +121,7 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
   readonly cache_write_tokens: number;
   readonly cost: string;
   readonly success_ms: number;
+  readonly last_ms: number | null;
 }
 
 /** Optional ids of older rows may be blank, which means none. */
@@ -135,6 +136,7 @@ const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
   cacheWriteTokens: row.cache_write_tokens,
   cost: BigInt(row.cost) as Usd,
   successMs: row.success_ms,
+  lastMs: row.last_ms,
 });
 
 /** Whole numbers, below 2^53, that both drivers read as numbers. */
@@ -148,7 +150,8 @@ const SUMS = sql`
   ${total(sql`spend_row.cache_read_tokens`)} as cache_read_tokens,
   ${total(sql`spend_row.cache_write_tokens`)} as cache_write_tokens,
   cast(coalesce(sum(spend_row.cost), 0) as text) as cost,
-  ${total(sql`case when spend_row.status = 'success' then spend_row.ended_at - spend_row.started_at else 0 end`)} as success_ms`;
+  ${total(sql`case when spend_row.status = 'success' then spend_row.ended_at - spend_row.started_at else 0 end`)} as success_ms,
+  cast(max(spend_row.ended_at) as double precision) as last_ms`;
 
 /** Begin of the bucket of a start time, Unix ms. */
 const bucketOf = ({ ms, offsetMs }: NonNullable<SpendGrouping['bucket']>): Sql =>

@@ -3,6 +3,15 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** Kind of inbound call. */
+export type ActivityCategory =
+  /** A message to an agent. */
+  | 'A2A'
+  /** A model call, also one that passes through to a provider. */
+  | 'LLM'
+  /** A call of a tool server. */
+  | 'MCP';
+
 /** The trace or span, and what to say about it: at least one of label, score and note. */
 export type AnnotateTraceInput = {
   /** Who judges. */
@@ -746,6 +755,31 @@ export type WorkloadInput = {
   requests?: number;
 };
 
+export type ActivitySubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ActivitySubscription = { activity: { at: string, droppedUpdates: number, counts: Array<{ date: string | null, category: ActivityCategory | null, route: string | null, succeeded: number | string, failed: number | string }> } };
+
+export type SumsFragment = { succeeded: number | string, failed: number | string, inputTokens: number | string, outputTokens: number | string, cacheReadTokens: number | string, cacheWriteTokens: number | string, costUsd: string };
+
+export type EndpointActivityQueryVariables = Exact<{
+  startDate?: string | null | undefined;
+  endDate?: string | null | undefined;
+}>;
+
+
+export type EndpointActivityQuery = { endpointActivity: Array<{ endpoint: string, lastSeenAt: string | null, sums: SumsFragment, series: Array<{ date: string, sums: SumsFragment }> }> | null };
+
+export type GatewayActivityQueryVariables = Exact<{
+  startDate?: string | null | undefined;
+  endDate?: string | null | undefined;
+  categories?: Array<ActivityCategory> | ActivityCategory | null | undefined;
+  routes?: Array<string> | string | null | undefined;
+}>;
+
+
+export type GatewayActivityQuery = { gatewayActivity: { startDate: string, endDate: string, succeeded: number | string, failed: number | string, byDate: Array<{ date: string | null, category: ActivityCategory | null, succeeded: number | string, failed: number | string }>, byCategory: Array<{ category: ActivityCategory | null, succeeded: number | string, failed: number | string }>, byRoute: Array<{ date: string | null, category: ActivityCategory | null, route: string | null, succeeded: number | string, failed: number | string }>, series: Array<{ date: string | null, category: ActivityCategory | null, route: string | null, succeeded: number | string, failed: number | string }> } | null };
+
 export type CatalogEntriesQueryVariables = Exact<{
   filter?: CatalogEntryFilter | null | undefined;
   orderBy?: CatalogEntryOrder | null | undefined;
@@ -1356,6 +1390,17 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const SumsFragmentDoc = new TypedDocumentString(`
+    fragment Sums on SpendSums {
+  succeeded
+  failed
+  inputTokens
+  outputTokens
+  cacheReadTokens
+  cacheWriteTokens
+  costUsd
+}
+    `, {"fragmentName":"Sums"}) as unknown as TypedDocumentString<SumsFragment, unknown>;
 export const NodeFactsFragmentDoc = new TypedDocumentString(`
     fragment NodeFacts on Node {
   __typename
@@ -1502,6 +1547,86 @@ export const SpanFactsFragmentDoc = new TypedDocumentString(`
   estimatedCostUsd
 }
     `, {"fragmentName":"SpanFacts"}) as unknown as TypedDocumentString<SpanFactsFragment, unknown>;
+export const ActivityDocument = new TypedDocumentString(`
+    subscription Activity {
+  activity {
+    at
+    droppedUpdates
+    counts {
+      date
+      category
+      route
+      succeeded
+      failed
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ActivitySubscription, ActivitySubscriptionVariables>;
+export const EndpointActivityDocument = new TypedDocumentString(`
+    query EndpointActivity($startDate: String, $endDate: String) {
+  endpointActivity(startDate: $startDate, endDate: $endDate) {
+    endpoint
+    lastSeenAt
+    sums {
+      ...Sums
+    }
+    series {
+      date
+      sums {
+        ...Sums
+      }
+    }
+  }
+}
+    fragment Sums on SpendSums {
+  succeeded
+  failed
+  inputTokens
+  outputTokens
+  cacheReadTokens
+  cacheWriteTokens
+  costUsd
+}`) as unknown as TypedDocumentString<EndpointActivityQuery, EndpointActivityQueryVariables>;
+export const GatewayActivityDocument = new TypedDocumentString(`
+    query GatewayActivity($startDate: String, $endDate: String, $categories: [ActivityCategory!], $routes: [String!]) {
+  gatewayActivity(
+    startDate: $startDate
+    endDate: $endDate
+    categories: $categories
+    routes: $routes
+  ) {
+    startDate
+    endDate
+    succeeded
+    failed
+    byDate {
+      date
+      category
+      succeeded
+      failed
+    }
+    byCategory {
+      category
+      succeeded
+      failed
+    }
+    byRoute {
+      date
+      category
+      route
+      succeeded
+      failed
+    }
+    series {
+      date
+      category
+      route
+      succeeded
+      failed
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<GatewayActivityQuery, GatewayActivityQueryVariables>;
 export const CatalogEntriesDocument = new TypedDocumentString(`
     query CatalogEntries($filter: CatalogEntryFilter, $orderBy: CatalogEntryOrder, $snapshotId: ID, $first: Int, $after: String, $last: Int, $before: String) {
   catalogEntries(

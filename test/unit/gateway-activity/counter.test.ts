@@ -15,12 +15,14 @@ const EMBEDDINGS = routeOf('/embeddings');
 function scene({ everyMs = 10_000 } = {}) {
   const kept = new Map<number, ActivityBatch>();
   const failures: unknown[] = [];
+  const moves: unknown[] = [];
   let now = new Date('2026-11-23T12:00:00Z');
   const store = { away: false, losesAnswers: false, adds: 0 };
   const counter = createActivityCounter({
     process: 'p1',
     everyMs,
     clock: { now: () => now, monotonicMs: () => 0 },
+    moved: (counts) => moves.push(counts),
     failed: (error) => failures.push(error),
     store: {
       async add(batch) {
@@ -40,7 +42,7 @@ function scene({ everyMs = 10_000 } = {}) {
     }
     return sums;
   };
-  return { counter, store, totals, failures, kept, setNow: (text: string) => void (now = new Date(text)) };
+  return { counter, store, totals, failures, moves, kept, setNow: (text: string) => void (now = new Date(text)) };
 }
 
 describe('the counter of requests', () => {
@@ -94,6 +96,28 @@ describe('the counter of requests', () => {
     await counter.flush();
     expect(totals()).toEqual({ '2026-11-23 /chat/completions': [1, 1] });
     expect([...kept.keys()]).toEqual([1, 2]);
+  });
+
+  it('reports once a second what was counted since, and nothing without a count', async () => {
+    vi.useFakeTimers();
+    try {
+      const { counter, moves } = scene();
+      counter.start();
+      counter.count(CHAT, 200);
+      counter.count(CHAT, 500);
+      await vi.advanceTimersByTimeAsync(3_000);
+      counter.count(EMBEDDINGS, 200);
+      await vi.advanceTimersByTimeAsync(1_000);
+      counter.stop();
+      counter.count(CHAT, 200);
+      await vi.advanceTimersByTimeAsync(3_000);
+      expect(moves).toEqual([
+        [{ category: 'llm', route: '/chat/completions', succeeded: 1, failed: 1 }],
+        [{ category: 'llm', route: '/embeddings', succeeded: 1, failed: 0 }],
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('flushes one after another', async () => {

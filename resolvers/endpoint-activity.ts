@@ -1,0 +1,63 @@
+import { routeOfCallType } from '../src/domain/inference/call-route.ts';
+import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
+import { assertReportDays, dayText, usualPeriod } from '../src/domain/spend/report-dates.ts';
+import type { SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { spendReader } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SpendPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { visibleFilter } from './spend.ts';
+
+/** Most groups of a report: call types of every day. */
+const MOST_GROUPS = 10_000;
+
+/** Calls of one endpoint. */
+export interface EndpointActivity {
+  /** Path without a version, e.g. `/chat/completions`. */
+  readonly endpoint: string;
+  readonly sums: SpendSums;
+  readonly lastSeen: Date | null;
+  readonly days: readonly EndpointDay[];
+}
+
+export interface EndpointDay {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly sums: SpendSums;
+}
+
+/**
+ * Calls by endpoint and day, those of the most calls first: administrators of all calls, users of their own. Days are
+ * `YYYY-MM-DD`; null is the default of the last 30 days. Throws InvalidInput for no days, or for more than 366.
+ */
+export const readEndpointActivity = operation({
+  name: 'readEndpointActivity',
+  access: spendReader,
+  async run(
+    scope: Scope<SpendPlatform>,
+    { start, end }: { readonly start: string | null; readonly end: string | null },
+  ): Promise<readonly EndpointActivity[]> {
+    const { stores, records, clock } = scope.platform;
+    const now = clock.now();
+    const usual = usualPeriod(now);
+    const period = assertReportDays(start ?? dayText(usual.from.getTime()), end ?? dayText(now.getTime()));
+    const filter = await visibleFilter(scope, { ...period, any: {} });
+    await records.readable();
+    const bucket = { ms: DAY_MS, offsetMs: 0 };
+    const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MOST_GROUPS });
+    return [...Map.groupBy(groups, ({ of }) => routeOfCallType(of.callType ?? ''))]
+      .map(([endpoint, own]) => ({ endpoint, sums: sumOf(own), lastSeen: lastOf(own), days: daysOf(own) }))
+      .toSorted((left, right) => right.sums.calls - left.sums.calls || (left.endpoint < right.endpoint ? -1 : 1));
+  },
+});
+
+function lastOf(groups: readonly SpendGroup[]): Date | null {
+  const times = groups.flatMap(({ lastMs }) => lastMs ?? []);
+  return times.length === 0 ? null : new Date(Math.max(...times));
+}
+
+/** The oldest day first. */
+const daysOf = (groups: readonly SpendGroup[]): readonly EndpointDay[] =>
+  [...Map.groupBy(groups, ({ startMs }) => startMs ?? 0)]
+    .toSorted(([left], [right]) => left - right)
+    .map(([startMs, own]) => ({ day: dayText(startMs), sums: sumOf(own) }));

@@ -1,0 +1,77 @@
+import { type EndpointActivity, type EndpointDay, readEndpointActivity } from '../resolvers/endpoint-activity.ts';
+import { usdText } from '../src/domain/money.ts';
+import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
+import { builder } from './builder.ts';
+
+const USUAL_DAYS = 30;
+const ENDPOINTS = 10;
+
+const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({
+  description:
+    'Sums over calls that the gateway accounted for. Requests that were refused before a model was called are not among them.',
+  fields: (t) => ({
+    succeeded: t.field({
+      type: 'BigInt',
+      description: 'Calls that were answered completely.',
+      resolve: ({ calls, failures }) => calls - failures,
+    }),
+    failed: t.expose('failures', { type: 'BigInt', description: 'Calls that failed.' }),
+    inputTokens: t.expose('inputTokens', { type: 'BigInt', description: 'All input tokens, cached ones included.' }),
+    outputTokens: t.expose('outputTokens', { type: 'BigInt', description: 'All output tokens, reasoning included.' }),
+    cacheReadTokens: t.expose('cacheReadTokens', { type: 'BigInt', description: 'Input tokens read from a cache.' }),
+    cacheWriteTokens: t.expose('cacheWriteTokens', {
+      type: 'BigInt',
+      description: 'Input tokens written to a cache.',
+    }),
+    costUsd: t.field({
+      type: 'Decimal',
+      description: 'Cost in USD, exact. Calls without a known price count as zero.',
+      resolve: ({ cost }) => usdText(cost),
+    }),
+  }),
+});
+
+const DayType = builder.objectRef<EndpointDay>('EndpointActivityDay').implement({
+  description: 'Calls of one endpoint on one day.',
+  fields: (t) => ({
+    date: t.exposeString('day', { description: 'UTC day of the start, `YYYY-MM-DD`.' }),
+    sums: t.field({ type: SumsType, description: 'Sums of the day.', resolve: ({ sums }) => sums }),
+  }),
+});
+
+const EndpointActivityType = builder.objectRef<EndpointActivity>('EndpointActivity').implement({
+  description: 'Calls of one endpoint.',
+  fields: (t) => ({
+    endpoint: t.exposeString('endpoint', { description: 'Path without a version, e.g. `/chat/completions`.' }),
+    sums: t.field({ type: SumsType, description: 'Sums of the period.', resolve: ({ sums }) => sums }),
+    lastSeenAt: t.expose('lastSeen', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the last call of the period ended. Null without calls.',
+    }),
+    series: t.field({
+      type: [DayType],
+      complexity: { field: 1, multiplier: USUAL_DAYS },
+      description: 'By day, the oldest first. Days without calls are left out.',
+      resolve: ({ days }) => days,
+    }),
+  }),
+});
+
+builder.queryField('endpointActivity', (t) =>
+  t.field({
+    type: [EndpointActivityType],
+    nullable: true,
+    complexity: { field: 1, multiplier: ENDPOINTS },
+    description:
+      'Tokens, spend, successes and failures by endpoint, those of the most calls first. Administrators see all calls, keys of a user the calls of that user.',
+    args: {
+      startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
+      endDate: t.arg.string({
+        description: 'Last UTC day, included. Today when absent. A period has at most 366 days.',
+      }),
+    },
+    resolve: (_root, { startDate, endDate }, { scope }) =>
+      readEndpointActivity(scope, { start: startDate ?? null, end: endDate ?? null }),
+  }),
+);

@@ -1,0 +1,130 @@
+import {
+  type ActivityUpdate,
+  type GatewayActivity,
+  getGatewayActivity,
+  watchGatewayActivity,
+} from '../resolvers/gateway-activity.ts';
+import type { ActivityGroup } from '../src/domain/gateway-activity/gateway-activity.ts';
+import { builder } from './builder.ts';
+
+/** About how many routes are counted on one day. */
+const ROUTES = 20;
+const USUAL_DAYS = 30;
+
+const CategoryType = builder.enumType('ActivityCategory', {
+  description: 'Kind of inbound call.',
+  values: {
+    LLM: { value: 'llm', description: 'A model call, also one that passes through to a provider.' },
+    MCP: { value: 'mcp', description: 'A call of a tool server.' },
+    A2A: { value: 'a2a', description: 'A message to an agent.' },
+  } as const,
+});
+
+const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement({
+  description: 'Numbers of answered requests with the same values.',
+  fields: (t) => ({
+    date: t.string({
+      nullable: true,
+      description: 'UTC day of the end of the answer, `YYYY-MM-DD`. Null in lists that are not by day.',
+      resolve: ({ of }) => of.day,
+    }),
+    category: t.field({
+      type: CategoryType,
+      nullable: true,
+      description: 'Kind of call. Null in lists that are not by category.',
+      resolve: ({ of }) => of.category,
+    }),
+    route: t.string({
+      nullable: true,
+      description: 'Normalized path, e.g. `/chat/completions`. Null in lists that are not by route.',
+      resolve: ({ of }) => of.route,
+    }),
+    succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
+    failed: t.expose('failed', { type: 'BigInt', description: 'Every other status, and no answer at all.' }),
+  }),
+});
+
+const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
+  description:
+    'Numbers of inbound LLM, MCP and A2A requests that were answered, counted once each at the edge, whatever retries and fallbacks do. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says.',
+  fields: (t) => ({
+    startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
+    endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
+    succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
+    failed: t.expose('failed', { type: 'BigInt', description: 'Every other status, and no answer at all.' }),
+    byDate: t.field({
+      type: [CountsType],
+      complexity: { field: 1, multiplier: USUAL_DAYS },
+      description: 'By day, the oldest first. Days without requests are left out.',
+      resolve: ({ byDate }) => byDate,
+    }),
+    byCategory: t.field({
+      type: [CountsType],
+      complexity: { field: 1, multiplier: 3 },
+      description: 'By category.',
+      resolve: ({ byCategory }) => byCategory,
+    }),
+    byRoute: t.field({
+      type: [CountsType],
+      complexity: { field: 1, multiplier: ROUTES },
+      description: 'By category and route, those of the most successes first.',
+      resolve: ({ byRoute }) => byRoute,
+    }),
+    series: t.field({
+      type: [CountsType],
+      complexity: { field: 1, multiplier: USUAL_DAYS },
+      description: 'By day, category and route, the oldest first.',
+      resolve: ({ series }) => series,
+    }),
+  }),
+});
+
+builder.queryField('gatewayActivity', (t) =>
+  t.field({
+    type: GatewayActivityType,
+    nullable: true,
+    description: 'Numbers of answered requests, for proxy administrators.',
+    args: {
+      startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
+      endDate: t.arg.string({
+        description: 'Last UTC day, included. Today when absent. A period has at most 366 days.',
+      }),
+      categories: t.arg({ type: [CategoryType], description: 'Only these categories. All when absent.' }),
+      routes: t.arg.stringList({ description: 'Only these routes. All when absent.' }),
+    },
+    resolve: (_root, { startDate, endDate, categories, routes }, { scope }) =>
+      getGatewayActivity(scope, {
+        start: startDate ?? null,
+        end: endDate ?? null,
+        ...(categories ? { categories } : {}),
+        ...(routes ? { routes } : {}),
+      }),
+  }),
+);
+
+const UpdateType = builder.objectRef<ActivityUpdate>('GatewayActivityUpdate').implement({
+  description: 'Requests that one process answered since its last update.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When they were counted together.' }),
+    counts: t.field({
+      type: [CountsType],
+      complexity: { field: 1, multiplier: ROUTES },
+      description: 'By category and route.',
+      resolve: ({ counts }) =>
+        counts.map(({ category, route, succeeded, failed }) => ({ of: { category, route }, succeeded, failed })),
+    }),
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
+    }),
+  }),
+});
+
+builder.subscriptionField('activity', (t) =>
+  t.field({
+    type: UpdateType,
+    description:
+      'Requests as this process answers them, at most once a second, for proxy administrators. Without requests there is no update.',
+    subscribe: (_root, _args, { scope }) => watchGatewayActivity(scope, undefined),
+    resolve: (update) => update,
+  }),
+);

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { ActivityDocument, EndpointActivityDocument, GatewayActivityDocument } from './generated/graphql.ts';
+import { overYoga } from './subscribers.ts';
+
+interface Answer {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+let app: TestApp;
+let userKey = '';
+let plainKey = '';
+const today = (): string => new Date().toISOString().slice(0, 10);
+const monthAgo = (): string => new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
+
+async function graph(query: { toString(): string }, variables: object = {}, key = app.adminKey): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await app.call('POST', '/graphql', { query: query.toString(), variables }, headers);
+  return (await answer.json()) as Answer;
+}
+
+async function chat(key: string, model = 'demo'): Promise<void> {
+  const body = { model, messages: [{ role: 'user', content: 'hi' }] };
+  const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  await answer.arrayBuffer();
+}
+
+beforeAll(async () => {
+  app = await startApp({ config: { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } } });
+  const made = async (body: object): Promise<string> =>
+    ((await (await app.call('POST', '/key/generate', body)).json()) as { readonly key: string }).key;
+  userKey = await made({ user_id: 'user-1' });
+  plainKey = await made({});
+  await chat(userKey);
+  await chat(plainKey);
+  await chat(plainKey, 'nope');
+  await (await app.call('POST', '/mcp', {})).arrayBuffer();
+  await vi.waitFor(
+    async () => {
+      const { data } = await graph(GatewayActivityDocument);
+      const { succeeded, failed } = data['gatewayActivity'] as { readonly succeeded: number; readonly failed: number };
+      if (succeeded + failed !== 4) throw new Error('The counts are not committed.');
+    },
+    { timeout: 5_000 },
+  );
+});
+afterAll(() => app.stop());
+
+describe('gatewayActivity', () => {
+  const chats = { category: 'LLM', route: '/chat/completions', succeeded: 2, failed: 1 };
+  const tools = { category: 'MCP', route: '/mcp', succeeded: 0, failed: 1 };
+
+  it('tells requests by date, category and route', async () => {
+    const { data, errors } = await graph(GatewayActivityDocument);
+    expect(errors).toBeUndefined();
+    const date = today();
+    expect(data['gatewayActivity']).toEqual({
+      startDate: monthAgo(),
+      endDate: date,
+      succeeded: 2,
+      failed: 2,
+      byDate: [{ date, category: null, succeeded: 2, failed: 2 }],
+      byCategory: [
+        { category: 'LLM', succeeded: 2, failed: 1 },
+        { category: 'MCP', succeeded: 0, failed: 1 },
+      ],
+      byRoute: [
+        { date: null, ...chats },
+        { date: null, ...tools },
+      ],
+      series: [
+        { date, ...chats },
+        { date, ...tools },
+      ],
+    });
+  });
+
+  it('tells some categories and routes only', async () => {
+    const { data } = await graph(GatewayActivityDocument, { categories: ['MCP', 'A2A'] });
+    expect(data['gatewayActivity']).toMatchObject({ succeeded: 0, failed: 1, series: [{ date: today(), ...tools }] });
+    const { data: routed } = await graph(GatewayActivityDocument, { routes: ['/chat/completions'] });
+    expect(routed['gatewayActivity']).toMatchObject({ succeeded: 2, failed: 1 });
+  });
+
+  it.each([
+    ['zzz', '2026-01-01', 'Invalid date'],
+    ['2026-01-02', '2026-01-01', 'after the last one'],
+    ['2026-01-01', '2027-01-02', 'at most 366 days'],
+  ])('refuses the period from %s to %s', async (startDate, endDate, message) => {
+    for (const query of [GatewayActivityDocument, EndpointActivityDocument]) {
+      const { errors } = await graph(query, { startDate, endDate });
+      expect(errors?.[0]).toMatchObject({
+        message: expect.stringContaining(message),
+        extensions: { code: 'INVALID_INPUT' },
+      });
+    }
+  });
+
+  it('takes a period of 366 days', async () => {
+    const { errors } = await graph(GatewayActivityDocument, { startDate: '2026-01-01', endDate: '2027-01-01' });
+    expect(errors).toBeUndefined();
+  });
+
+  it('is for administrators', async () => {
+    const { data, errors } = await graph(GatewayActivityDocument, {}, userKey);
+    expect([data, errors?.[0]?.extensions.code]).toEqual([{ gatewayActivity: null }, 'FORBIDDEN']);
+  });
+});
+
+describe('endpointActivity', () => {
+  it('tells tokens, spend and results by endpoint and day', async () => {
+    const { data, errors } = await graph(EndpointActivityDocument);
+    expect(errors).toBeUndefined();
+    const [chats, ...others] = data['endpointActivity'] as readonly Readonly<Record<string, unknown>>[];
+    expect(others).toEqual([]);
+    const sums = chats?.['sums'] as Readonly<Record<string, unknown>>;
+    expect(sums).toMatchObject({ succeeded: 2, cacheReadTokens: 0, costUsd: '0' });
+    expect(Number(sums['inputTokens'])).toBeGreaterThan(0);
+    expect(chats).toMatchObject({ endpoint: '/chat/completions', series: [{ date: today(), sums }] });
+    expect(Date.now() - Date.parse(String(chats?.['lastSeenAt']))).toBeLessThan(60_000);
+  });
+
+  it('shows users their own calls, and refuses keys without a user', async () => {
+    const { data } = await graph(EndpointActivityDocument, {}, userKey);
+    expect(data['endpointActivity']).toMatchObject([
+      { endpoint: '/chat/completions', sums: { succeeded: 1, failed: 0 } },
+    ]);
+    const { errors } = await graph(EndpointActivityDocument, {}, plainKey);
+    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+});
+
+describe('activity', () => {
+  it('ticks as requests are answered', async () => {
+    const follower = overYoga(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
+    try {
+      const added = async (): Promise<void> => {
+        await chat(plainKey);
+        if (follower.received.length === 0) throw new Error('No update yet.');
+      };
+      await vi.waitFor(added, { timeout: 10_000, interval: 200 });
+      const [first] = follower.received as readonly { readonly data: { readonly activity: object } }[];
+      expect(first?.data.activity).toMatchObject({
+        droppedUpdates: 0,
+        counts: [{ date: null, category: 'LLM', route: '/chat/completions', failed: 0 }],
+      });
+    } finally {
+      await follower.leave();
+    }
+  });
+
+  it('is for administrators', async () => {
+    const refused = overYoga(`${app.url}/graphql`, ActivityDocument, {}, userKey);
+    await refused.ended;
+    expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');
+  });
+});
