@@ -46,7 +46,7 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Numbers of inbound LLM, MCP and A2A requests that were answered, counted once each at the edge, whatever retries and fallbacks do. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says.',
+    'Numbers of inbound LLM, MCP and A2A requests that were answered, counted once each at the edge, whatever retries and fallbacks do. Counts are stored every 10 seconds, or as `proxy_batch_write_at` says. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
