@@ -4,6 +4,7 @@ import { usdNumber } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
 import { ACTIVITY_READING, ACTIVITY_ROUTES, type ActivityRoute, answersOf, parseEntity } from './daily-activity.ts';
+import { type Cell, csvOf } from './http/csv.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
 
@@ -35,13 +36,11 @@ const parseExport = (search: string, facts: ActivityRoute): ActivityExportQuery 
   ...parseEntity(search, facts),
 });
 
-type Cell = string | number | null;
-
 function rowOf(
   group: SpendGroup,
   { entity, by, offsetMs }: ActivityExportQuery,
   { keys, emails, aliases }: ActivityExport['names'],
-): Readonly<Record<string, Cell>> {
+): Readonly<Record<(typeof COLUMNS)[number], Cell>> {
   const { of } = group;
   const id = of[entity] ?? '';
   const key = by === 'key' ? keys.get(of.key ?? '') : undefined;
@@ -89,16 +88,6 @@ const COLUMNS = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** Begin of a text that a spreadsheet would take for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-
-function cellText(cell: Cell | undefined): string {
-  if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number') return Number.isInteger(cell) ? String(cell) : cell.toString();
-  const text = FORMULA.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** By day, the oldest first, then by entity and the further field. */
 const orderOf = ({ startMs, of }: SpendGroup): string =>
   JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(of).map((value) => value ?? '')]);
@@ -110,8 +99,7 @@ function render({ groups, names }: ActivityExport, search: string, facts: Activi
     .map((group) => rowOf(group, asked, names));
   const headers = { 'cache-control': 'no-store' };
   if (chosen(search, 'format', FORMATS, 'csv') === 'json') return json(rows, headers);
-  const lines = [COLUMNS.join(','), ...rows.map((row) => COLUMNS.map((name) => cellText(row[name])).join(','))];
-  const bytes = Buffer.from(lines.map((line) => `${line}\r\n`).join(''));
+  const bytes = Buffer.from(csvOf(COLUMNS, rows));
   return { headers, body: { kind: 'bytes', bytes, contentType: 'text/csv; charset=utf-8' } };
 }
 

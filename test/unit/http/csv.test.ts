@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { type Cell, csvOf } from '../../../rest-shims/http/csv.ts';
+
+const cell = (value: Cell): string => csvOf(['a'], [{ a: value }]).slice('a\r\n'.length, -'\r\n'.length);
+
+it('has a line of columns, also without rows', () => {
+  expect(csvOf(['a', 'b'], [])).toBe('a,b\r\n');
+  expect(csvOf(['a', 'b'], [{ a: 'x', b: 1.5 }])).toBe('a,b\r\nx,1.5\r\n');
+});
+
+it.each([
+  [null, ''],
+  ['', ''],
+  [0, '0'],
+  [-2, '-2'],
+  ['a b', 'a b'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['two\nlines', '"two\nlines"'],
+  ['=1+1', "'=1+1"],
+  ['@x,y', `"'@x,y"`],
+  ['-x', "'-x"],
+])('writes %j as %s', (value, wanted) => {
+  expect(cell(value)).toBe(wanted);
+});
