@@ -1,0 +1,61 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const CHAT = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+
+interface Told {
+  readonly total_successful_requests: number;
+  readonly total_failed_requests: number;
+}
+
+describe.skipIf(engine === undefined || engine.missing !== null)('counts of two processes on one database', () => {
+  let scratch: ScratchDatabase;
+  let apps: readonly TestApp[] = [];
+
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no PostgreSQL among the engines.');
+    scratch = await engine.create();
+    const config = { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } };
+    const open = (): Promise<TestApp> =>
+      startApp({
+        config,
+        env: { DATABASE_URL: scratch.options.databaseUrl ?? '', LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '100' },
+      });
+    apps = [await open(), await open()];
+  }, 60_000);
+  afterAll(async () => {
+    for (const app of apps) await app.stop();
+    await scratch.remove();
+  });
+
+  async function totals(app: TestApp): Promise<readonly [number, number]> {
+    const told = (await (await app.call('GET', '/gateway/daily/activity')).json()) as Told;
+    return [told.total_successful_requests, told.total_failed_requests];
+  }
+
+  it('add up exactly, also when the table is locked for a while', async () => {
+    const wanted: [number, number] = [0, 0];
+    let isDone = false;
+    const loading = apps.map(async (app) => {
+      for (let n = 0; !isDone; n += 1) {
+        const answer = await app.call('POST', '/v1/chat/completions', n % 4 === 0 ? { ...CHAT, model: 'nope' } : CHAT);
+        await answer.arrayBuffer();
+        wanted[answer.ok ? 0 : 1] += 1;
+      }
+    });
+    await wait(500);
+    const em = (await scratch.openBare()).orm.em.fork();
+    await em.begin();
+    await em.execute('lock table gateway_activity in exclusive mode');
+    await wait(1_000);
+    await em.rollback();
+    await wait(300);
+    isDone = true;
+    await Promise.all(loading);
+    expect(Math.min(...wanted)).toBeGreaterThan(10);
+    for (const app of apps) await vi.waitFor(async () => expect(await totals(app)).toEqual(wanted), { timeout: 5_000 });
+  }, 30_000);
+});
