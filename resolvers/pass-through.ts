@@ -35,13 +35,13 @@ export interface EndpointCall {
 }
 
 /** Most bytes of a forwarded answer. */
-const ANSWER_LIMIT = 1024 * 1024 * 1024;
+export const ANSWER_LIMIT = 1024 * 1024 * 1024;
 
 /** Caller of entries without a key. Its calls count against no key. */
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
 
 /** The parts of a forwarded request that come from the caller's own. */
-const factsOf = ({ method, body, fields, callId, parent, labels, userAgent }: SentRequest) => ({
+export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent }: SentRequest) => ({
   method,
   body,
   fields,
@@ -52,7 +52,7 @@ const factsOf = ({ method, body, fields, callId, parent, labels, userAgent }: Se
 });
 
 /** The model that a body names. */
-const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
+export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
   typeof model === 'string' && model !== '' ? model : null;
 
 function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: number): Forwarded {

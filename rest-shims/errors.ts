@@ -135,7 +135,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
   if (surface === 'management' && isNoJson(error)) return MODEL_CALLS.INVALID_INPUT;
   // As on management routes: the reference answers a route for administrators with 401.
-  if (error instanceof Forbidden && error.right === 'admin_route') return MODEL_CALLS.UNAUTHENTICATED;
+  if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
+    return MODEL_CALLS.UNAUTHENTICATED;
   // A key without a user has no role that could be allowed.
   if (surface === 'management' && error instanceof Forbidden && error.right === 'proxy_admin')
     return STATUSES.management.UNAUTHENTICATED;
@@ -184,18 +185,22 @@ function valueOf(surface: Surface, status: number, error: DomainError | null): o
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
-  if (error instanceof Forbidden && error.right === 'route') return { detail: error.message };
+  if (error instanceof Forbidden && (error.right === 'route' || error.right === 'upstream_credential'))
+    return { detail: error.message };
   if (!hasEnvelope(surface, error))
     return { detail: surface === 'traces' ? readFailureOf(error) : detailOf(error, surface !== 'management') };
   const own = surface === 'management' && error !== null ? managementTypeAndParam(error) : null;
   return { error: { ...proxyError(status, error), ...own } };
 }
 
+/** Kinds of unknown objects whose failure is `detail`. */
+const PLAIN_NOT_FOUND: ReadonlySet<string> = new Set(['listed model', 'forwarded path']);
+
 /** Whether a failure is rendered in the OpenAI envelope, not as `detail`. */
 function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (error instanceof Unauthenticated) return true;
   if (surface === 'proxy')
-    return !(error instanceof MissingFormField || (error instanceof NotFound && error.kind === 'listed model'));
+    return !(error instanceof MissingFormField || (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind)));
   return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0 && !isNoJson(error));
 }
 

@@ -1,3 +1,4 @@
+import { orForwarded } from './forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
@@ -86,6 +87,6 @@ export const generateContentRoutes: readonly RouteRow[] = [
     keyParameter: 'key',
     answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
     bodyLimit: 'setting',
-    handle: generate,
+    handle: orForwarded(generate),
   },
 ];

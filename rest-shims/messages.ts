@@ -1,3 +1,4 @@
+import { orForwarded } from './forwarded-providers.ts';
 import { countTokens } from '../resolvers/inference.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { DomainError, NotFound } from '../src/domain/errors.ts';
@@ -79,7 +80,7 @@ export const messagesRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 413, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
-    handle: (request, scope) => callThrough(FORMAT, request, scope),
+    handle: orForwarded((request, scope) => callThrough(FORMAT, request, scope)),
   },
   route({
     name: 'messages.countTokens',

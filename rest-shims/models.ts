@@ -65,7 +65,7 @@ export const modelRoutes: readonly RouteRow[] = [
   route({
     name: 'models.list',
     method: 'GET',
-    paths: ['/v1/models', '/models', '/ide/models', '/cursor/models'],
+    paths: ['/v1/models', '/models', '/ide/models', '/cursor/models', '/cursor/v1/models'],
     surface: 'proxy',
     category: null,
     credential: 'required',

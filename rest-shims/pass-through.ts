@@ -26,7 +26,7 @@ const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
 const LABELLED = { ...MESSAGES, path: '/pass-through' } as const;
 
 /** Facts of all rows whose calls are forwarded. */
-const FORWARDED = {
+export const FORWARDED = {
   surface: 'proxy',
   category: null,
   bodyLimit: 'setting',
@@ -36,7 +36,7 @@ const FORWARDED = {
  * A request as it is forwarded. A JSON body must be valid; the member for the gateway is removed from it and all other
  * bytes stay as they were sent. Bodies of other types are not read. Throws InvalidInput.
  */
-function sentRequest(request: HttpRequest): SentRequest {
+export function sentRequest(request: HttpRequest): SentRequest {
   const { method, path, search, headers } = request;
   const type = headers['content-type'];
   const isJson = request.body.length > 0 && (type === undefined || JSON_TYPE.test(type));
@@ -57,7 +57,7 @@ function sentRequest(request: HttpRequest): SentRequest {
 }
 
 /** The answer of a target: its status, headers and bytes, and the headers of the gateway. */
-function relayedAnswer(call: Call, scope: Scope): HttpAnswer {
+export function relayedAnswer(call: Call, scope: Scope): HttpAnswer {
   const { status, headers } = call.exchange;
   const { 'content-type': contentType = 'application/octet-stream', ...relayed } = relayedHeaders(headers);
   const isEvents = /^\s*text\/event-stream/i.test(contentType);

@@ -9,6 +9,7 @@ import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
+import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
@@ -213,7 +214,9 @@ export interface ResponsePlatform {
 export interface PassThroughPlatform {
   readonly stores: Pick<Stores, 'teams'>;
   readonly passThrough: PassThroughEndpoints;
-  readonly gateway: ForwardGateway;
+  /** Accounts of providers whose own APIs are served below a prefix. */
+  readonly accounts: ProviderAccounts;
+  readonly gateway: ForwardGateway & Pick<Gateway, 'deployments'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }

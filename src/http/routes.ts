@@ -10,6 +10,7 @@ import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { decisionRoutes } from '../../rest-shims/decisions.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
+import { forwardedProviderRoutes } from '../../rest-shims/forwarded-providers.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
@@ -78,6 +79,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
   ...managementPageRoutes,
+  ...forwardedProviderRoutes,
   ...spendLogRoutes,
   ...spendReportRoutes,
   ...spendEstimateRoutes,

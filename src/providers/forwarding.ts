@@ -4,6 +4,7 @@ import { UpstreamFailed } from '../domain/errors.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../domain/http.ts';
 import { type Forwarded, type Forwarder, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
+import { withMembers } from '../wire/json/members.ts';
 import { type AnswerReader, readerOf } from './forwarded-usage.ts';
 
 /** Most redirects of one call that are followed. */
@@ -53,20 +54,28 @@ function redirectOf({ method }: Forwarded, url: string, { status, headers }: Ups
 }
 
 function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
-  const { method, url, credentials, body, timeoutSeconds, owner = '' } = request;
+  const { method, url, credentials, replaced: members, timeoutSeconds, owner = '' } = request;
   const replaced = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(([name]) => !replaced.has(name.toLowerCase())),
   );
   for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
+  const body = members === undefined ? request.body : withMembers(request.body, asTexts(members));
   const pieces = body.length === 0 ? NO_BODY : [body];
   return http.send(method, url, headers, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
+
+const asTexts = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 
 function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void): Exchange {
   const { status } = answer;
   const { endpoint } = request;
   const headers = withoutCredentials(request, answer.headers);
+  if (Number(headers['content-length'] ?? 0) > request.answerLimit) {
+    answer.body.cancel();
+    throw tooLarge(request);
+  }
   const isError = status >= 400;
   const reader = isError || endpoint === null ? null : readerOf({ ...request, endpoint }, headers);
   const bytes = boundedBytes(request, answer.body, { reader, end });

@@ -251,6 +251,7 @@ export async function openGraph(
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
+    accounts: { of: async () => null },
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },

@@ -175,7 +175,13 @@ function parsed(text: string): unknown {
 }
 
 const memberAt = (value: unknown, path: string): unknown =>
-  path.split('.').reduce<unknown>((inner, name) => (isObject(inner) ? inner[name] : undefined), value);
+  path
+    .split('.')
+    .reduce<unknown>(
+      (inner, name) =>
+        Array.isArray(inner) ? (inner[Number(name)] as unknown) : isObject(inner) ? inner[name] : undefined,
+      value,
+    );
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -12,7 +12,7 @@ export interface NamedModel {
 const isWildcard = (name: string): boolean => name.endsWith('*');
 
 /** Whether a public name, or a wildcard, matches a name. */
-const standsFor = (group: string, name: string): boolean =>
+export const standsFor = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
 /** Whether a key may call a public name or, for a wildcard, any name that it matches. */

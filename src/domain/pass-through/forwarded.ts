@@ -14,6 +14,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   /** Credential headers of the target. They replace others of the same name. */
   readonly credentials: Readonly<Record<string, Secret>>;
   readonly body: Uint8Array;
+  /** Members of a JSON body that are replaced. */
+  readonly replaced?: Readonly<Record<string, unknown>>;
   /** Seconds to wait for the head of the answer. The whole answer may take `LONGEST_ANSWER` times as long. */
   readonly timeoutSeconds: number;
   /** Most bytes of the answer. */

@@ -188,8 +188,11 @@ export class Connection implements Carrier, Watched {
   }
 }
 
+/** Methods whose requests have a length, also without a body. */
+const EXPECTS_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
 /** The Content-Length header; none without a body, unless the method requires one. */
 function lengthLine({ method, body }: Request): string {
   const length = body instanceof Uint8Array ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
-  return method === 'POST' || length > 0 ? `content-length: ${length}\r\n` : '';
+  return EXPECTS_BODY.has(method) || length > 0 ? `content-length: ${length}\r\n` : '';
 }

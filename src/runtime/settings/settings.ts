@@ -23,6 +23,7 @@ import { readModels } from './model-list.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readPassThrough } from './pass-through.ts';
+import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { readFile } from './read-file.ts';
 import { routingOf } from './routing.ts';
 import type { SettingValues } from './table.ts';
@@ -57,6 +58,8 @@ export interface Settings {
   readonly saltKey: Secret;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
+  /** Accounts of providers whose own APIs are served below a prefix. */
+  readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Serves the built-in `demo` model. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
@@ -167,6 +170,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
 
   const deployments = readModels(document, { dropParams: values.dropParams, env, fault });
   const endpoints = readPassThrough(document, { env, fault });
+  const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
   for (const deployment of deployments) {
@@ -188,6 +192,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
     config: declaredConfigOf(document, file, env),
     deployments,
+    providerAccounts,
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     otlpExport,
@@ -214,6 +219,7 @@ function settingsOf(
   | 'deployments'
   | 'deploymentReader'
   | 'passThrough'
+  | 'providerAccounts'
   | 'clickHouse'
   | 'otlpExport'
   | 'warnings'

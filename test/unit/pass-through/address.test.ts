@@ -47,10 +47,10 @@ const ABSOLUTE = [
   '%68ttp:%2f%2fevil.example',
 ];
 const CHARACTERS = [
-  ...['a\\b', '\\\\evil.example', 'a%5cb', 'a%00b', 'a%0d%0aHost:%20evil', 'a%0ab', 'a%09b', 'a b', 'a\tb', 'a\nb'],
-  ...['a#b', 'a?b', 'a\u00e4b', 'a\u2025b', 'a\uff0eb', '%', '%zz', 'a%2', '%c0%ae%c0%ae', '%e0%80%ae', '%ff', '%7f'],
-  ...['%2500', '%250d%250a', '%255c', '\u0000', 'a\u007fb', '%25252500'],
-];
+  ['a\\b', '\\\\evil.example', 'a%5cb', 'a%00b', 'a%0d%0aHost:%20evil', 'a%0ab', 'a%09b', 'a b', 'a\tb', 'a\nb'],
+  ['a#b', 'a?b', 'a\u00e4b', 'a\u2025b', 'a\uff0eb', '%', '%zz', 'a%2', '%c0%ae%c0%ae', '%e0%80%ae', '%ff', '%7f'],
+  ['%2500', '%250d%250a', '%255c', '\u0000', 'a\u007fb', '%25252500'],
+].flat();
 const SINGLE = ['.', './a', 'a/./b', 'a/.', '%2e', '%2e/a', 'a/%2e/b', '%252e', 'a/%252e/b', '.;a', '%2e;x'];
 
 const HOSTILE: readonly string[] = [
@@ -88,22 +88,28 @@ const HARMLESS = [
   "a!$&'()*+,=b",
 ];
 
+/** The address of a path, or that it is refused as invalid input. */
+function addressOf(path: string): string {
+  try {
+    const { origin, pathname } = addressBelow(TARGET, path);
+    return origin + pathname;
+  } catch (error) {
+    if (error instanceof InvalidInput) return 'refused';
+    throw error;
+  }
+}
+
 describe('addressBelow', () => {
   it('has a corpus of 200 different paths', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(200);
   });
 
   it.each([...new Set(HOSTILE)])('refuses %j, or keeps it below the target', (path) => {
-    let url: URL;
-    try {
-      url = addressBelow(TARGET, path);
-    } catch (error) {
-      expect(error).toBeInstanceOf(InvalidInput);
-      return;
-    }
-    // A path is never rewritten, and no decoding of it leaves the target.
-    expect([url.origin, url.pathname]).toEqual(['http://target.example:8080', `/base/path/${path}`]);
-    expect(decodeURIComponent(decodeURIComponent(path)).split(/[/\\]/)).not.toContain('..');
+    const kept = [`http://target.example:8080/base/path/${path}`, 'refused'];
+    expect(kept).toContain(addressOf(path));
+    // No decoding of a path that was kept leaves the target.
+    const decoded = addressOf(path) === 'refused' ? '' : decodeURIComponent(decodeURIComponent(path));
+    expect(decoded.split(/[/\\]/)).not.toContain('..');
   });
 
   it.each([...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))), ...EMPTY.slice(0, 9)])(

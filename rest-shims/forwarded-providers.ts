@@ -1,0 +1,85 @@
+import { callCodingAgents, callProvider, callUnconfigured } from '../resolvers/forwarded-providers.ts';
+import { CODING_AGENTS, FORWARDED_PROVIDERS, type ForwardedProvider } from '../src/domain/pass-through/providers.ts';
+import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { FORWARDED, relayedAnswer, sentRequest } from './pass-through.ts';
+
+type Scope = Parameters<RouteRow['handle']>[1];
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** First segment of a path, and the rest as it was sent. */
+function partsOf(path: string): { readonly prefix: string; readonly subpath: string } {
+  const slash = path.indexOf('/', 1);
+  return { prefix: path.slice(1, slash), subpath: path.slice(slash + 1) };
+}
+
+/** Everything below the prefixes of providers. */
+function pathsOf(providers: readonly ForwardedProvider[]): [string, ...string[]] {
+  const [first = '', ...others] = providers.flatMap(({ prefixes }) =>
+    prefixes.map((prefix) => `/${prefix}/{*subpath}`),
+  );
+  return [first, ...others];
+}
+
+const rowsOf = (
+  name: string,
+  providers: readonly ForwardedProvider[],
+  more: Pick<RouteRow, 'handle'> & Partial<Pick<RouteRow, 'keyParameter'>>,
+): readonly RouteRow[] =>
+  METHODS.map((method) => ({
+    ...FORWARDED,
+    ...more,
+    credential: 'required',
+    name: `${name}.${method.toLowerCase()}`,
+    method,
+    paths: pathsOf(providers),
+    answers: [200, 400, 401, 403],
+  }));
+
+const providerAt = (prefix: string): ForwardedProvider | undefined =>
+  FORWARDED_PROVIDERS.find(({ prefixes }) => prefixes.includes(prefix));
+
+async function forwardToProvider(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const { prefix, subpath } = partsOf(request.path);
+  const provider = providerAt(prefix);
+  if (provider === undefined) throw new TypeError(`No provider has the prefix ${prefix}.`);
+  return relayedAnswer(await callProvider(scope, { provider, subpath, sent: sentRequest(request) }), scope);
+}
+
+/**
+ * A handler of a row that also has a path below a provider's prefix. There, a request for a model that is not configured
+ * goes to the provider, where it has an account.
+ */
+export const orForwarded =
+  (handle: RouteRow['handle']): RouteRow['handle'] =>
+  async (request, scope) => {
+    const { prefix, subpath } = partsOf(request.path);
+    const provider = providerAt(prefix);
+    if (provider === undefined) return handle(request, scope);
+    const call = await callUnconfigured(scope, { provider, subpath, sent: sentRequest(request) });
+    return call === null ? handle(request, scope) : relayedAnswer(call, scope);
+  };
+
+async function forwardToAgents(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const { subpath } = partsOf(request.path);
+  return relayedAnswer(await callCodingAgents(scope, { subpath, sent: sentRequest(request) }), scope);
+}
+
+const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';
+
+/**
+ * The providers' own APIs, below a prefix each, and the coding agents' API. A row of the gateway below a prefix keeps its
+ * path. Clients of Gemini send their key as a parameter.
+ */
+export const forwardedProviderRoutes: readonly RouteRow[] = [
+  ...rowsOf(
+    'forwarded',
+    FORWARDED_PROVIDERS.filter((one) => !isGemini(one)),
+    { handle: forwardToProvider },
+  ),
+  ...rowsOf('forwardedGemini', FORWARDED_PROVIDERS.filter(isGemini), {
+    handle: forwardToProvider,
+    keyParameter: 'key',
+  }),
+  ...rowsOf('codingAgents', [CODING_AGENTS], { handle: forwardToAgents }),
+];

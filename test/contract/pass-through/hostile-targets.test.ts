@@ -1,0 +1,138 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+
+let app: TestApp;
+let target: FaultServer;
+let elsewhere: FaultServer;
+let key: string;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  elsewhere = await startFaultServer();
+  const headers = { Authorization: 'Bearer target-secret' };
+  app = await startApp({
+    config: {
+      general_settings: {
+        pass_through_endpoints: [
+          { path: '/target', target: `${target.url}/t`, include_subpath: true, headers },
+          { path: '/hasty', target: `${target.url}/t`, timeout: 0.2 },
+        ],
+      },
+    },
+  });
+  key = await newKey(app);
+});
+
+afterAll(async () => {
+  await app.stop();
+  await target.stop();
+  await elsewhere.stop();
+});
+
+const failure = (message: unknown, type: string, code: string) => ({ error: { message, type, param: null, code } });
+
+describe('a target that redirects', () => {
+  it.each(['http://other.example/', '//other.example/', 'HTTP_ELSEWHERE'])(
+    'to another origin (%s) is not followed: its credential stays',
+    async (to) => {
+      const location = to === 'HTTP_ELSEWHERE' ? `${elsewhere.url}/stolen` : to;
+      target.answer((response) => response.writeHead(302, { location }).end());
+      const response = await sendAs(app, key, { path: '/target' });
+      expect([response.status, response.headers.get('location')]).toEqual([302, location]);
+      expect(elsewhere.received).toEqual([]);
+    },
+  );
+
+  it('within its origin is followed for GET, without its own query of the caller', async () => {
+    const count = target.received.length;
+    target.answer((response, _socket, { path }) => {
+      if (path === '/after') response.end('there');
+      else response.writeHead(307, { location: '/after' }).end();
+    });
+    const response = await sendAs(app, key, { path: '/target?a=1' });
+    expect([response.status, await response.text()]).toEqual([200, 'there']);
+    const paths = target.received.slice(count).map(({ path, headers }) => [path, headers.authorization]);
+    expect(paths).toEqual([
+      ['/t?a=1', 'Bearer target-secret'],
+      ['/after', 'Bearer target-secret'],
+    ]);
+    expect((await sendAs(app, key, { method: 'POST', path: '/target' })).status).toBe(307);
+  });
+
+  it('for ever is followed three times', async () => {
+    const count = target.received.length;
+    target.answer((response) => response.writeHead(302, { location: '/t' }).end());
+    expect((await sendAs(app, key, { path: '/target' })).status).toBe(302);
+    expect(target.received.length - count).toBe(4);
+  });
+});
+
+describe('a target that', () => {
+  it('announces more than an answer may have is a failed call', async () => {
+    target.answer((response) => {
+      response.writeHead(200, { 'content-length': String(10 * 1024 ** 3) });
+      response.write('x');
+    });
+    expect(await answerOf(await sendAs(app, key, { path: '/target' }))).toEqual([
+      500,
+      failure('The answer has more than 1073741824 bytes.', 'internal_server_error', '500'),
+    ]);
+    await target.abandoned();
+  });
+
+  it('never ends is cut after six times its timeout, and recorded as failed', async () => {
+    const { traceId, headers } = aTrace();
+    target.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      const drip = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    const response = await sendAs(app, key, { path: '/hasty', headers });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow('terminated');
+    await target.abandoned();
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+  });
+
+  it('sends a compressed bomb is relayed as it is: nothing is inflated here', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    target.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
+    const response = await fetch(`${app.url}/target`, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect((await response.arrayBuffer()).byteLength).toBe(64 * 1024 * 1024);
+  });
+
+  it('repeats the credential of the call in a header does not show it', async () => {
+    target.answer((response, _socket, { headers }) =>
+      response.writeHead(200, { 'x-seen': headers.authorization ?? '' }).end('ok'),
+    );
+    const response = await sendAs(app, key, { path: '/target' });
+    expect(response.headers.get('x-seen')).toBe('<secret>');
+  });
+
+  it('closes the connection before its answer is one that failed', async () => {
+    target.answer((_response, socket) => socket.destroy());
+    expect((await sendAs(app, key, { path: '/target' })).status).toBe(500);
+  });
+
+  it('is left when the caller leaves', async () => {
+    target.answer((response) => {
+      response.writeHead(200);
+      response.write('begun');
+    });
+    const leaving = new AbortController();
+    const response = await fetch(`${app.url}/target`, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: leaving.signal,
+    });
+    expect(response.status).toBe(200);
+    leaving.abort();
+    await target.abandoned();
+    echoing(target);
+    expect((await sendAs(app, key, { path: '/target' })).status).toBe(200);
+  });
+});

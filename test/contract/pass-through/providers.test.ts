@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+let app: TestApp;
+let bare: TestApp;
+let target: FaultServer;
+let key: string;
+let limited: string;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  const base = (name: string): string => `${target.url}/${name}`;
+  const served = {
+    model_name: 'served',
+    litellm_params: { model: 'hosted_vllm/m1', api_base: base('own'), api_key: 'vk' },
+  };
+  app = await startApp({
+    env: {
+      CODEAGENT_API_BASE: base('agents'),
+      CODEAGENT_API_KEY: 'agent-key',
+      OPENAI_API_BASE: `${base('oa')}/v1`,
+      OPENAI_API_KEY: 'oa-key',
+      ANTHROPIC_API_BASE: base('an'),
+      ANTHROPIC_API_KEY: 'an-key',
+      GEMINI_API_BASE: base('gem'),
+      GEMINI_API_KEY: 'gm-key',
+      AZURE_API_BASE: base('az'),
+      AZURE_API_KEY: 'az-key',
+      OPENROUTER_API_BASE: `${base('or')}/api/v1`,
+      OPENROUTER_API_KEY: 'or-key',
+      LAYA_API_BASE: base('laya'),
+    },
+    config: { model_list: [served] },
+  });
+  bare = await startApp();
+  key = await newKey(app);
+  limited = await newKey(app, { models: ['served'] });
+});
+
+beforeEach(() => echoing(target));
+
+afterAll(async () => {
+  await app.stop();
+  await bare.stop();
+  await target.stop();
+});
+
+const seen = () => target.received.at(-1);
+
+/** One path of each group of rows, its path upstream, and its credential. */
+const GROUPS = [
+  [
+    'forwarded',
+    '/openai/v1/things/1',
+    '/oa/v1/things/1',
+    { authorization: 'Bearer oa-key' },
+    'openai',
+    'OPENAI_API_KEY',
+  ],
+  [
+    'forwardedGemini',
+    '/gemini/v1beta/files/1',
+    '/gem/v1beta/files/1',
+    { 'x-goog-api-key': 'gm-key' },
+    'gemini',
+    'GOOGLE_API_KEY',
+  ],
+  [
+    'codingAgents',
+    '/codeagent/v0/agents/bc_1',
+    '/agents/v0/agents/bc_1',
+    { authorization: `Basic ${btoa('agent-key:')}` },
+    'Cursor',
+    'CURSOR_API_KEY',
+  ],
+] as const;
+
+const ROWS = GROUPS.flatMap(([name, ...group]) =>
+  METHODS.map((method) => [`${name}.${method.toLowerCase()}`, method, ...group] as const),
+);
+
+describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, variable) => {
+  const send = (caller: string | null, body: BodyInit = '{}', to: string = path, on = app) =>
+    sendAs(on, caller, { method, path: to, headers: JSON_TYPE, ...(method === 'GET' ? {} : { body }) });
+
+  it('200: forwarded with the credential of the provider, never that of the caller', async () => {
+    const response = await send(key, '{"a":  1}', `${path}?x=1`);
+    expect([response.status, seen()?.method, seen()?.path]).toEqual([200, method, `${upstream}?x=1`]);
+    expect(seen()?.headers).toMatchObject(credential);
+    expect(JSON.stringify(seen())).not.toContain(key);
+    expect(seen()?.body).toBe(method === 'GET' ? '' : '{"a":  1}');
+  });
+
+  it('400: a path that would leave the base address, and a body that is no JSON', async () => {
+    const refused = {
+      message: 'The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.',
+      type: 'invalid_request_error',
+      param: null,
+      code: '400',
+    };
+    const count = target.received.length;
+    expect(await answerOf(await send(key, '{}', `${path}/..%2f..%2fadmin`))).toEqual([400, { error: refused }]);
+    expect(await answerOf(await send(key, '{}', `${path}//admin`))).toEqual([400, { error: refused }]);
+    const broken = await send(key, 'zzz');
+    expect(broken.status).toBe(method === 'GET' ? 200 : 400);
+    expect(target.received.length).toBe(method === 'GET' ? count + 1 : count);
+  });
+
+  it('401: no key, and no account of the provider', async () => {
+    expect((await send(null)).status).toBe(401);
+    expect(await answerOf(await send(bare.adminKey, '{}', path, bare))).toEqual([
+      401,
+      {
+        detail: `${provider} API key not found. Store a credential of the provider \`${provider.toLowerCase()}\` or set ${variable}.`,
+      },
+    ]);
+  });
+
+  it('403: a model that the key may not call', async () => {
+    const named = path.startsWith('/codeagent') ? '/codeagent/v0/agents' : `${path}/models/secret:count`;
+    const response = await send(limited, '{"model":"secret"}', named);
+    const isUnnamed = method === 'GET' && path.startsWith('/codeagent');
+    expect(response.status).toBe(isUnnamed ? 200 : 403);
+  });
+});
+
+it('codingAgents.get 403: a key that may call other routes only', async () => {
+  const elsewhere = await newKey(app, { allowed_routes: ['/key/info'] });
+  expect((await sendAs(app, elsewhere, { path: '/codeagent/v0/me' })).status).toBe(403);
+});
+
+describe('the coding agents', () => {
+  it.each([
+    ['POST', '/v0/agents', 'cursor:agent:create'],
+    ['GET', '/v0/agents', 'cursor:agent:list'],
+    ['GET', '/v0/agents/bc_1', 'cursor:agent:status'],
+    ['DELETE', '/v0/agents/bc_1', 'cursor:agent:delete'],
+    ['GET', '/v0/agents/bc_1/conversation', 'cursor:agent:conversation'],
+    ['POST', '/v0/agents/bc_1/followup', 'cursor:agent:followup'],
+    ['POST', '/v0/agents/bc_1/stop', 'cursor:agent:stop'],
+    ['GET', '/v0/me/', 'cursor:account:info'],
+    ['GET', '/v0/models', 'cursor:models:list'],
+    ['GET', '/v0/repositories', 'cursor:repositories:list'],
+    ['PUT', '/v0/agents/bc_1', 'cursor:put:/v0/agents/bc_1'],
+  ])('%s %s is recorded as %s, for nothing', async (method, path, name) => {
+    const { traceId, headers } = aTrace();
+    const response = await sendAs(app, key, { method, path: `/cursor${path}`, headers });
+    expect(response.headers.get('x-litellm-response-cost')).toBe('0');
+    await response.text();
+    expect(await left(app, traceId)).toMatchObject([
+      {
+        attributes: { 'gen_ai.operation.name': name, 'gen_ai.provider.name': 'cursor' },
+        spendRow: {
+          callType: 'pass_through_endpoint',
+          modelGroup: `cursor/${name}`,
+          model: `cursor/${name}`,
+          costUsd: '0',
+          status: 'SUCCESS',
+        },
+      },
+    ]);
+  });
+
+  it('relay errors and bytes that are no JSON', async () => {
+    target.answer((response) => {
+      response.writeHead(404, JSON_TYPE);
+      response.end('not json');
+    });
+    expect(await answerOf(await sendAs(app, key, { path: '/codeagent/v0/agents/nope' }))).toEqual([404, 'not json']);
+  });
+
+  it('leave the chat route and the list of models to the gateway', async () => {
+    for (const path of ['/cursor/models', '/cursor/v1/models']) {
+      const [status, models] = await answerOf(await sendAs(app, limited, { path }));
+      expect([status, models]).toMatchObject([200, { data: [{ id: 'served' }] }]);
+    }
+  });
+});
+
+describe('the providers', () => {
+  it('price the usage of a known format', async () => {
+    const { traceId, headers } = aTrace();
+    const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
+    const sent = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices, usage };
+    target.answer((response) => {
+      response.writeHead(200, JSON_TYPE);
+      response.end(JSON.stringify(sent));
+    });
+    const body = JSON.stringify({ model: 'gpt-4o', messages: [] });
+    const request = {
+      method: 'POST',
+      path: '/openai/v1/chat/completions',
+      body,
+      headers: { ...JSON_TYPE, ...headers },
+    };
+    expect(await answerOf(await sendAs(app, key, request))).toEqual([200, sent]);
+    const [span] = (await left(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
+    expect(span?.spendRow).toMatchObject({ usage: { inputTokens: 1000, outputTokens: 10 }, status: 'SUCCESS' });
+    expect(Number(span?.spendRow['costUsd'])).toBeGreaterThan(0);
+  });
+
+  it('price the usage of a stream', async () => {
+    const { traceId, headers } = aTrace();
+    const events = [
+      { type: 'message_start', message: { id: 'm', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } },
+      { type: 'message_stop' },
+    ];
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+    target.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(text);
+    });
+    const body = JSON.stringify({ model: 'claude-unlisted', max_tokens: 5, messages: [], stream: true });
+    const request = { method: 'POST', path: '/anthropic/v1/messages', body, headers: { ...JSON_TYPE, ...headers } };
+    const response = await sendAs(app, key, request);
+    expect(await response.text()).toBe(text);
+    expect(seen()?.headers).toMatchObject({ 'x-api-key': 'an-key' });
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { usage: { inputTokens: 5, outputTokens: 7 } } }]);
+  });
+
+  it.each([
+    ['/openrouter/v1/chat', '/or/api/v1/chat', { authorization: 'Bearer or-key' }],
+    ['/openrouter/alpha/decisions', '/or/api/alpha/decisions', { authorization: 'Bearer or-key' }],
+    ['/openai/things', '/oa/v1/things', { authorization: 'Bearer oa-key' }],
+    [
+      '/azure/openai/deployments/d/x?api-version=1',
+      '/az/openai/deployments/d/x?api-version=1',
+      { 'api-key': 'az-key' },
+    ],
+    ['/vllm/v1/models', '/own/v1/models', { authorization: 'Bearer vk' }],
+    ['/gemini/v1beta/x?key=KEY&alt=sse', '/gem/v1beta/x?alt=sse', { 'x-goog-api-key': 'gm-key' }],
+  ])('%s goes to %s', async (path, upstream, credential) => {
+    const isInQuery = path.includes('KEY');
+    await sendAs(app, isInQuery ? null : key, { path: path.replace('KEY', key) });
+    expect(seen()).toMatchObject({ path: upstream, headers: credential });
+  });
+
+  it('send headers of their own API on', async () => {
+    const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x', 'openai-organization': 'o' };
+    await sendAs(app, key, { path: '/anthropic/v1/organizations', headers });
+    const { 'openai-organization': foreign, ...sent } = seen()?.headers ?? {};
+    expect([sent, foreign]).toMatchObject([{ 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x' }, undefined]);
+  });
+
+  it('call a configured server by the upstream name of the model', async () => {
+    const body = '{"model": "served", "a":  1}';
+    await sendAs(app, limited, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
+    expect(seen()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });
+    const unknown = await sendAs(app, key, {
+      method: 'POST',
+      path: '/vllm/v1/x',
+      body: '{"model":"z"}',
+      headers: JSON_TYPE,
+    });
+    expect(unknown.status).toBe(400);
+  });
+
+  it('have one path and certain models where their API has', async () => {
+    const send = (path: string, body: object) =>
+      sendAs(app, key, { method: 'POST', path, body: JSON.stringify(body), headers: JSON_TYPE });
+    expect((await send('/laya/v1/systemone', { model: 'english' })).status).toBe(200);
+    expect(seen()?.path).toBe('/laya/v1/systemone');
+    expect((await send('/laya/v1/systemone', { model: 'x' })).status).toBe(400);
+    expect((await send('/laya/v1/systemone', { model: 'english', stream: true })).status).toBe(400);
+    expect(await answerOf(await send('/laya/v1/other', { model: 'english' }))).toEqual([404, { detail: 'Not Found' }]);
+  });
+});

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  type ReplayedAnswer,
+  shapeOf,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+/** Addresses of the recording. */
+const MODELS = '127.0.0.1:9912';
+const TARGETS = '127.0.0.1:9913';
+
+/** The variables of the recording, with the address of the second upstream. */
+const variablesOf = (base: string): Record<string, string> => ({
+  CURSOR_API_BASE: base,
+  TYPESAFE_API_BASE: `${base}/ts`,
+  TYPESAFE_API_KEY: 'ts-key',
+  LAYA_API_BASE: `${base}/laya`,
+  BESPOKE_API_BASE: `${base}/bespoke`,
+  BESPOKE_API_KEY: 'bk',
+  OPENROUTER_API_BASE: `${base}/api/v1`,
+  OPENROUTER_API_KEY: 'or-key',
+  ANTHROPIC_API_BASE: base,
+  ANTHROPIC_API_KEY: 'an-key',
+  OPENAI_API_BASE: `${base}/`,
+  OPENAI_API_KEY: 'oa-key',
+  GEMINI_API_BASE: `${base}/gem`,
+  GEMINI_API_KEY: 'gm-key',
+  COHERE_API_BASE: `${base}/coh`,
+  COHERE_API_KEY: 'co-key',
+  MISTRAL_API_BASE: `${base}/mis`,
+  MISTRAL_API_KEY: 'mi-key',
+  AZURE_API_BASE: `${base}/az`,
+  AZURE_API_KEY: 'az-key',
+  GIGACHAT_API_BASE: `${base}/giga`,
+});
+
+/** Cases of a noun that is not part of pass-through. */
+const OTHER_NOUNS = (one: RecordedCase): boolean => one.path.startsWith('/credentials');
+
+/** Cases that the reference answers with a 500 to bad input or a missing key of a provider. */
+const NOT_WORTH_COPYING = ({ status, name }: RecordedCase): boolean => status === 500 && name.startsWith('prefix');
+
+const isCompared = (one: RecordedCase): boolean =>
+  isTold(one) && one.method !== 'CONFIG' && !OTHER_NOUNS(one) && !NOT_WORTH_COPYING(one);
+
+/** Answers that differ on purpose. `docs/differences.md` has the reasons. */
+const CHOSEN: ReadonlySet<string> = new Set([
+  // Rows of another noun: our users have more members.
+  'setup user',
+  'setup viewer',
+  // The echo shows that no body is invented.
+  'plain DELETE',
+  'plain empty body',
+  'plain text',
+  'slow timeout',
+  'budget 3',
+  'budget 4 later',
+  'use native path',
+  'cursor bare',
+  'prefix anthropic models',
+  'prefix bedrock',
+  'prefix gemini bearer',
+  'prefix laya custom_body',
+  'prefix laya bad model',
+]);
+
+interface Comparison {
+  readonly index: number;
+  readonly name: string;
+  /** What differs; null where nothing does. */
+  readonly status: string | null;
+  readonly shape: string | null;
+  readonly text: string;
+}
+
+function comparisonOf(index: number, one: RecordedCase, { status, text }: ReplayedAnswer): Comparison {
+  const [expected, actual] = [new Set(shapeOf(one.response_body)), new Set(shapeOf(text))];
+  const missing = [...expected.difference(actual)];
+  const added = [...actual.difference(expected)];
+  return {
+    index,
+    name: one.name,
+    status: status === one.status ? null : `${one.status} -> ${status}`,
+    shape: missing.length + added.length === 0 ? null : `missing ${missing.join(' ')} added ${added.join(' ')}`,
+    text,
+  };
+}
+
+async function replayed(hosts: { readonly models: string; readonly targets: string }): Promise<readonly Comparison[]> {
+  const located = (text: string): string => text.replaceAll(MODELS, hosts.models).replaceAll(TARGETS, hosts.targets);
+  const cases = (JSON.parse(located(JSON.stringify(recordedCases('passthrough')))) as readonly RecordedCase[]).map(
+    (one, index) => ({ one, index }),
+  );
+  const config = parse(String(Reflect.get(cases[0]?.one ?? {}, 'config_text'))) as Record<string, unknown>;
+  const env = variablesOf(`http://${hosts.targets}`);
+  const start = (more: Record<string, string>, dataDir?: string): Promise<TestApp> =>
+    startApp({ config, env: { ...env, ...more }, ...(dataDir === undefined ? {} : { dataDir }) });
+  let app = await start({ CURSOR_API_KEY: 'cur-key' });
+  let replay = createReplay(app.url, app.adminKey);
+  let hasKey = true;
+  const comparisons: Comparison[] = [];
+  try {
+    for (const { one, index } of cases) {
+      if (hasKey && one.name.startsWith('nokey')) {
+        hasKey = false;
+        await app.stop({ keepData: true });
+        app = await start({}, app.dataDir);
+        replay = createReplay(app.url, app.adminKey);
+      }
+      if (one.method === 'CONFIG') continue;
+      if (typeof one.wait_before_s === 'number') await sleep(Math.min(one.wait_before_s, 1) * 1_000);
+      const answer = await replay.send(one);
+      if (isCompared(one)) comparisons.push(comparisonOf(index, one, answer));
+    }
+    return comparisons;
+  } finally {
+    await app.stop();
+  }
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-through', () => {
+  let all: readonly Comparison[] = [];
+  beforeAll(async () => {
+    const models = await startRecordedUpstream();
+    const targets = await startRecordedUpstream('decisions');
+    try {
+      all = await replayed({ models: new URL(models.base).host, targets: new URL(targets.base).host });
+    } finally {
+      await models.stop();
+      await targets.stop();
+    }
+  }, 180_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  });
+
+  it('have the same status in 95 of 100 cases', () => {
+    expect(all.length).toBeGreaterThan(140);
+    expect(all.filter(({ status }) => status === null).length / all.length).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('have the same shape in 90 of 100 cases', () => {
+    const alike = all.filter(({ status, shape }) => status === null && shape === null);
+    expect(alike.length / all.length).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('differ on purpose only', () => {
+    const different = all.filter(({ status, shape }) => status !== null || shape !== null);
+    expect(new Set(different.map(({ name }) => name))).toEqual(CHOSEN);
+  });
+});
+
+function report(compared: readonly Comparison[]): string {
+  const differing = compared.filter(({ status, shape }) => status !== null || shape !== null);
+  const lines = differing.map(
+    ({ index, name, status, shape, text }) =>
+      `#${index} ${name}: ${status ?? ''} ${shape ?? ''}\n    ${text.slice(0, 240)}`,
+  );
+  const statuses = compared.filter(({ status }) => status === null).length;
+  return [...lines, `statuses ${statuses}, shapes ${compared.length - differing.length} of ${compared.length}`].join(
+    '\n',
+  );
+}
