@@ -13,12 +13,10 @@ import {
 import { assertMayCall, modelBehind } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
-import { agentOperation } from '../src/domain/pass-through/agent-operation.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import {
   baseFor,
-  CODING_AGENTS,
   type ForwardedProvider,
   keyHeader,
   modelIn,
@@ -40,8 +38,6 @@ export interface ProviderCall {
   readonly sent: SentRequest;
 }
 
-/** Most bytes of an answer of the coding agents' API, which has no streams. */
-const AGENT_ANSWER_LIMIT = 16 * 1024 * 1024;
 /** Parameter that may carry the key of the gateway. */
 const KEY_PARAMETER = 'key';
 
@@ -82,8 +78,8 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
   if (odd !== undefined) throw new InvalidInput(`${odd} is not supported for ${name} requests`, [], { field: odd });
 }
 
-/** The address and the headers of a call. Throws InvalidInput for a path outside of the base address. */
-function targetOf({ provider, subpath, sent }: ProviderCall, { base, key }: ProviderAccount) {
+/** The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address. */
+export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key }: ProviderAccount) {
   const address = baseFor(base, subpath);
   const url = addressBelow(address, subpath);
   url.search = queryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
@@ -100,8 +96,9 @@ function targetOf({ provider, subpath, sent }: ProviderCall, { base, key }: Prov
   };
 }
 
-async function accountOf(
-  { platform }: Scope<PassThroughPlatform>,
+/** The account of a provider. Throws Forbidden where none is configured. */
+export async function accountOf(
+  { platform }: Scope<Pick<PassThroughPlatform, 'accounts'>>,
   provider: ForwardedProvider,
 ): Promise<ProviderAccount> {
   const account = await platform.accounts.of(provider);
@@ -171,35 +168,5 @@ export const callUnconfigured = operation({
       return null;
     if ((await platform.accounts.of(call.provider)) === null) return null;
     return await callProvider(scope, call);
-  },
-});
-
-/** Forwards a request to the coding agents' API. It costs nothing. Throws what the gateway's `forward` throws. */
-export const callCodingAgents = operation({
-  name: 'callCodingAgents',
-  access: anyKey,
-  async run(
-    scope: Scope<PassThroughPlatform>,
-    { subpath, sent }: Omit<ProviderCall, 'provider'>,
-  ): Promise<GatewayCall> {
-    const caller = callerOf(scope);
-    const model = modelOf(sent);
-    if (model !== null) assertMayCall(caller.key, model);
-    const provider = CODING_AGENTS;
-    const target = targetOf({ provider, subpath, sent }, await accountOf(scope, provider));
-    const name = agentOperation(sent.method, subpath);
-    const request: Forwarded = {
-      ...factsOf(sent),
-      ...target,
-      timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
-      answerLimit: AGENT_ANSWER_LIMIT,
-      operation: name,
-      model: `cursor/${name}`,
-      provider: provider.name,
-      deploymentId: '',
-      cost: ZERO_USD,
-      endpoint: null,
-    };
-    return scope.platform.gateway.forward(caller, request, scope.signal);
   },
 });

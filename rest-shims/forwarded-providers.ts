@@ -1,4 +1,5 @@
-import { callCodingAgents, callProvider, callUnconfigured } from '../resolvers/forwarded-providers.ts';
+import { callCodingAgents } from '../resolvers/coding-agents.ts';
+import { callProvider, callUnconfigured } from '../resolvers/forwarded-providers.ts';
 import { CODING_AGENTS, FORWARDED_PROVIDERS, type ForwardedProvider } from '../src/domain/pass-through/providers.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import { FORWARDED, relayedAnswer, sentRequest } from './pass-through.ts';
@@ -62,7 +63,8 @@ export const orForwarded =
 
 async function forwardToAgents(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { subpath } = partsOf(request.path);
-  return relayedAnswer(await callCodingAgents(scope, { subpath, sent: sentRequest(request) }), scope);
+  const { call, bytes } = await callCodingAgents(scope, { subpath, sent: sentRequest(request) });
+  return relayedAnswer(call, scope, bytes);
 }
 
 const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';

@@ -56,10 +56,12 @@ export function sentRequest(request: HttpRequest): SentRequest {
   };
 }
 
-/** The answer of a target: its status, headers and bytes, and the headers of the gateway. */
-export function relayedAnswer(call: Call, scope: Scope): HttpAnswer {
+/** The answer of a target: its status, headers and bytes, and the headers of the gateway. `bytes` are those read already. */
+export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null = null): HttpAnswer {
   const { status, headers } = call.exchange;
   const { 'content-type': contentType = 'application/octet-stream', ...relayed } = relayedHeaders(headers);
+  if (bytes !== null)
+    return { status, headers: relayed, head: headOf(call, scope), body: { kind: 'bytes', bytes, contentType } };
   const isEvents = /^\s*text\/event-stream/i.test(contentType);
   return {
     status,

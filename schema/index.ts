@@ -21,6 +21,7 @@ import './trace-removal.ts';
 import './annotations.ts';
 import './chat.ts';
 import './checkout.ts';
+import './coding-agents.ts';
 import './deployments.ts';
 import './keys.ts';
 import './key-changes.ts';

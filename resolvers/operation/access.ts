@@ -295,6 +295,24 @@ export const objectWriter: Access = {
   },
 };
 
+/** Every credential; agents are filtered by the visibility of their owners. */
+export const codingAgentReader: Access = {
+  name: 'codingAgentReader',
+  description: 'Every key, for the coding agents it may see: admins all, team keys their team, other keys their own.',
+  check(caller) {
+    known(caller);
+  },
+};
+
+/** Every credential that is not read-only. */
+export const codingAgentWriter: Access = {
+  name: 'codingAgentWriter',
+  description: 'Every key that is not read-only, for the coding agents it may see.',
+  check(caller) {
+    if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot change coding agents.', 'internal_user');
+  },
+};
+
 /** Background work only: no credential has this right, an administrator's neither. */
 export const system: Access = {
   name: 'system',

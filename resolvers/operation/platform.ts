@@ -221,6 +221,15 @@ export interface PassThroughPlatform {
   readonly ids: Ids;
 }
 
+/** Coding agents that were launched through the gateway. */
+export interface CodingAgentPlatform {
+  readonly stores: Pick<Stores, 'codingAgents'>;
+  readonly passThrough: Pick<PassThroughEndpoints, 'timeoutSeconds'>;
+  readonly accounts: ProviderAccounts;
+  readonly gateway: ForwardGateway;
+  readonly clock: Clock;
+}
+
 /** Records of calls on their way to the store. */
 export interface RecordState {
   /** Number of calls whose records are not committed yet. */

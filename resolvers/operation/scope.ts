@@ -14,6 +14,7 @@ import type {
   ActivityPlatform,
   CatalogPlatform,
   CheckoutPlatform,
+  CodingAgentPlatform,
   DecisionPlatform,
   DeploymentPlatform,
   FreeTierPlatform,
@@ -41,6 +42,7 @@ export interface Platform
     ActivityPlatform,
     CatalogPlatform,
     CheckoutPlatform,
+    CodingAgentPlatform,
     DecisionPlatform,
     DeploymentPlatform,
     FreeTierPlatform,
@@ -59,6 +61,7 @@ export interface Platform
     StoredDeploymentPlatform,
     TracePlatform {
   readonly stores: Stores;
+  readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
   readonly keyRing: Pick<KeyRing, 'identify' | 'current' | 'forget' | 'refresh'>;

@@ -6,6 +6,7 @@ import type { GatewayActivityStore } from '../../src/domain/gateway-activity/gat
 import type { CredentialStore } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
+import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
@@ -25,6 +26,7 @@ export interface Stores extends TenancyStores {
   readonly credentials: CredentialStore;
   readonly deployments: DeploymentStore;
   readonly fallbacks: FallbackStore;
+  readonly codingAgents: CodingAgentStore;
   readonly keys: KeyStore;
   readonly responses: Pick<SealedResponseStore, 'forget'>;
   readonly settings: SettingsStore;

@@ -4,6 +4,7 @@ import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FallbackStore } from '../domain/fallbacks/fallback.ts';
+import type { CodingAgentStore } from '../domain/coding-agents/coding-agent.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
@@ -32,6 +33,7 @@ export interface Stores extends TenancyStores {
   readonly credentials: SealedStore<SealedCredential>;
   readonly deployments: SealedStore<SealedDeployment>;
   readonly fallbacks: FallbackStore;
+  readonly codingAgents: CodingAgentStore;
   readonly freeTier: FreeTierStore;
   readonly gatewayActivity: GatewayActivityStore;
   readonly jobs: JobStore;

@@ -49,6 +49,7 @@ for (const engine of ENGINES)
         'catalog_release',
         'catalog_span',
         'checkout',
+        'coding_agent',
         'credential',
         'customer',
         'deployment',

@@ -35,9 +35,10 @@ export const noTenancy: TenancyStores = {
 
 const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
 
-/** Stores of a test that has no releases of the catalog, no responses and no annotations. */
+/** Stores of a test that has no releases of the catalog, no coding agents, responses and annotations. */
 export const OTHER_STORES = {
   annotations: NO_ROWS,
+  codingAgents: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },

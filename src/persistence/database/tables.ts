@@ -23,6 +23,7 @@ import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-obj
 import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
+import { CodingAgentEntity } from '../coding-agents/entities/coding-agent.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
 import { DeploymentEntity } from '../deployments/entities/deployment.ts';
 import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
@@ -102,6 +103,7 @@ export const ENTITIES = [
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,
+  CodingAgentEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */

@@ -1012,6 +1012,7 @@ export type NodeQuery = { node:
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
+    | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1034,6 +1035,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
+    | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1065,6 +1067,8 @@ type NodeFacts_CatalogSnapshot_Fragment = { __typename: 'CatalogSnapshot', id: s
 
 type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
+type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
+
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
@@ -1089,6 +1093,7 @@ export type NodeFactsFragment =
   | NodeFacts_CatalogEntry_Fragment
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
+  | NodeFacts_CodingAgent_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Provider_Fragment
@@ -1155,6 +1160,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CatalogEntry' }
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
+    | { __typename: 'CodingAgent' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Provider' }

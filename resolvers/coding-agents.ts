@@ -1,0 +1,284 @@
+import { collect } from '../src/domain/bytes.ts';
+import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
+import {
+  agentIn,
+  type AgentMessage,
+  type AgentState,
+  type CodingAgent,
+  messagesIn,
+  newAgent,
+} from '../src/domain/coding-agents/coding-agent.ts';
+import { Conflict, InvalidInput, NotFound, Unavailable, UpstreamFailed } from '../src/domain/errors.ts';
+import { assertMayCall } from '../src/domain/keys/virtual-key.ts';
+import { ZERO_USD } from '../src/domain/money.ts';
+import { agentOperation } from '../src/domain/pass-through/agent-operation.ts';
+import { CODING_AGENTS } from '../src/domain/pass-through/providers.ts';
+import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { accountOf, type ProviderCall, targetOf } from './forwarded-providers.ts';
+import { codingAgentReader, codingAgentWriter, anyKey } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { CodingAgentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { factsOf, modelOf, type SentRequest } from './pass-through.ts';
+
+type AgentScope = Scope<CodingAgentPlatform>;
+
+/** A request for the coding agents' API. */
+type AgentCall = Omit<ProviderCall, 'provider'>;
+
+/** An answer of the API. The bytes are null where they have not been read. */
+export interface AgentAnswer {
+  readonly call: GatewayCall;
+  readonly bytes: Uint8Array | null;
+}
+
+/** Most bytes of an answer of the API, which has no streams. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Most agents of a list. */
+const LIST_LIMIT = 1_000;
+const CREATED = 'cursor:agent:create';
+const DELETED = 'cursor:agent:delete';
+
+async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise<GatewayCall> {
+  const caller = callerOf(scope);
+  const model = modelOf(sent);
+  if (model !== null) assertMayCall(caller.key, model);
+  const target = targetOf({ provider: CODING_AGENTS, subpath, sent }, await accountOf(scope, CODING_AGENTS));
+  const name = agentOperation(sent.method, subpath);
+  return scope.platform.gateway.forward(
+    caller,
+    {
+      ...factsOf(sent),
+      ...target,
+      timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
+      answerLimit: ANSWER_LIMIT,
+      operation: name,
+      model: `cursor/${name}`,
+      provider: CODING_AGENTS.name,
+      deploymentId: '',
+      cost: ZERO_USD,
+      endpoint: null,
+    },
+    scope.signal,
+  );
+}
+
+async function bytesOf(call: GatewayCall): Promise<Uint8Array> {
+  const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  if (bytes === null) throw new Unavailable('The answer of the coding agents is too large.');
+  return bytes;
+}
+
+/** The JSON value of an answer; undefined for other bytes. */
+function valueOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stores who launched an agent. Throws Unavailable: the agent runs, but only administrators see it in the graph. */
+async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
+  const launched = agentIn(valueOf(bytes));
+  if (launched === null) return null;
+  const agent = newAgent(launched, ownerOf(callerOf(scope)), authored(scope));
+  try {
+    await scope.platform.stores.codingAgents.add(agent);
+  } catch (error) {
+    if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
+    throw error;
+  }
+  return agent;
+}
+
+/**
+ * Forwards a request to the coding agents' API, at no cost. A launch stores the owner of the agent, a deletion removes it.
+ * Throws what the gateway's `forward` throws.
+ */
+export const callCodingAgents = operation({
+  name: 'callCodingAgents',
+  access: anyKey,
+  async run(scope: AgentScope, asked: AgentCall): Promise<AgentAnswer> {
+    const call = await forward(scope, asked);
+    const name = agentOperation(asked.sent.method, asked.subpath);
+    if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
+    const bytes = await bytesOf(call);
+    if (name === CREATED) await register(scope, bytes);
+    else await forget(scope, asked.subpath.split('/')[2] ?? '');
+    return { call, bytes };
+  },
+});
+
+const forget = async ({ platform }: AgentScope, id: string): Promise<void> =>
+  void (await platform.stores.codingAgents.remove([id]));
+
+/** Calls the API and reads its answer. Throws NotFound for 404, InvalidInput for 400, and UpstreamFailed for other errors. */
+async function ask(
+  scope: AgentScope,
+  method: SentRequest['method'],
+  subpath: string,
+  body: Readonly<Record<string, unknown>> | null = null,
+): Promise<Uint8Array> {
+  const sent: SentRequest = {
+    method,
+    path: `/codeagent/${subpath}`,
+    search: '',
+    headers: body === null ? {} : { 'content-type': 'application/json' },
+    fields: body ?? {},
+    body: new TextEncoder().encode(body === null ? '' : JSON.stringify(body)),
+    callId: null,
+    parent: null,
+  };
+  const call = await forward(scope, { subpath, sent });
+  const bytes = await bytesOf(call);
+  const { status } = call.exchange;
+  if (status < 300) return bytes;
+  const message = messageOf(valueOf(bytes)) ?? `The coding agents answered with status ${status}.`;
+  if (status === 404) throw unknownAgent(subpath.split('/')[2] ?? '');
+  if (status === 400 || status === 422) throw new InvalidInput(message);
+  throw new UpstreamFailed(message, { provider: CODING_AGENTS.name, upstreamStatus: status });
+}
+
+function messageOf(answer: unknown): string | null {
+  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return null;
+  const { error } = answer;
+  if (typeof error === 'string') return error;
+  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : null;
+}
+
+const unknownAgent = (id: string): NotFound => new NotFound('coding agent', id);
+
+/** An agent that the caller may see, from the store. Throws NotFound. */
+async function ownAgent(scope: AgentScope, id: string): Promise<CodingAgent> {
+  const agent = await scope.platform.stores.codingAgents.find(id);
+  if (agent === null || !mayRead(visibilityOf(callerOf(scope)), agent)) throw unknownAgent(id);
+  return agent;
+}
+
+/** Path of an agent. Its id was stored, but may have characters that a path does not have. */
+const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
+
+/** Agents that the caller may see with their last known states, the latest first. */
+export const listCodingAgents = operation({
+  name: 'listCodingAgents',
+  access: codingAgentReader,
+  run: (scope: AgentScope): Promise<readonly CodingAgent[]> =>
+    scope.platform.stores.codingAgents.list({
+      filter: { visible: visibilityOf(callerOf(scope)) },
+      sort: 'created_at',
+      descending: true,
+      limit: LIST_LIMIT,
+      from: 0,
+    }),
+});
+
+/** An agent with its last known state; null when the caller may not see one. */
+export const findCodingAgent = operation({
+  name: 'findCodingAgent',
+  access: codingAgentReader,
+  async run(scope: AgentScope, id: string): Promise<CodingAgent | null> {
+    const agent = await scope.platform.stores.codingAgents.find(id);
+    return agent !== null && mayRead(visibilityOf(callerOf(scope)), agent) ? agent : null;
+  },
+});
+
+/** An agent with its state now, which is stored. Throws NotFound and UpstreamFailed. */
+export const checkCodingAgent = operation({
+  name: 'checkCodingAgent',
+  access: codingAgentReader,
+  async run(scope: AgentScope, id: string): Promise<CodingAgent> {
+    const agent = await ownAgent(scope, id);
+    const found = agentIn(valueOf(await ask(scope, 'GET', pathOf(id))));
+    return found === null ? agent : await updated(scope, agent, found.state);
+  },
+});
+
+async function updated(scope: AgentScope, agent: CodingAgent, state: AgentState): Promise<CodingAgent> {
+  const { now, by } = authored(scope);
+  const changed = await scope.platform.stores.codingAgents.change(agent.id, (row) => ({
+    ...row,
+    state,
+    updatedAt: now,
+    updatedBy: by,
+  }));
+  return changed?.after ?? agent;
+}
+
+/** The conversation of an agent. Throws NotFound and UpstreamFailed. */
+export const readConversation = operation({
+  name: 'readConversation',
+  access: codingAgentReader,
+  async run(scope: AgentScope, id: string): Promise<readonly AgentMessage[]> {
+    await ownAgent(scope, id);
+    return messagesIn(valueOf(await ask(scope, 'GET', pathOf(id, '/conversation'))));
+  },
+});
+
+/** A new agent. */
+export interface AgentDraft {
+  readonly prompt: string;
+  readonly repository: string;
+  readonly ref: string | null;
+  readonly model: string | null;
+  readonly branchName: string | null;
+  readonly autoCreatePr: boolean | null;
+}
+
+/** Launches an agent of the caller. Throws InvalidInput, UpstreamFailed and what the gateway's `forward` throws. */
+export const launchCodingAgent = operation({
+  name: 'launchCodingAgent',
+  access: codingAgentWriter,
+  async run(scope: AgentScope, draft: AgentDraft): Promise<CodingAgent> {
+    const { prompt, repository, ref, model, branchName, autoCreatePr } = draft;
+    const target = {
+      ...(branchName === null ? {} : { branchName }),
+      ...(autoCreatePr === null ? {} : { autoCreatePr }),
+    };
+    const bytes = await ask(scope, 'POST', 'v0/agents', {
+      prompt: { text: prompt },
+      source: { repository, ...(ref === null ? {} : { ref }) },
+      ...(Object.keys(target).length === 0 ? {} : { target }),
+      ...(model === null ? {} : { model }),
+    });
+    const agent = await register(scope, bytes);
+    if (agent !== null) return agent;
+    const message = 'The coding agents answered a launch without an agent.';
+    throw new UpstreamFailed(message, { provider: CODING_AGENTS.name, upstreamStatus: null });
+  },
+});
+
+/** Adds a prompt to an agent. Throws NotFound, InvalidInput and UpstreamFailed. */
+export const followUpCodingAgent = operation({
+  name: 'followUpCodingAgent',
+  access: codingAgentWriter,
+  async run(scope: AgentScope, { id, prompt }: { readonly id: string; readonly prompt: string }): Promise<CodingAgent> {
+    const agent = await ownAgent(scope, id);
+    await ask(scope, 'POST', pathOf(id, '/followup'), { prompt: { text: prompt } });
+    return agent;
+  },
+});
+
+/** Stops an agent. Throws NotFound, InvalidInput and UpstreamFailed. */
+export const stopCodingAgent = operation({
+  name: 'stopCodingAgent',
+  access: codingAgentWriter,
+  async run(scope: AgentScope, id: string): Promise<CodingAgent> {
+    const agent = await ownAgent(scope, id);
+    await ask(scope, 'POST', pathOf(id, '/stop'));
+    return agent;
+  },
+});
+
+/** Deletes an agent and forgets it; returns its last known state. Throws NotFound and UpstreamFailed. */
+export const deleteCodingAgent = operation({
+  name: 'deleteCodingAgent',
+  access: codingAgentWriter,
+  async run(scope: AgentScope, id: string): Promise<CodingAgent> {
+    const agent = await ownAgent(scope, id);
+    await ask(scope, 'DELETE', pathOf(id));
+    await forget(scope, id);
+    return agent;
+  },
+});

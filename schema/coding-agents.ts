@@ -1,0 +1,213 @@
+import {
+  checkCodingAgent,
+  deleteCodingAgent,
+  findCodingAgent,
+  followUpCodingAgent,
+  launchCodingAgent,
+  listCodingAgents,
+  readConversation,
+  stopCodingAgent,
+} from '../resolvers/coding-agents.ts';
+import type { AgentMessage, AgentState, CodingAgent } from '../src/domain/coding-agents/coding-agent.ts';
+import { InvalidInput, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
+import { usdText, ZERO_USD } from '../src/domain/money.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { CALL_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
+
+const AGENT_ID = 'The agent: global id or id of the provider.';
+const TYPE = 'CodingAgent';
+
+const AgentMessageType = builder.objectRef<AgentMessage>('CodingAgentMessage').implement({
+  description: 'One message of the conversation with a coding agent.',
+  fields: (t) => ({
+    messageId: t.exposeString('id', { description: 'Id of the provider.' }),
+    type: t.exposeString('type', { description: '`user_message` or `assistant_message`.' }),
+    text: t.exposeString('text', { description: 'Text of the message.' }),
+  }),
+});
+
+const SourceType = builder.objectRef<AgentState>('CodingAgentSource').implement({
+  description: 'What a coding agent works on.',
+  fields: (t) => ({
+    url: t.exposeString('repository', {
+      nullable: true,
+      description: 'Address of the source code. Null when unknown.',
+    }),
+    ref: t.exposeString('ref', {
+      nullable: true,
+      description: 'Branch, tag or commit that it began with. Null when unknown.',
+    }),
+  }),
+});
+
+const TargetType = builder.objectRef<AgentState>('CodingAgentTarget').implement({
+  description: 'Where the changes of a coding agent go.',
+  fields: (t) => ({
+    branchName: t.exposeString('branchName', {
+      nullable: true,
+      description: 'Branch of the changes. Null when unknown.',
+    }),
+    url: t.exposeString('url', {
+      nullable: true,
+      description: 'Page of the agent at the provider. Null when unknown.',
+    }),
+    autoCreatePr: t.exposeBoolean('autoCreatePr', {
+      nullable: true,
+      description: 'Whether it opens a pull request when it has finished. Null when unknown.',
+    }),
+  }),
+});
+
+const CodingAgentType = builder.objectRef<CodingAgent>(TYPE);
+
+builder.node(CodingAgentType, {
+  description:
+    'A cloud coding agent that was launched through the gateway, with its last known state. `codingAgent` reads the state again.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findCodingAgent(scope, id)),
+  fields: (t) => ({
+    agentId: t.exposeID('id', { description: 'Id of the provider.' }),
+    name: t.string({
+      nullable: true,
+      description: 'Name that the provider gave. Null when it gave none.',
+      resolve: ({ state }) => state.name,
+    }),
+    status: t.string({
+      description: 'Status of the provider: `CREATING`, `RUNNING`, `FINISHED`, `ERROR`, `EXPIRED` or another.',
+      resolve: ({ state }) => state.status,
+    }),
+    source: t.field({ type: SourceType, description: 'What the agent works on.', resolve: ({ state }) => state }),
+    target: t.field({ type: TargetType, description: 'Where its changes go.', resolve: ({ state }) => state }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last read.' }),
+    keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
+    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of that key. Null when it has none.' }),
+    costUsd: t.field({
+      type: 'Decimal',
+      description: 'Cost in USD: 0, because agents are part of a subscription.',
+      resolve: () => usdText(ZERO_USD),
+    }),
+    conversation: t.field({
+      type: [AgentMessageType],
+      nullable: true,
+      complexity: CALL_COST,
+      description: 'Its conversation, read from the provider now.',
+      resolve: async ({ id }, _args, { scope }) => [...(await readConversation(scope, id))],
+    }),
+  }),
+});
+
+builder.queryField('codingAgents', (t) =>
+  t.connection(
+    {
+      type: CodingAgentType,
+      description:
+        'Coding agents that were launched through the gateway, the latest 1,000 first: all for administrators, those of the team for keys of a team, else those of the key.',
+      complexity: pageCost,
+      resolve: async (_root, args, { scope }) => pageOf(await listCodingAgents(scope, undefined), args, ({ id }) => id),
+    },
+    { name: 'CodingAgentConnection', description: 'One page of coding agents.' },
+    { name: 'CodingAgentEdge', description: 'One coding agent of a page.' },
+  ),
+);
+
+builder.queryField('codingAgent', (t) =>
+  t.field({
+    type: CodingAgentType,
+    nullable: true,
+    complexity: CALL_COST,
+    description: 'A coding agent with its state now. Fails with NOT_FOUND when there is none that the caller may see.',
+    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    resolve: (_root, { id }, { scope }) => checkCodingAgent(scope, localId(TYPE, id)),
+  }),
+);
+
+const LaunchInput = builder.inputType('LaunchCodingAgentInput', {
+  description: 'What a new coding agent works on.',
+  fields: (t) => ({
+    prompt: t.string({ required: true, description: 'Task of the agent.' }),
+    sourceUrl: t.string({ required: true, description: 'Address of the source code.' }),
+    ref: t.string({ description: 'Branch, tag or commit to begin with; the default branch when absent.' }),
+    model: t.string({ description: 'Model of the provider; its choice when absent.' }),
+    branchName: t.string({ description: 'Branch for the changes; named by the provider when absent.' }),
+    autoCreatePr: t.boolean({ description: 'Opens a pull request at the end; false when absent.' }),
+  }),
+});
+
+const FollowUpInput = builder.inputType('FollowUpCodingAgentInput', {
+  description: 'A further prompt for a coding agent.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: AGENT_ID }),
+    prompt: t.string({ required: true, description: 'Text of the prompt.' }),
+  }),
+});
+
+const FAILURES = [InvalidInput, NotFound, LimitExceeded, UpstreamFailed];
+
+builder.mutationField('launchCodingAgent', (t) =>
+  t.field({
+    type: CodingAgentType,
+    complexity: CALL_COST,
+    description: 'Launches a coding agent. It belongs to the key of the caller.',
+    args: { input: t.arg({ type: LaunchInput, required: true, description: 'Its task and its repository.' }) },
+    errors: {
+      types: [InvalidInput, LimitExceeded, UpstreamFailed],
+      union: { name: 'LaunchCodingAgentResult', description: 'The agent, or why it was not launched.' },
+    },
+    resolve: (_root, { input }, { scope }) =>
+      launchCodingAgent(scope, {
+        prompt: input.prompt,
+        repository: input.sourceUrl,
+        ref: input.ref ?? null,
+        model: input.model ?? null,
+        branchName: input.branchName ?? null,
+        autoCreatePr: input.autoCreatePr ?? null,
+      }),
+  }),
+);
+
+builder.mutationField('followUpCodingAgent', (t) =>
+  t.field({
+    type: CodingAgentType,
+    complexity: CALL_COST,
+    description: 'Adds a prompt to the conversation of a coding agent.',
+    args: { input: t.arg({ type: FollowUpInput, required: true, description: 'The agent and the prompt.' }) },
+    errors: {
+      types: FAILURES,
+      union: { name: 'FollowUpCodingAgentResult', description: 'The agent, or why it did not get the prompt.' },
+    },
+    resolve: (_root, { input: { id, prompt } }, { scope }) =>
+      followUpCodingAgent(scope, { id: localId(TYPE, id), prompt }),
+  }),
+);
+
+builder.mutationField('stopCodingAgent', (t) =>
+  t.field({
+    type: CodingAgentType,
+    complexity: CALL_COST,
+    description: 'Stops a coding agent.',
+    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    errors: {
+      types: FAILURES,
+      union: { name: 'StopCodingAgentResult', description: 'The agent, or why it was not stopped.' },
+    },
+    resolve: (_root, { id }, { scope }) => stopCodingAgent(scope, localId(TYPE, id)),
+  }),
+);
+
+builder.mutationField('deleteCodingAgent', (t) =>
+  t.field({
+    type: CodingAgentType,
+    complexity: CALL_COST,
+    description: 'Deletes a coding agent, at the provider and here.',
+    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    errors: {
+      types: FAILURES,
+      union: { name: 'DeleteCodingAgentResult', description: 'The deleted agent, or why it was not deleted.' },
+    },
+    resolve: (_root, { id }, { scope }) => deleteCodingAgent(scope, localId(TYPE, id)),
+  }),
+);

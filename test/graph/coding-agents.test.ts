@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+let keyOfTeam: string;
+let sameTeam: string;
+let alone: string;
+let viewer: string;
+let launches = 0;
+
+const agent = (id: string, status: string) => ({
+  id,
+  name: 'Fix it',
+  status,
+  source: { repository: 'https://code.example/o/r', ref: 'main' },
+  target: { branchName: 'agent/fix', url: `https://agents.example/${id}`, autoCreatePr: true },
+  createdAt: '2026-01-01T00:00:00Z',
+});
+
+async function newKey(settings: Record<string, unknown>): Promise<string> {
+  const response = await app.call('POST', '/key/generate', settings);
+  return ((await response.json()) as { readonly key: string }).key;
+}
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({ env: { CODEAGENT_API_BASE: upstream.url, CODEAGENT_API_KEY: 'agent-key' } });
+  const made = await app.call('POST', '/team/new', { team_alias: 't' });
+  const { team_id } = (await made.json()) as { readonly team_id: string };
+  keyOfTeam = await newKey({ team_id });
+  sameTeam = await newKey({ team_id });
+  alone = await newKey({});
+  viewer = await newKey({});
+});
+
+beforeEach(() => {
+  upstream.answer((response, _socket, { method, path, body }) => {
+    response.setHeader('content-type', 'application/json');
+    const [, , , id, more] = path.split('/');
+    if (method === 'POST' && id === undefined) {
+      if (!body.includes('prompt')) {
+        response.statusCode = 400;
+        return response.end('{"error":"prompt is required"}');
+      }
+      return response.end(JSON.stringify(agent(`bc_${(launches += 1)}`, 'CREATING')));
+    }
+    if (more === 'conversation')
+      return response.end(JSON.stringify({ id, messages: [{ id: 'm1', type: 'user_message', text: 'go' }] }));
+    if (method === 'GET') return response.end(JSON.stringify(agent(id ?? '', 'RUNNING')));
+    return response.end(JSON.stringify({ id }));
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+interface Answer {
+  readonly data: Record<string, never> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+async function ask(key: string, query: string, variables: Record<string, unknown> = {}): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ query, variables });
+  return (await (await fetch(`${app.url}/graphql`, { method: 'POST', headers, body })).json()) as Answer;
+}
+
+const LAUNCH = `mutation ($input: LaunchCodingAgentInput!) { launchCodingAgent(input: $input) {
+  __typename
+  ... on CodingAgent { id agentId name status source { url ref } target { branchName url autoCreatePr } teamId costUsd }
+  ... on UserError { code message } } }`;
+const INPUT = { prompt: 'Fix it', sourceUrl: 'https://code.example/o/r', ref: 'main', autoCreatePr: true };
+
+async function launched(key: string): Promise<{ readonly id: string; readonly agentId: string }> {
+  const { data } = await ask(key, LAUNCH, { input: INPUT });
+  return (data as unknown as { readonly launchCodingAgent: { readonly id: string; readonly agentId: string } })
+    .launchCodingAgent;
+}
+
+const idsSeenBy = async (key: string): Promise<readonly string[]> => {
+  const { data } = await ask(key, '{ codingAgents { nodes { agentId } } }');
+  const seen = data as unknown as {
+    readonly codingAgents: { readonly nodes: readonly { readonly agentId: string }[] };
+  };
+  return seen.codingAgents.nodes.map(({ agentId }) => agentId);
+};
+
+describe('launchCodingAgent', () => {
+  it('launches an agent in the format of the provider; it belongs to the key', async () => {
+    const { data } = await ask(alone, LAUNCH, { input: { ...INPUT, model: 'm', branchName: 'b' } });
+    expect(data).toEqual({
+      launchCodingAgent: {
+        __typename: 'CodingAgent',
+        id: Buffer.from(`CodingAgent:bc_${launches}`).toString('base64'),
+        agentId: `bc_${launches}`,
+        name: 'Fix it',
+        status: 'CREATING',
+        source: { url: 'https://code.example/o/r', ref: 'main' },
+        target: { branchName: 'agent/fix', url: `https://agents.example/bc_${launches}`, autoCreatePr: true },
+        teamId: null,
+        costUsd: '0',
+      },
+    });
+    const sent = upstream.received.at(-1);
+    expect([sent?.path, sent?.headers.authorization]).toEqual(['/v0/agents', `Basic ${btoa('agent-key:')}`]);
+    expect(JSON.parse(sent?.body ?? '')).toEqual({
+      prompt: { text: 'Fix it' },
+      source: { repository: 'https://code.example/o/r', ref: 'main' },
+      target: { branchName: 'b', autoCreatePr: true },
+      model: 'm',
+    });
+  });
+
+  it('answers a refusal and a failure of the provider as members of the union', async () => {
+    upstream.answer((response) => response.writeHead(400).end('{"error":"bad repository"}'));
+    expect(await ask(alone, LAUNCH, { input: INPUT })).toEqual({
+      data: {
+        launchCodingAgent: { __typename: 'InvalidInputError', code: 'INVALID_INPUT', message: 'bad repository' },
+      },
+    });
+    upstream.answer((response) => response.writeHead(503).end('{"error":{"message":"down"}}'));
+    expect(await ask(alone, LAUNCH, { input: INPUT })).toEqual({
+      data: { launchCodingAgent: { __typename: 'UpstreamFailedError', code: 'UPSTREAM_FAILED', message: 'down' } },
+    });
+    upstream.answer((response) => response.end('no agent'));
+    expect(await ask(alone, LAUNCH, { input: INPUT })).toMatchObject({
+      data: { launchCodingAgent: { __typename: 'UpstreamFailedError' } },
+    });
+  });
+
+  it('is refused to a key that may only read', async () => {
+    const readOnly = await app.call('POST', '/user/new', { user_role: 'internal_user_viewer' });
+    const { key } = (await readOnly.json()) as { readonly key: string };
+    expect((await ask(key, LAUNCH, { input: INPUT })).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+});
+
+describe('codingAgents', () => {
+  it('lists what the caller may see, the latest first: own ones, those of the team, all for administrators', async () => {
+    const own = await launched(alone);
+    const ofTeam = await launched(keyOfTeam);
+    expect((await idsSeenBy(alone))[0]).toBe(own.agentId);
+    expect(await idsSeenBy(alone)).not.toContain(ofTeam.agentId);
+    expect(await idsSeenBy(sameTeam)).toEqual(await idsSeenBy(keyOfTeam));
+    expect((await idsSeenBy(app.adminKey)).slice(0, 2)).toEqual([ofTeam.agentId, own.agentId]);
+    expect(await idsSeenBy(viewer)).toEqual([]);
+  });
+
+  it('has agents that were launched and deleted over HTTP', async () => {
+    const headers = { authorization: `Bearer ${alone}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ prompt: { text: 'x' } });
+    const response = await fetch(`${app.url}/cursor/v0/agents`, { method: 'POST', headers, body });
+    const { id } = (await response.json()) as { readonly id: string };
+    expect(await idsSeenBy(alone)).toContain(id);
+    await (await fetch(`${app.url}/codeagent/v0/agents/${id}`, { method: 'DELETE', headers })).text();
+    expect(await idsSeenBy(alone)).not.toContain(id);
+  });
+});
+
+describe('codingAgent', () => {
+  const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId type text } } }`;
+
+  it('reads the state and the conversation now, by either id, and keeps the state', async () => {
+    const { id, agentId } = await launched(alone);
+    const conversation = [{ messageId: 'm1', type: 'user_message', text: 'go' }];
+    for (const given of [id, agentId])
+      expect(await ask(alone, QUERY, { id: given })).toEqual({
+        data: { codingAgent: { agentId, status: 'RUNNING', conversation } },
+      });
+    const { data } = await ask(alone, 'query ($id: ID!) { node(id: $id) { ... on CodingAgent { status } } }', { id });
+    expect(data).toEqual({ node: { status: 'RUNNING' } });
+  });
+
+  it('is unknown to others, over node and over its id', async () => {
+    const { id } = await launched(keyOfTeam);
+    const answer = await ask(alone, QUERY, { id });
+    expect([answer.data, answer.errors?.[0]?.extensions.code]).toEqual([{ codingAgent: null }, 'NOT_FOUND']);
+    expect((await ask(alone, 'query ($id: ID!) { node(id: $id) { id } }', { id })).data).toEqual({ node: null });
+  });
+});
+
+describe('changes of an agent', () => {
+  const change = (name: string) =>
+    `mutation ($id: ID!) { ${name}(id: $id) { __typename ... on CodingAgent { agentId } ... on UserError { code } } }`;
+  const FOLLOW_UP = `mutation ($id: ID!) { followUpCodingAgent(input: { id: $id, prompt: "more" }) {
+    __typename ... on CodingAgent { agentId } ... on UserError { code } } }`;
+
+  it.each([
+    ['followUpCodingAgent', FOLLOW_UP, 'POST', '/followup'],
+    ['stopCodingAgent', change('stopCodingAgent'), 'POST', '/stop'],
+    ['deleteCodingAgent', change('deleteCodingAgent'), 'DELETE', ''],
+  ])('%s: by the owner, not by others', async (name, mutation, method, path) => {
+    const { id, agentId } = await launched(alone);
+    const count = upstream.received.length;
+    expect(await ask(keyOfTeam, mutation, { id })).toEqual({
+      data: { [name]: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
+    });
+    expect(upstream.received).toHaveLength(count);
+    expect(await ask(alone, mutation, { id })).toEqual({ data: { [name]: { __typename: 'CodingAgent', agentId } } });
+    const sent = upstream.received.at(-1);
+    expect([sent?.method, sent?.path]).toEqual([method, `/v0/agents/${agentId}${path}`]);
+    expect(sent?.body ?? '').toBe(path === '/followup' ? '{"prompt":{"text":"more"}}' : '');
+    expect((await idsSeenBy(alone)).includes(agentId)).toBe(name !== 'deleteCodingAgent');
+  });
+
+  it('answer an agent that the provider no longer has', async () => {
+    const { id } = await launched(alone);
+    upstream.answer((response) => response.writeHead(404).end('{"error":"Agent not found"}'));
+    expect(await ask(alone, change('stopCodingAgent'), { id })).toEqual({
+      data: { stopCodingAgent: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
+    });
+  });
+});
