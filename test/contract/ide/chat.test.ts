@@ -172,7 +172,7 @@ describe('ide.chat 200', () => {
     expect(chunks.at(-1)).toEqual({
       error: {
         message: expect.stringMatching(/Exception - Out\.$/),
-        type: 'internal_server_error',
+        type: null,
         param: null,
         code: 'server_error',
       },

@@ -293,6 +293,6 @@ describe('a model that is asked through the Responses API only', () => {
     const response = await app.call('POST', '/v1/chat/completions', { ...asked, stream: true });
     const events = (await response.text()).trimEnd().split('\n\n');
     expect(events.at(-2)).toContain('"delta":{"content":"Well"}');
-    expect(events.at(-1)).toBe(`data: ${JSON.stringify({ error })}`);
+    expect(events.at(-1)).toBe(`data: ${JSON.stringify({ error: { ...error, type: null } })}`);
   });
 });
