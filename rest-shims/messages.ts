@@ -96,7 +96,7 @@ export const messagesRoutes: readonly RouteRow[] = [
     run: countTokens,
     render: ({ tokens, by }) =>
       json(
-        { input_tokens: tokens, litellm_count_source: by === 'upstream' ? 'provider' : 'local_tokenizer' },
+        { input_tokens: tokens, litellm_count_source: by === 'upstream' ? 'provider' : 'estimate' },
         { 'x-gateway-tokens-counted-by': by },
       ),
   }),

@@ -47,7 +47,11 @@ beforeAll(async () => {
       ],
     },
   });
-  const made = await app.call('POST', '/key/generate', { key_alias: 'sdk', models: ['native', 'translated', 'demo'] });
+  const made = await app.call('POST', '/key/generate', {
+    key_alias: 'sdk',
+    user_id: 'someone',
+    models: ['native', 'translated', 'demo'],
+  });
   const { key } = (await made.json()) as { key: string };
   anthropic = new Anthropic({ apiKey: key, baseURL: app.url, maxRetries: 0 });
   openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
@@ -133,8 +137,14 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
   it('counts tokens', async () => {
     const { messages } = ask(model, 'hello');
     // This upstream has no such endpoint.
-    expect(await anthropic.messages.countTokens({ model, messages })).toEqual({ input_tokens: 6 });
-    expect(await anthropic.beta.messages.countTokens({ model, messages })).toEqual({ input_tokens: 6 });
+    expect(await anthropic.messages.countTokens({ model, messages })).toEqual({
+      input_tokens: 6,
+      litellm_count_source: 'estimate',
+    });
+    expect(await anthropic.beta.messages.countTokens({ model, messages })).toEqual({
+      input_tokens: 6,
+      litellm_count_source: 'estimate',
+    });
   });
 
   it('speaks with betas', async () => {

@@ -46,7 +46,7 @@ beforeAll(async () => {
     },
     env: { TEST_UPSTREAM_CREDENTIAL: CREDENTIAL },
   });
-  const made = await app.call('POST', '/key/generate', { key_alias: 'sdk' });
+  const made = await app.call('POST', '/key/generate', { key_alias: 'sdk', user_id: 'someone' });
   ({ key } = (await made.json()) as { key: string });
   openai = new OpenAI({ apiKey: key, baseURL: `${app.url}/v1`, maxRetries: 0 });
 });
