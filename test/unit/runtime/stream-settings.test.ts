@@ -46,3 +46,10 @@ it('batches are looked at as often as with the reference, or as the file says', 
   expect([null, 0, 60].map(seconds)).toEqual([6_000, 0, 60]);
   expect(() => seconds(-1)).toThrow('general_settings.proxy_batch_polling_interval');
 });
+
+it('counts of requests are committed every 10 seconds, or as the file says', () => {
+  const seconds = (said: number | null) => settingsOf('proxy_batch_write_at', said).activityWriteSeconds;
+  expect([null, 0.5, 60].map(seconds)).toEqual([10, 0.5, 60]);
+  for (const refused of [0, -1, 86_401])
+    expect(() => seconds(refused)).toThrow('general_settings.proxy_batch_write_at');
+});
