@@ -20,6 +20,7 @@ import './trace-labels.ts';
 import './trace-removal.ts';
 import './annotations.ts';
 import './chat.ts';
+import './decisions.ts';
 import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';

@@ -45,7 +45,7 @@ const ANSWER = {
 it('the OpenAI SDK decides', async () => {
   const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1` });
   const { answers, usage } = await client.decisions.create({
-    model: 'decider' as 'gpt-6-luna',
+    model: 'decider',
     input: 'The parcel is a week late.',
     questions: [
       { type: 'predicate', name: 'late', instructions: 'Is it late?' },
@@ -81,7 +81,7 @@ it('the OpenAI SDK decides', async () => {
 
 it('the OpenAI SDK reads a refusal', async () => {
   const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0 });
-  const refused = client.decisions.create({ model: 'decider' as 'gpt-6-luna', input: 'x', questions: [] });
+  const refused = client.decisions.create({ model: 'decider', input: 'x', questions: [] });
   await expect(refused).rejects.toMatchObject({
     status: 400,
     code: '400',

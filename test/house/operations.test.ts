@@ -39,6 +39,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   callCodingAgents: 'a forwarded call: the reference lets every key make it',
   callOpenEndpoint: 'open to everyone, also without a key',
   decide: 'a model call',
+  decideTyped: 'a model call',
   completeChat: 'a model call',
   streamChat: 'a model call',
   createResponse: 'a model call',

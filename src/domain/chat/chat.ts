@@ -1,44 +1,15 @@
 import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
+import type { MadeDecision } from '../decisions/decision.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/billed-quantity.ts';
 import type { Retries } from '../inference/retries.ts';
 import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
+import type { Usage } from './usage.ts';
 
-/** Token counts of one call, as the upstream reported them. */
-export interface Usage {
-  /** All input tokens, cached ones included. */
-  readonly inputTokens: number;
-  /** All output tokens, reasoning included. */
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  /** Cache writes with a lifetime of an hour, which cost more; absent where there are none. */
-  readonly longCacheWriteTokens?: number;
-  readonly reasoningTokens: number;
-  /** Audio tokens among these; absent where the upstream does not report them. */
-  readonly audio?: AudioTokens;
-  /** Image tokens among these; absent likewise. */
-  readonly image?: ImageTokens;
-}
-
-/** Image tokens of a usage. */
-interface ImageTokens {
-  /** Of the input, cached ones included. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-}
-
-/** Audio tokens of a usage. They have prices of their own. */
-export interface AudioTokens {
-  /** Of the input, cached ones included. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-}
+export type { AudioTokens, Usage } from './usage.ts';
 
 /** A model call as a transport passes it to the gateway, in the dialect of its endpoint. */
 export interface ModelRequest {
@@ -146,6 +117,8 @@ export interface Exchange {
   readonly streaming: boolean;
   /** Members of the request that the upstream's dialect cannot express and that were left out; none when absent. */
   readonly dropped?: readonly string[];
+  /** The decision that the bytes express; absent for other calls. */
+  readonly decision?: MadeDecision;
   /** The answer in the caller's dialect, ready to forward. Consume this or `deltas`, not both. */
   readonly bytes: ByteStream;
   /** The same answer, typed. */

@@ -1,4 +1,4 @@
-import type { Usage } from '../chat/chat.ts';
+import type { Usage } from '../chat/usage.ts';
 import type { Usd } from '../money.ts';
 
 /** Wire format of a decision: a list of questions, or a map of questions by name. */
@@ -164,6 +164,12 @@ export interface Decision {
   /** Members of the upstream's answer and of its usage beyond the format; only the named-map format shows them. */
   readonly more: Members;
   readonly usageMore: Members;
+}
+
+/** A decision and the questions that it answers. */
+export interface MadeDecision {
+  readonly questions: readonly Question[];
+  readonly decision: Decision;
 }
 
 /** Text of an option's value; distinct within a question. */

@@ -71,7 +71,7 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
     const call = {
       url: vendor.url(deployment),
       headers: headersOf(deployment, request),
-      body: Buffer.from(bodyOf(vendor, deployment, decision)),
+      body: Buffer.from(await bodyOf(vendor, deployment, decision)),
     };
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
     const bytes = await readBody(deployment, answer, ANSWER_LIMIT);
@@ -115,12 +115,12 @@ function headersOf(deployment: Deployment, request: ModelRequest): Readonly<Reco
 const isSendable = (name: string, value: unknown): value is string =>
   HEADER_NAME.test(name) && !OWN_HEADERS.test(name) && typeof value === 'string' && HEADER_VALUE.test(value);
 
-function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: DecisionRequest): string {
+async function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: DecisionRequest): Promise<string> {
   const { upstreamModel } = deployment;
   if (vendor.format === 'standard') return JSON.stringify(writeStandard(decision, upstreamModel));
   const urls = imagesIn(decision.input);
   const none = { textOf: () => null, members: {} };
-  const images = urls.length === 0 ? none : (vendor.images?.(urls) ?? none);
+  const images = urls.length === 0 ? none : ((await vendor.images?.(urls)) ?? none);
   return writeNamedMap(decision, vendor.model === undefined ? upstreamModel : vendor.model(deployment), images);
 }
 

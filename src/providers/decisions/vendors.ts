@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { vendorOf } from '../../domain/chat/vendors.ts';
@@ -20,7 +19,7 @@ export interface DecisionVendor {
   /** Abilities besides the common ones. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
   /** How images of messages are sent, in the named-map format. */
-  readonly images?: (urls: readonly string[]) => ImagesInState;
+  readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
   /** The answer in the format, out of the vendor's own envelope. */
   readonly unwrapped?: (answer: unknown, deployment: Deployment) => unknown;
   /** Whether the cost in the usage is what the vendor bills. */
@@ -92,7 +91,10 @@ function normalised(url: string): { readonly type: string; readonly base64: stri
 }
 
 /** Name of an image of a message as an asset: stable for the same image. */
-const assetName = (url: string): string => `image-${createHash('sha256').update(url).digest('hex').slice(0, 32)}`;
+async function assetName(url: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(url));
+  return `image-${Buffer.from(digest).toString('hex').slice(0, 32)}`;
+}
 
 const typesafe = named('/v1/systemone', {
   abilities({ headers = {}, upstreamModel }, { forwarded = {} }) {
@@ -103,17 +105,15 @@ const typesafe = named('/v1/systemone', {
     if (!isOn) return {};
     return { images: TYPESAFE_RULES, assets: true, boxes: TYPESAFE_BOXES.has(upstreamModel) };
   },
-  images: (urls) => ({
-    textOf: assetName,
-    members: {
-      assets: Object.fromEntries(
-        urls.map((url) => {
-          const { type, base64 } = normalised(url);
-          return [assetName(url), { type: 'image', format: type.slice('image/'.length), data_base64: base64 }];
-        }),
-      ),
-    },
-  }),
+  async images(urls) {
+    const names = new Map<string, string>();
+    for (const url of urls) names.set(url, await assetName(url));
+    const assets = [...names].map(([url, name]): [string, Members] => {
+      const { type, base64 } = normalised(url);
+      return [name, { type: 'image', format: type.slice('image/'.length), data_base64: base64 }];
+    });
+    return { textOf: (url) => names.get(url) ?? null, members: { assets: Object.fromEntries(assets) } };
+  },
 });
 
 const cloudflare: DecisionVendor = named('', {

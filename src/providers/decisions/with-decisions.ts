@@ -85,10 +85,13 @@ async function decided({ deployment, request, format, decider, signal }: Decisio
   // No guardrail of this installation reports about decisions.
   const more = body['include_guardrail_response'] === true ? { guardrail_information: [] } : {};
   const text = answerText(format, decision, core.questions, { model: terms.model, more });
-  const exchange = wholeExchange(
-    { status: 200, headers: {} },
-    { bytes: Buffer.from(text), outcome: outcomeOf(decision, text, request), deltas: () => [] },
-  );
+  const exchange = {
+    ...wholeExchange(
+      { status: 200, headers: {} },
+      { bytes: Buffer.from(text), outcome: outcomeOf(decision, text, request), deltas: () => [] },
+    ),
+    decision: { questions: core.questions, decision },
+  };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }
 

@@ -375,6 +375,52 @@ export type CostSource =
   /** Charged by the gateway. */
   | 'GATEWAY';
 
+/** A decision to make. */
+export type DecideInput = {
+  /** Client id of this call, at most 200 printable characters without spaces. Generated when absent. */
+  callId?: string | number | null | undefined;
+  /** What the questions are about: a text, or a list of messages in the standard format of decisions. */
+  input: unknown;
+  /** Public model name. */
+  model: string;
+  /** Further parameters of a decision: an object. The other fields of this input override it. */
+  parameters?: unknown;
+  /** At least one; 128 at most by default. */
+  questions: Array<DecisionQuestionInput>;
+  /** W3C trace context of the parent span. A new trace when absent. */
+  traceparent?: string | null | undefined;
+};
+
+/** One level of a score. */
+export type DecisionLevelInput = {
+  /** What the level means. */
+  description?: string | null | undefined;
+  /** Name of the level. */
+  label: string;
+};
+
+/** One option of a choice. */
+export type DecisionOptionInput = {
+  /** What the option means. */
+  description?: string | null | undefined;
+  /** A text or a boolean. Distinct within a question. */
+  value: unknown;
+};
+
+/** A question about the input. */
+export type DecisionQuestionInput = {
+  /** Options of a choice, 2 to 255. */
+  choices?: Array<DecisionOptionInput> | null | undefined;
+  /** The question. */
+  instructions: string;
+  /** Kind of the question. */
+  kind: QuestionKind;
+  /** Levels of a score, lowest first, 2 to 10. */
+  levels?: Array<DecisionLevelInput> | null | undefined;
+  /** Name that the answer repeats. */
+  name?: string | null | undefined;
+};
+
 /** The annotation to delete. */
 export type DeleteAnnotationInput = {
   /** Its global id. */
@@ -573,6 +619,17 @@ export type QuarantineReason =
   | 'TEN_FOLD'
   /** The price is above 0.001 USD per token. */
   | 'TOO_HIGH';
+
+/** Kind of a question. */
+export type QuestionKind =
+  /** The place of an object in an image. */
+  | 'BOX'
+  /** One of several options. */
+  | 'CHOICE'
+  /** Yes or no. */
+  | 'PREDICATE'
+  /** A position on ordered levels. */
+  | 'SCORE';
 
 /** The trace to redact. */
 export type RedactTraceInput = {
@@ -966,6 +1023,27 @@ export type RevokeCatalogKeyMutationVariables = Exact<{
 export type RevokeCatalogKeyMutation = { revokeCatalogKey:
     | { __typename: 'Checkout', checkoutId: string, state: CheckoutState, key: { valid: boolean } | null }
     | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+   };
+
+export type DecideMutationVariables = Exact<{
+  input: DecideInput;
+}>;
+
+
+export type DecideMutation = { decide:
+    | { __typename: 'Decision', callId: string, model: string | null, costUsd: string | null, usage: { inputTokens: number, outputTokens: number }, answers: Array<
+        | { __typename: 'BoxAnswer', name: string | null, top: number, bottom: number, left: number, right: number, boxConfidence: number | null }
+        | { __typename: 'ChoiceAnswer', name: string | null, choice: string, confidence: number, distribution: Array<{ value: string, probability: number }> }
+        | { __typename: 'PredicateAnswer', name: string | null, probability: number }
+        | { __typename: 'RefusedAnswer', name: string | null }
+        | { __typename: 'ScoreAnswer', name: string | null, score: number, distribution: Array<{ value: string, probability: number }> }
+      > }
+    | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
+    | { __typename: 'LimitExceededError', code: ErrorCode, message: string }
+    | { __typename: 'NotFoundError', code: ErrorCode, message: string }
+    | { __typename: 'RejectedError', code: ErrorCode, message: string }
+    | { __typename: 'UnsupportedError', code: ErrorCode, message: string }
+    | { __typename: 'UpstreamFailedError', code: ErrorCode, message: string }
    };
 
 export type DeploymentsQueryVariables = Exact<{
@@ -2081,6 +2159,57 @@ export const RevokeCatalogKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RevokeCatalogKeyMutation, RevokeCatalogKeyMutationVariables>;
+export const DecideDocument = new TypedDocumentString(`
+    mutation Decide($input: DecideInput!) {
+  decide(input: $input) {
+    __typename
+    ... on Decision {
+      callId
+      model
+      costUsd
+      usage {
+        inputTokens
+        outputTokens
+      }
+      answers {
+        __typename
+        ... on DecisionAnswer {
+          name
+        }
+        ... on PredicateAnswer {
+          probability
+        }
+        ... on ChoiceAnswer {
+          choice
+          confidence
+          distribution {
+            value
+            probability
+          }
+        }
+        ... on ScoreAnswer {
+          score
+          distribution {
+            value
+            probability
+          }
+        }
+        ... on BoxAnswer {
+          top
+          bottom
+          left
+          right
+          boxConfidence: confidence
+        }
+      }
+    }
+    ... on UserError {
+      code
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DecideMutation, DecideMutationVariables>;
 export const DeploymentsDocument = new TypedDocumentString(`
     query Deployments($filter: DeploymentFilter) {
   deployments(filter: $filter) {

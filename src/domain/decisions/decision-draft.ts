@@ -1,0 +1,12 @@
+import type { ModelRequest } from '../chat/chat.ts';
+
+/** A decision as a caller of the graph asks for it. Input and questions have the standard format. */
+export interface DecisionDraft {
+  readonly model: string;
+  readonly input: unknown;
+  readonly questions: readonly Readonly<Record<string, unknown>>[];
+  /** Further members of the request. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly callId: string | null;
+  readonly parent: ModelRequest['parent'];
+}
