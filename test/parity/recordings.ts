@@ -50,8 +50,6 @@ export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
 export const recordedCases = (name: string): readonly RecordedCase[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
 
-/** The text of a configuration file of the recordings. `{{UP}}` and `{{MASTER}}` in it are to be filled in. */
-export const configText = (name: string): string => readFileSync(new URL(`configs/${name}`, FOLDER), 'utf8');
 /** A configuration of the recordings, with the addresses of its upstreams in place of their names. */
 export function recordedConfig(name: string, addresses: Readonly<Record<string, string>>): Record<string, unknown> {
   const text = readFileSync(new URL(`configs/${name}.yaml`, FOLDER), 'utf8');

@@ -1,8 +1,7 @@
 import type { RowStore, Stamps } from '../row-store.ts';
 
 /** Failures that fallbacks are configured for: every failure, a prompt that is too long, a refused content. */
-export const FALLBACK_TYPES = ['general', 'context_window', 'content_policy'] as const;
-export type FallbackType = (typeof FALLBACK_TYPES)[number];
+export type FallbackType = 'general' | 'context_window' | 'content_policy';
 
 /** Models that are called after a model failed, in order. */
 export interface ModelFallback extends Stamps {

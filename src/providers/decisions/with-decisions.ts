@@ -31,7 +31,7 @@ export function createNativeDeciders(http: HttpClient): DeciderOf {
 }
 
 /** Modes of models that answer chats. */
-const CHAT_MODES: readonly (string | null | undefined)[] = [undefined, null, 'chat', 'completion', 'responses'];
+const CHAT_MODES = new Set<string | null | undefined>([undefined, null, 'chat', 'completion', 'responses']);
 
 /**
  * Deciders of the vendors, and the chat decider for chat models of a provider without decision models. A deployment with
@@ -41,7 +41,7 @@ export function withChatDecider(nativeOf: DeciderOf, chat: Provider, clock: Cloc
   const chatDecider = createChatDecider(chat, clock);
   return (deployment) => {
     if (deployment.decidesByChat === true) return chatDecider;
-    return nativeOf(deployment) ?? (CHAT_MODES.includes(deployment.probe?.mode) ? chatDecider : null);
+    return nativeOf(deployment) ?? (CHAT_MODES.has(deployment.probe?.mode) ? chatDecider : null);
   };
 }
 

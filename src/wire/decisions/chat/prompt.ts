@@ -20,7 +20,7 @@ export function labelsOf(question: LabelledQuestion): readonly string[] | null {
   if (question.kind === 'predicate') return ['Yes', 'No'];
   const count = labelCount(question);
   const alphabet = question.kind === 'score' && count <= DIGITS.length ? DIGITS : LETTERS;
-  return count <= alphabet.length ? [...alphabet.slice(0, count)] : null;
+  return count <= alphabet.length ? alphabet.slice(0, count).split('') : null;
 }
 
 /** The input cannot end its own block: both tags are escaped inside it. */

@@ -15,7 +15,7 @@ const labelKeyOf = (index: number): string => `l${index}`;
 export function weightMessages(input: DecisionInput, questions: readonly LabelledQuestion[]): readonly PromptMessage[] {
   const asked = questions.map((question, index) => {
     const labels = optionLines(question).map((line, label) => `${labelKeyOf(label)}: ${line}`);
-    return [`${keyOf(index)}`, questionText(question), `Labels:\n${labels.join('\n')}`].join('\n');
+    return [keyOf(index), questionText(question), `Labels:\n${labels.join('\n')}`].join('\n');
   });
   const form = `The JSON object has a member for each question (${keyOf(0)}${questions.length > 1 ? ` to ${keyOf(questions.length - 1)}` : ''}). Each member is an object with a number for each of its labels.`;
   return messagesFor(SYSTEM, input, [...asked, form].join('\n\n'));
