@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import {
   BudgetExceeded,
   type BudgetErrorKind,
-  type DomainError,
+  DomainError,
   type ErrorCode,
   Forbidden,
   InvalidInput,
@@ -14,13 +14,26 @@ import {
   Unavailable,
   UpstreamFailed,
 } from '../src/domain/errors.ts';
+import { AnalysisTimeout, OwnershipLost, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { anthropicError, geminiError, INTERNAL_MESSAGE, proxyError } from './dialect-errors.ts';
 import { isNoJson, managementTypeAndParam, plainDetail } from './management-errors.ts';
 import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 
 /** A group of paths that share an error contract. */
-export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp';
+export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
+
+/** A failure of the model call of a lens run, which its worker gets in a form of its own. */
+export class LensModelFailure extends DomainError {
+  readonly code: ErrorCode;
+  readonly failure: DomainError;
+  constructor(failure: DomainError) {
+    super(failure.message, { cause: failure });
+    this.name = 'LensModelFailure';
+    this.code = failure.code;
+    this.failure = failure;
+  }
+}
 
 /** A failure, ready to be written. */
 export interface RenderedError {
@@ -96,6 +109,20 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
     UNAVAILABLE: 503,
     INTERNAL: 500,
   },
+  lens: {
+    INVALID_INPUT: 422,
+    UNSUPPORTED: 400,
+    UNAUTHENTICATED: 401,
+    FORBIDDEN: 403,
+    NOT_FOUND: 404,
+    CONFLICT: 409,
+    TOO_LARGE: 413,
+    LIMIT_EXCEEDED: 429,
+    REJECTED: 400,
+    UPSTREAM_FAILED: 502,
+    UNAVAILABLE: 503,
+    INTERNAL: 500,
+  },
   otlp: {
     INVALID_INPUT: 400,
     UNSUPPORTED: 400,
@@ -113,7 +140,11 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
 };
 
 /** Surfaces on which invalid parameters have their own status (422). */
-const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces']);
+const VALIDATES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
+
+/** A used-up budget of a lens, and a wait for it or for its model that took too long. */
+const LENS_BUDGET = 402;
+const LENS_TIMED_OUT = 504;
 
 /** Upstream timeout. The OpenAI SDKs retry on it. */
 const UPSTREAM_TIMED_OUT = 408;
@@ -124,6 +155,7 @@ const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, r
 /** Status of a failure on a surface. `null` is a bug. */
 export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error === null) return STATUSES[surface].INTERNAL;
+  if (error instanceof LensModelFailure) return statusOf(surface, error.failure);
   if (error instanceof UpstreamFailed && surface === 'catalog') return STATUSES.catalog.UPSTREAM_FAILED;
   if (error instanceof UpstreamFailed && error.upstreamStatus !== null && error.upstreamStatus >= 400)
     return error.upstreamStatus;
@@ -131,6 +163,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   // The reference answers an unknown model with 400, not 404: clients match it.
   if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
     return MODEL_CALLS.INVALID_INPUT;
+  if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET;
+  if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
   if (surface === 'management' && isNoJson(error)) return MODEL_CALLS.INVALID_INPUT;
@@ -151,6 +185,12 @@ export function renderError(
   error: DomainError | null,
   requestHeaders: IncomingHttpHeaders,
 ): RenderedError {
+  if (error instanceof LensModelFailure) {
+    const inner = renderError(surface, error.failure, requestHeaders);
+    const isOfModel = ![422, 401, 404].includes(inner.status) && !(error.failure instanceof OwnershipLost);
+    const value = { detail: { lens_error: error.message } };
+    return isOfModel ? { ...inner, body: Buffer.from(JSON.stringify(value)) } : inner;
+  }
   const status = statusOf(surface, error);
   const headers: Record<string, string> = {};
   if ((error instanceof Unavailable || error instanceof LimitExceeded) && error.retryAfterSeconds !== null)
@@ -184,6 +224,8 @@ export function renderError(
 function valueOf(surface: Surface, status: number, error: DomainError | null): object {
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
+  if (surface === 'lens' && !(error instanceof Unauthenticated && !(error instanceof UnknownWorker)))
+    return { detail: lensDetailOf(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
   if (error instanceof Forbidden && (error.right === 'route' || error.right === 'upstream_credential'))
     return { detail: error.message };
@@ -234,6 +276,12 @@ function detailOf(error: DomainError | null, withInput = true): unknown {
 
 /** Statuses of successes other than 200. */
 export const SUCCESS = { created: 201, noContent: 204 } as const;
+
+/** `detail` of a lens: the text of a fault that has no place, else as elsewhere, without what was sent. */
+function lensDetailOf(error: DomainError | null): unknown {
+  const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
+  return isText ? error.message : detailOf(error, false);
+}
 
 /** Answers for paths and methods without a route, in the reference's form. */
 export const UNROUTED = {

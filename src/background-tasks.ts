@@ -5,6 +5,7 @@ import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
+import { removeExpiredLensWork } from '../resolvers/lens-workers.ts';
 import { createLoaders } from '../resolvers/operation/loaders.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
 import { resetOwnerWindows } from '../resolvers/owner-windows.ts';
@@ -16,6 +17,7 @@ import { SystemCaller } from './domain/system-caller.ts';
 import { systemClock } from './runtime/clock.ts';
 import { createReconciler } from './runtime/tasks/payment-reconciler.ts';
 import { createRetention } from './runtime/tasks/retention.ts';
+import { composeLensWorker } from './startup/compose-lens.ts';
 import type { StartContext } from './startup/context.ts';
 
 /** Traces of one step of retention in ClickHouse, where each step rewrites parts of tables. */
@@ -36,6 +38,8 @@ const MODELS_SECONDS = 2;
 const ENTRIES_SECONDS = 2;
 /** Interval at which settings that other processes have stored are read, in seconds. */
 const SETTINGS_SECONDS = 3;
+/** Days for which reviews and answers of lens runs are kept to be used again. */
+const LENS_WORK_DAYS = 30;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
@@ -61,17 +65,19 @@ export function createBackgroundTasks(
   const reconcilers = reconcilersOf(context, platform);
   const retentions = retentionsOf(context, platform);
   const keysScope = systemScope(platform, 'key-refresh', new AbortController().signal);
+  const lensWorker = composeLensWorker(context, platform);
   let keys: NodeJS.Timeout | undefined;
   return {
     start() {
       keys = setInterval(() => void refreshKeys(keysScope, undefined), KEYS_MS).unref();
       for (const reconciler of reconcilers) reconciler.start();
       for (const retention of retentions) retention.start();
+      lensWorker.start();
     },
     async stop() {
       clearInterval(keys);
       for (const reconciler of reconcilers) reconciler.stop();
-      await Promise.all(retentions.map((retention) => retention.stop()));
+      await Promise.all([lensWorker.stop(), ...retentions.map((retention) => retention.stop())]);
     },
   };
 }
@@ -144,6 +150,11 @@ function retentionsOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>,
       what: 'responses',
       days: settings.responseRetentionDays,
       forget: (beforeMs: number, limit: number) => removeExpiredResponses(scope, { beforeMs, limit }),
+    },
+    {
+      what: 'reviews of lenses',
+      days: LENS_WORK_DAYS,
+      forget: (beforeMs: number, limit: number) => removeExpiredLensWork(scope, { beforeMs, limit }),
     },
   ].map((task) => createRetention({ ...task, clock: systemClock, log }));
 }

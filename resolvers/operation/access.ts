@@ -1,6 +1,7 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden, Unauthenticated } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
+import { LensWorkerCaller } from '../../src/domain/lens/worker-caller.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 
 /** Access rule of operations. Its name and description form the table in `test/house/access.md`. */
@@ -295,7 +296,6 @@ export const objectWriter: Access = {
   },
 };
 
-/** Every credential; agents are filtered by the visibility of their owners. */
 export const codingAgentReader: Access = {
   name: 'codingAgentReader',
   description: 'Every key, for the coding agents it may see: admins all, team keys their team, other keys their own.',
@@ -310,6 +310,33 @@ export const codingAgentWriter: Access = {
   description: 'Every key that is not read-only, for the coding agents it may see.',
   check(caller) {
     if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot change coding agents.', 'internal_user');
+  },
+};
+
+/** Administrators, the read-only ones too, read lenses and preview activity. */
+export const lensReader: Access = {
+  name: 'lensReader',
+  description: 'Proxy administrators, read-only ones too, for lenses, runs and findings.',
+  check(caller) {
+    if (!isAnyAdmin(known(caller))) throw new Forbidden('Lens requires proxy administrator access');
+  },
+};
+
+/** Administrators configure and run lenses. */
+export const lensAdmin: Access = {
+  name: 'lensAdmin',
+  description: 'Proxy administrators, not the read-only ones, for lenses and their workers.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
+  },
+};
+
+/** Workers of lens runs, by their token. No key has this right. */
+export const lensWorker: Access = {
+  name: 'lensWorker',
+  description: 'Registered workers of lens runs, for the runs that they hold.',
+  check(caller) {
+    if (!(known(caller) instanceof LensWorkerCaller)) throw new Forbidden('Only workers of lens runs can do this.');
   },
 };
 

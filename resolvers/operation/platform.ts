@@ -7,6 +7,7 @@ import type { CredentialFinder } from '../../src/domain/credentials/credential.t
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
+import type { HeldRuns } from '../../src/domain/lens/worker.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
@@ -266,6 +267,23 @@ export interface SettingsPlatform {
 /** Labels, scores and notes on traces and spans. */
 export interface AnnotationPlatform extends TracePlatform {
   readonly ids: Ids;
+}
+
+/** Lenses, their runs and workers. */
+export interface LensPlatform {
+  readonly stores: Pick<Stores, 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
+  readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
+  readonly catalog: CatalogSource;
+  readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
+  readonly callerWatch: CallerWatch;
+  readonly records: Pick<RecordState, 'readable'>;
+  readonly keyGenerator: KeyGenerator;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly heldRuns: HeldRuns;
+  /** Waits. Rejects with the signal's reason when it fires first. */
+  pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
 /** State of the process. */

@@ -7,7 +7,9 @@ import type { CredentialStore } from '../../src/domain/credentials/credential.ts
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
+import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
@@ -27,7 +29,10 @@ export interface Stores extends TenancyStores {
   readonly deployments: DeploymentStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly jobs: JobStore;
   readonly keys: KeyStore;
+  readonly lenses: LensStore;
+  readonly lensWorkers: LensWorkerStore;
   readonly responses: Pick<SealedResponseStore, 'forget'>;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;

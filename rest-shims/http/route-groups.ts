@@ -11,6 +11,7 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
   gemini: ['llm_api_routes', 'google_routes'],
   traces: ['llm_api_routes'],
   otlp: ['llm_api_routes'],
+  lens: ['management_routes'],
 };
 
 /** Rows that read about keys and models. */

@@ -1,5 +1,7 @@
 import type { CatalogChange } from './catalog/changes.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
+import type { LensRun } from './lens/lens.ts';
+import type { LensFinding } from './lens/store.ts';
 import type { PollableStream } from './pollable-stream.ts';
 import type { SettingsChange } from './settings/configuration.ts';
 import type { TraceChange } from './traces/trace.ts';
@@ -14,6 +16,10 @@ export interface Topics {
   settingsChange: SettingsChange;
   /** Requests that this process answered, at most once a second. */
   activity: ActivityMoved;
+  /** A run of a lens after a change; its reviews are those since the last event. */
+  lensRun: LensRun;
+  /** A finding after a run or a person changed it. */
+  finding: LensFinding;
 }
 
 /** A part of the changes of one snapshot, at most a hundred. */

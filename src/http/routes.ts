@@ -26,6 +26,8 @@ import { messagesModelRoutes } from '../../rest-shims/messages-models.ts';
 import { messagesRoutes } from '../../rest-shims/messages.ts';
 import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
+import { lensRoutes } from '../../rest-shims/lens.ts';
+import { lensWorkerRoutes } from '../../rest-shims/lens-worker.ts';
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
@@ -92,6 +94,8 @@ export const restRoutes: readonly RouteRow[] = [
   ...settingRoutes,
   ...allowedAddressRoutes,
   ...traceRoutes,
+  ...lensWorkerRoutes,
+  ...lensRoutes,
   ...catalogRoutes,
   ...checkoutRoutes,
   ...freeTierRoutes,

@@ -10,6 +10,7 @@ import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-ac
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
+import type { LensStore, LensWorkerStore } from '../domain/lens/store.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
 import type { BodyReader } from '../domain/traces/packed.ts';
@@ -39,6 +40,8 @@ export interface Stores extends TenancyStores {
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly passThrough: EndpointStore;
+  readonly lenses: LensStore;
+  readonly lensWorkers: LensWorkerStore;
   readonly responses: SealedResponseStore;
   readonly settings: SettingsStore;
   readonly spend: SpendStore;

@@ -163,6 +163,8 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     trace: new Channel(),
     settingsChange: new Channel(),
     activity: new Channel(),
+    lensRun: new Channel(),
+    finding: new Channel(),
   };
   let closed = false;
   let woken: (() => void)[] = [];

@@ -8,8 +8,9 @@ import type { Connections } from '../http/connections.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { pause, systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
+import { createHeldRuns } from '../runtime/lens/held-runs.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import { createProviderAccounts, NO_CREDENTIALS } from '../runtime/pass-through/accounts.ts';
 import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
@@ -87,6 +88,8 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     bus: parts.bus,
     clock: systemClock,
     ids: randomIds,
+    pause,
+    heldRuns: createHeldRuns(),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },

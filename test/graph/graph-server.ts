@@ -1,3 +1,4 @@
+import { pause } from '../../src/runtime/clock.ts';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLoaders } from '../../resolvers/operation/loaders.ts';
@@ -264,6 +265,8 @@ export async function openGraph(
     ids: randomIds,
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
+    heldRuns: { find: () => null, keep() {} },
+    pause,
     records: { waiting: () => 0, readable: async () => true },
     ...options.platform,
   };

@@ -35,8 +35,14 @@ export const noTenancy: TenancyStores = {
 
 const NO_STORED_ROWS = { ...NO_ROWS, fingerprint: refuse };
 
+/** A store of a test that uses none of it. */
+const unused = new Proxy(Object.create(null), { get: () => refuse });
+
 /** Stores of a test that has no releases of the catalog, no coding agents, responses and annotations. */
 export const OTHER_STORES = {
+  jobs: unused,
+  lenses: unused,
+  lensWorkers: unused,
   annotations: NO_ROWS,
   codingAgents: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },

@@ -39,7 +39,7 @@ export const claimOf = ({ id, attempts }: Job): JobClaim => ({ id, attempt: atte
 export const isHeld = ({ status, dueAt }: Job, now: Date): boolean => status === 'running' && dueAt > now;
 
 /** A claim of the job that is due first. */
-export interface JobWanted {
+interface JobWanted {
   readonly kind: string;
   readonly workerId: string;
   readonly now: Date;
@@ -47,13 +47,13 @@ export interface JobWanted {
 }
 
 /** Filter of jobs; null matches all. */
-export interface JobFilter {
+interface JobFilter {
   readonly kind: string | null;
   readonly status: JobStatus | null;
 }
 
 /** A job that is to run again. */
-export interface Delayed {
+interface Delayed {
   readonly dueAt: Date;
   readonly error: string;
   readonly counts: boolean;

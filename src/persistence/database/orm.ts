@@ -23,6 +23,7 @@ import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createAnnotationStore } from '../annotations/store.ts';
+import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
@@ -200,6 +201,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     jobs: createJobStore(database),
     keys: createKeyStore(database),
     passThrough: createEndpointStore(database),
+    lenses: createLensStore(database),
+    lensWorkers: createLensWorkerStore(database),
     responses: createResponseStore(database),
     settings: createSettingsStore(database),
     upstreamObjects: createUpstreamObjectStore(database),

@@ -3,6 +3,7 @@ import { BILLING_SETTINGS, CATALOG_SETTINGS } from './table/catalog.ts';
 import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/gateway.ts';
 import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
+import { LENS_SETTINGS } from './table/lens.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
 import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/traces.ts';
 
@@ -18,6 +19,7 @@ export const SETTINGS = {
   ...TRACE_STORE_SETTINGS,
   ...OTLP_SETTINGS,
   ...EXPORT_SETTINGS,
+  ...LENS_SETTINGS,
   ...CATALOG_SETTINGS,
   ...BILLING_SETTINGS,
 } as const;
@@ -47,6 +49,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     note: 'Prompts are exported only where they are stored. When the collector is unreachable, 4,096 spans or 32 MiB wait for it; further spans are dropped and counted at `/metrics`.',
     settings: EXPORT_SETTINGS,
   },
+  { title: 'Lenses', settings: LENS_SETTINGS },
   { title: 'Catalog', settings: CATALOG_SETTINGS },
   {
     title: 'Sale of access to the catalog',

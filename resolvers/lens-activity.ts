@@ -1,0 +1,263 @@
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { type ContentPage, contentPart, PAGE_PARTS } from '../src/domain/lens/content.ts';
+import {
+  assertExecutionIds,
+  contentVersionOf,
+  type Execution,
+  executionIdOf,
+  executionOf,
+  readExecutionId,
+  type Sample,
+  selectedCount,
+} from '../src/domain/lens/execution.ts';
+import type { Selection } from '../src/domain/lens/settings.ts';
+import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
+import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import { lensNamed } from './lens.ts';
+import { lensReader } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Summaries of one read. */
+const PAGE = 1_000;
+/** Executions that a sample chooses from. */
+const MOST_ELIGIBLE = 100_000;
+/** Executions of one page of a preview. */
+const PREVIEW_PAGE = 100;
+const MOST_AGENTS = 500;
+const AGENT_DAYS = 14;
+const ALL = { kind: 'all' } as const;
+
+interface Window {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The id of a run as the trace id of its model calls. */
+export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
+
+const runIdOfTrace = (traceId: string): string =>
+  [0, 8, 12, 16, 20].map((from, at, all) => traceId.slice(from, all[at + 1] ?? 32)).join('-');
+
+/** Whether one span has all the attributes. */
+async function hasAttributes(
+  { platform }: Scope<LensPlatform>,
+  summary: TraceSummary,
+  filters: Selection['filters'],
+): Promise<boolean> {
+  const { traces } = platform.stores;
+  const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
+  for (const { spanId } of heads) {
+    const span = await traces.findSpan([summary], spanId);
+    const values = { ...span?.resourceAttributes, ...span?.attributes };
+    if (filters.every(({ key, value }) => values[key] === value)) return true;
+  }
+  return false;
+}
+
+/** The summaries of a window that a selection admits, without the model calls of runs. */
+async function* eligible(
+  scope: Scope<LensPlatform>,
+  { service, agentName, teamId, filters }: Selection,
+  window: Window,
+): AsyncGenerator<TraceSummary> {
+  const { traces, lenses } = scope.platform.stores;
+  const wanted = { service: service || null, agent: agentName || null, teamId: teamId || null };
+  let after: TraceSearch['after'] = null;
+  for (;;) {
+    const search = { ...window, filters: { ...NO_FILTERS, ...wanted }, order: 'start', after } as const;
+    const page = await traces.searchSummaries(ALL, search, PAGE);
+    const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
+    for (const summary of page) {
+      if (own.has(runIdOfTrace(summary.traceId))) continue;
+      if (filters.length === 0 || (await hasAttributes(scope, summary, filters))) yield summary;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = { rank: rankOf(last, 'start'), traceRef: last.traceRef };
+  }
+}
+
+/** The executions of ids that a preview returned, that still exist. */
+async function namedExecutions(scope: Scope<LensPlatform>, ids: readonly string[]): Promise<readonly Execution[]> {
+  const found = await Promise.all(ids.map((id) => summaryOf(scope, id)));
+  return found.flatMap((summary) => (summary === null ? [] : [executionOf(summary)]));
+}
+
+async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string): Promise<TraceSummary | null> {
+  const address = readExecutionId(executionId);
+  if (address === null) return null;
+  const { traceId, traceRef } = address;
+  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, traceRef === '' ? null : traceRef);
+  return summary ?? null;
+}
+
+/**
+ * All eligible executions in an order that does not depend on time: by the hash of their id. A beginning of the list is a
+ * fair sample, and stays one as traces arrive.
+ */
+async function ordered(
+  scope: Scope<LensPlatform>,
+  selection: Selection,
+  window: Window,
+): Promise<readonly Execution[]> {
+  const { keyGenerator, records } = scope.platform;
+  await records.readable();
+  const found: Execution[] = [];
+  if (selection.executionIds.length > 0) found.push(...(await namedExecutions(scope, selection.executionIds)));
+  else
+    for await (const summary of eligible(scope, selection, window)) {
+      found.push(executionOf(summary));
+      if (found.length >= MOST_ELIGIBLE) break;
+    }
+  return found
+    .map((execution) => ({ execution, key: keyGenerator.hash(execution.id) }))
+    .toSorted((left, right) => (left.key < right.key ? -1 : 1))
+    .map(({ execution }) => execution);
+}
+
+/** Chooses the executions of a run. */
+export async function chosen(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
+  const all = await ordered(scope, selection, window);
+  const selected = selectedCount(all.length, selection);
+  return { executions: all.slice(0, selected), eligible: all.length, selected, nextOffset: null, nextCursor: null };
+}
+
+export interface PreviewRequest {
+  readonly selection: Selection;
+  readonly lookbackHours: number;
+  readonly offset: number;
+  /** End of the window; null and later times for now. */
+  readonly asOf: Date | null;
+}
+
+/** A page of the executions that a lens with these settings would choose from. Throws InvalidInput. */
+export const previewSample = operation({
+  name: 'readSamplePreview',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, { selection, lookbackHours, offset, asOf }: PreviewRequest): Promise<Sample> {
+    assertExecutionIds(selection.executionIds);
+    const nowMs = scope.platform.clock.now().getTime();
+    const endMs = Math.min(nowMs, asOf?.getTime() ?? nowMs);
+    const startMs = endMs - lookbackHours * HOUR_MS;
+    if (startMs < 0) {
+      const message = 'Preview window exceeds the supported calendar range';
+      throw new InvalidInput(message, [{ path: [], rule: 'text', message }]);
+    }
+    const all = await ordered(scope, selection, { startMs, endMs });
+    const next = offset + PREVIEW_PAGE;
+    return {
+      executions: all.slice(offset, next),
+      eligible: all.length,
+      selected: selectedCount(all.length, selection),
+      nextOffset: next < all.length ? next : null,
+      nextCursor: null,
+    };
+  },
+});
+
+/** Names of the agents of the last 14 days, sorted. */
+export const listLensAgents = operation({
+  name: 'listLensAgents',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly string[]> {
+    const endMs = scope.platform.clock.now().getTime() + 1;
+    const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_FILTERS };
+    const agents = await scope.platform.stores.traces.agents(ALL, search, MOST_AGENTS);
+    return agents.map(({ name }) => name).toSorted();
+  },
+});
+
+/** Which kinds of activity are recorded. */
+export const checkActivity = operation({
+  name: 'checkLensActivity',
+  access: lensReader,
+  run: (_scope: Scope<LensPlatform>, _input: undefined) => ({ traces: true, requests: false }),
+});
+
+const CURSOR = /^[0-9a-f]{16}$/;
+
+/**
+ * A page of the content of an execution after a cursor, which is the id of the last span, from an offset in characters. Null
+ * when no such trace exists.
+ */
+export async function contentPage(
+  scope: Scope<LensPlatform>,
+  {
+    executionId,
+    cursor,
+    offset,
+  }: { readonly executionId: string; readonly cursor: string | null; readonly offset: number },
+): Promise<(ContentPage & { readonly execution: Execution }) | null> {
+  const { traces } = scope.platform.stores;
+  const summary = await summaryOf(scope, executionId);
+  if (summary === null) return null;
+  const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
+  if (cursor !== null && !CURSOR.test(cursor)) throw new InvalidInput('Invalid cursor.');
+  const at = heads.findIndex(({ spanId }) => spanId === cursor) + 1;
+  const page = heads.slice(at, at + PAGE_PARTS);
+  const spans = await Promise.all(page.map(({ spanId }) => traces.findSpan([summary], spanId)));
+  const parts = spans.flatMap((span) => (span === null ? [] : [contentPart(executionId, span, offset)]));
+  return {
+    execution: executionOf(summary),
+    parts,
+    nextCursor: at + page.length < heads.length ? (page.at(-1)?.spanId ?? null) : null,
+    partial: true,
+    contentVersion: contentVersionOf(summary),
+  };
+}
+
+/** Content of an execution, for the evidence of findings. Throws NotFound. */
+export const getExecutionContent = operation({
+  name: 'getExecutionContent',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    named: {
+      readonly id: string;
+      readonly executionId: string;
+      readonly cursor: string | null;
+      readonly offset: number;
+    },
+  ) {
+    await lensNamed(scope, named.id);
+    const page = await contentPage(scope, named);
+    if (page === null) throw new NotFound('execution', named.executionId, 'Execution not found');
+    return page;
+  },
+});
+
+/** A trace, and the number of open findings about it; null when no run has assessed it. */
+export interface TraceFindings {
+  readonly traceId: string;
+  readonly traceRef: string;
+  readonly findingCount: number | null;
+}
+
+/** Counts the findings about traces; duplicates are counted once. */
+export const countTraceFindings = operation({
+  name: 'countTraceFindings',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    traces: readonly { readonly traceId: string; readonly traceRef: string }[],
+  ): Promise<readonly TraceFindings[]> {
+    const unique = [...new Map(traces.map((one) => [JSON.stringify([one.traceId, one.traceRef]), one])).values()];
+    const states = await scope.platform.stores.lenses.all();
+    const keyOf = (executionId: string): string => {
+      const address = readExecutionId(executionId);
+      return address === null ? '' : executionIdOf('', address);
+    };
+    const assessed = new Set(states.flatMap(({ run }) => run.assessments.map((one) => keyOf(one.executionId))));
+    const open = states.flatMap(({ findings }) => findings).filter(({ status }) => status === 'open');
+    const about = open.map(({ occurrences }) => new Set(occurrences.map(keyOf)));
+    return unique.map((trace) => {
+      const key = executionIdOf('', trace);
+      const findingCount = about.filter((ids) => ids.has(key)).length;
+      return { ...trace, findingCount: findingCount > 0 || assessed.has(key) ? findingCount : null };
+    });
+  },
+});

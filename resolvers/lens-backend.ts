@@ -1,0 +1,32 @@
+import type { LensBackend } from '../src/domain/lens/worker.ts';
+import { askAnalysisModel } from './lens-model.ts';
+import {
+  claimLensRun,
+  completeLensRun,
+  extendLensRun,
+  listReusableReviews,
+  readLensSample,
+  readSampledContent,
+  releaseLensRun,
+  reportLensProgress,
+} from './lens-work.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** The server of a worker in this process: operations with the worker as their caller. */
+export function lensBackend(scopeOf: (signal: AbortSignal) => Scope<LensPlatform>): LensBackend {
+  return {
+    claim: (signal) => claimLensRun(scopeOf(signal), undefined),
+    sample: (claim, signal) => readLensSample(scopeOf(signal), claim),
+    reviews: (claim, signal) => listReusableReviews(scopeOf(signal), claim),
+    content: (claim, executionId, cursor, signal) =>
+      readSampledContent(scopeOf(signal), { ...claim, executionId, cursor, offset: 0 }),
+    model: (claim, call, signal) => askAnalysisModel(scopeOf(signal), { claim, call }),
+    progress: (claim, progress, signal) => reportLensProgress(scopeOf(signal), { claim, progress }),
+    heartbeat: (claim, signal) => extendLensRun(scopeOf(signal), claim),
+    async result(claim, result, signal) {
+      await completeLensRun(scopeOf(signal), { claim, result });
+    },
+    release: (claim, failure) => releaseLensRun(scopeOf(new AbortController().signal), { claim, failure }),
+  };
+}

@@ -1,0 +1,225 @@
+import { collect } from '../src/domain/bytes.ts';
+import type { Caller } from '../src/domain/caller.ts';
+import { callLabels } from '../src/domain/calls/call-labels.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { Conflict, InvalidInput, Unauthenticated, Unavailable } from '../src/domain/errors.ts';
+import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
+import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
+import { RESERVED_MS, renewed, reserved, settled } from '../src/domain/lens/budget.ts';
+import type { Lens, LensRun } from '../src/domain/lens/lens.ts';
+import { asMessages, objectIn } from '../src/domain/lens/pipeline/analyst.ts';
+import type { PaidAnswer } from '../src/domain/lens/store.ts';
+import {
+  type AnalysisAnswer,
+  type AnalysisCall,
+  type AnalysisMessage,
+  AnalysisTimeout,
+  type RunClaim,
+} from '../src/domain/lens/worker.ts';
+import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { traceIdOfRun } from './lens-activity.ts';
+import { assertAnalysisModel, exceedsContext, followsSchema, outputTokensOf, worstCost } from './lens-models.ts';
+import { heldRun, workerOf } from './lens-work.ts';
+import { lensWorker } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Wait for the budget, in ms: between looks, and in all. */
+const LOOK_MS = 250;
+const BUDGET_WAIT_MS = 60_000;
+/** Deadline of one model call, in ms. The lease of the run is as long. */
+const CALL_MS = 240_000;
+/** Interval between renewals of a reservation, in ms. */
+const RENEW_MS = RESERVED_MS / 10;
+/** Most bytes of one answer. */
+const ANSWER_LIMIT = 4 * 1024 * 1024;
+const TAG = 'litellm-lens';
+/** Attempts of one call after failures that may pass. */
+const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>() } as const;
+
+/** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
+async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
+  const { stores, keyRing } = scope.platform;
+  const { analysisKeyId } = workerOf(scope);
+  const [key] = analysisKeyId === null ? [] : await stores.keys.findMany([analysisKeyId]);
+  const refusal = 'Assign an analysis key to this worker in Lens setup';
+  if (key === undefined || key.deletedAt !== null) throw new Conflict(refusal);
+  const { role, hash: keyHash, teamId, userId } = key;
+  try {
+    return await keyRing.current({ role, keyHash, key, teamId, userId });
+  } catch (cause) {
+    if (cause instanceof Unauthenticated) throw new Conflict(refusal, { cause });
+    throw cause;
+  }
+}
+
+/** The body of a chat completion: JSON by the schema of the prompt, where the model follows one. */
+function bodyOf(
+  scope: Scope<LensPlatform>,
+  model: string,
+  { prompt }: AnalysisCall,
+  messages: readonly AnalysisMessage[],
+): Readonly<Record<string, unknown>> {
+  const schema = objectIn(prompt)?.['response_schema'];
+  const format =
+    schema !== undefined && followsSchema(scope, model)
+      ? { type: 'json_schema', json_schema: { name: 'answer', schema } }
+      : { type: 'json_object' };
+  return { model, messages, response_format: format, max_tokens: outputTokensOf(scope, model) };
+}
+
+/** Reserves an amount; waits while other reservations stand in the way. Throws LimitExceeded and AnalysisTimeout. */
+async function reserve(scope: Scope<LensPlatform>, claim: RunClaim, amount: Usd, signal: AbortSignal): Promise<string> {
+  const { stores, clock, ids, pause } = scope.platform;
+  const wanted = { id: ids.uuid(), jobId: claim.runId, amount };
+  const untilMs = clock.monotonicMs() + BUDGET_WAIT_MS;
+  for (;;) {
+    let mustWait = false;
+    await stores.lenses.changeLens(claim.lensId, (lens) => {
+      const after = reserved(lens, wanted, clock.now());
+      mustWait = after === 'wait';
+      return after === 'wait' ? lens : after;
+    });
+    if (!mustWait) return wanted.id;
+    if (clock.monotonicMs() >= untilMs) throw new AnalysisTimeout('Analysis request timed out waiting for budget');
+    await pause(LOOK_MS, signal);
+  }
+}
+
+/** Text and finish reason of a chat completion. Throws Unavailable for another body. */
+function answerIn(bytes: Uint8Array): { readonly content: string; readonly finishReason: string } {
+  try {
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as {
+      readonly choices?: readonly {
+        readonly message?: { readonly content?: unknown };
+        readonly finish_reason?: unknown;
+      }[];
+    };
+    const [choice] = body.choices ?? [];
+    const content = choice?.message?.content;
+    const reason = choice?.finish_reason;
+    return {
+      content: typeof content === 'string' ? content : '',
+      finishReason: typeof reason === 'string' ? reason : 'stop',
+    };
+  } catch (cause) {
+    throw new Unavailable('The model returned no chat completion.', 2, { cause });
+  }
+}
+
+function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: Readonly<Record<string, unknown>>): ModelRequest {
+  const metadata = { lens_id: claim.lensId, run_id: claim.runId, worker_id: workerOf(scope).id };
+  const labels = callLabels({ session: claim.runId, endUser: null, tags: [TAG], metadata });
+  return {
+    endpoint: CHAT_COMPLETIONS,
+    model: String(body['model']),
+    stream: false,
+    includeUsage: false,
+    bytes: new TextEncoder().encode(JSON.stringify(body)),
+    body,
+    callId: null,
+    // All calls of a run are one trace, so that no lens reviews them.
+    parent: { traceId: traceIdOfRun(claim.runId), spanId: scope.platform.ids.spanId() },
+    retries: RETRIES,
+    unkept: true,
+    ...(labels === undefined ? {} : { labels }),
+  };
+}
+
+/** Calls the model; resolves to its answer and cost. Throws what the gateway throws, and AnalysisTimeout. */
+async function called(scope: Scope<LensPlatform>, request: ModelRequest, payer: Caller, signal: AbortSignal) {
+  const deadline = AbortSignal.timeout(CALL_MS);
+  const both = AbortSignal.any([signal, deadline]);
+  try {
+    const call = await scope.platform.gateway.call(payer, request, both);
+    const bytes = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+    if (bytes === null) throw new Unavailable('The answer of the model is too large.');
+    return { ...answerIn(bytes), cost: call.cost() };
+  } catch (error) {
+    if (deadline.aborted && !signal.aborted)
+      throw new AnalysisTimeout('Analysis request timed out waiting for budget or model output');
+    throw error;
+  }
+}
+
+interface Paying {
+  readonly claim: RunClaim;
+  readonly request: ModelRequest;
+  readonly payer: Caller;
+  readonly estimate: Usd;
+  readonly answerId: string;
+}
+
+/** Reserves, calls and settles. The answer is stored with its cost, so that it is paid once. */
+async function paidAnswer(scope: Scope<LensPlatform>, paying: Paying) {
+  const { stores, clock } = scope.platform;
+  const { claim, request, payer, estimate, answerId } = paying;
+  const { signal } = scope;
+  const reservation = await reserve(scope, claim, estimate, signal);
+  const settle = (cost: Usd, answer: PaidAnswer | null): Promise<void> =>
+    stores.lenses.settle(claim.lensId, (lens: Lens) => settled(lens, reservation, cost, clock.now()), {
+      runId: claim.runId,
+      cost,
+      answer,
+    });
+  const renewing = setInterval(() => {
+    // A failed renewal is repeated by the next one; the reservation lasts for ten of them.
+    stores.lenses.changeLens(claim.lensId, (lens) => renewed(lens, reservation, clock.now())).catch(() => {});
+  }, RENEW_MS);
+  let answer;
+  try {
+    answer = await called(scope, request, payer, signal);
+  } catch (error) {
+    await settle(ZERO_USD, null);
+    throw error;
+  } finally {
+    clearInterval(renewing);
+  }
+  const { cost, ...said } = answer;
+  await settle(cost ?? estimate, { id: answerId, runId: claim.runId, ...said });
+  return { ...said, cost: cost ?? estimate };
+}
+
+const answerIdOf = (
+  { platform }: Scope<LensPlatform>,
+  run: LensRun,
+  { purpose }: AnalysisCall,
+  messages: unknown,
+): string => platform.keyGenerator.hash(JSON.stringify([run.id, run.settings.model, purpose, messages]));
+
+/**
+ * Asks the model of a run, paid by the key of the worker within the monthly budget of the lens. An answer that the run has
+ * paid for before is returned again at no cost. Throws LimitExceeded for a used-up budget, AnalysisTimeout, and what the
+ * gateway throws.
+ */
+export const askAnalysisModel = operation({
+  name: 'askAnalysisModel',
+  access: lensWorker,
+  async run(
+    scope: Scope<LensPlatform>,
+    { claim, call }: { readonly claim: RunClaim; readonly call: AnalysisCall },
+  ): Promise<AnalysisAnswer> {
+    const run = await heldRun(scope, claim);
+    const { model } = run.settings;
+    const messages = call.messages ?? asMessages(call.prompt);
+    const answerId = answerIdOf(scope, run, call, messages);
+    const paid = await scope.platform.stores.lenses.findAnswer(answerId);
+    if (paid !== null)
+      return { content: paid.content, finishReason: paid.finishReason, cost: 0, contextExceeded: false };
+    const payer = await payerOf(scope);
+    try {
+      assertAnalysisModel(scope, model);
+    } catch (cause) {
+      throw new InvalidInput('Analysis model is no longer available', [], { cause });
+    }
+    const input = estimateTokens({ messages: [...messages] });
+    if (exceedsContext(scope, model, input))
+      return { content: '', finishReason: 'length', cost: 0, contextExceeded: true };
+    const body = bodyOf(scope, model, call, messages);
+    const estimate = worstCost(scope, model, { input, output: outputTokensOf(scope, model) });
+    const request = requestOf(scope, claim, body);
+    const { cost, ...said } = await paidAnswer(scope, { claim, request, payer, estimate, answerId });
+    return { ...said, cost: usdNumber(cost), contextExceeded: false };
+  },
+});

@@ -1,0 +1,113 @@
+import type { Deployment } from '../src/domain/chat/provider.ts';
+import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { mayCall } from '../src/domain/keys/virtual-key.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { priceUsage } from '../src/domain/spend/priced-usage.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Most output tokens of one answer in an analysis. */
+const MOST_OUTPUT_TOKENS = 8_192;
+
+/** Deployments of a public model name; those of a wildcard where no deployment has the name itself. */
+function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readonly Deployment[] {
+  const all = platform.gateway.deployments();
+  const exact = all.filter(({ modelGroup }) => modelGroup === model);
+  if (exact.length > 0) return exact;
+  return all.flatMap((one) => {
+    const { modelGroup } = one;
+    if (!modelGroup.endsWith('*') || !model.startsWith(modelGroup.slice(0, -1))) return [];
+    const matched = model.slice(modelGroup.length - 1);
+    return [{ ...one, upstreamModel: one.upstreamModel.replace('*', () => matched) }];
+  });
+}
+
+/** What the catalog and the configuration say of a deployment. */
+interface AnalysisModel {
+  readonly row: Readonly<Record<string, unknown>>;
+  /** No price is known, and none is expected: a server of one's own that no catalog lists. */
+  readonly isUnpriced: boolean;
+}
+
+function modelsOf(scope: Scope<LensPlatform>, model: string): readonly AnalysisModel[] {
+  const catalog = scope.platform.catalog.current();
+  return deploymentsOf(scope, model).map((deployment) => {
+    const entry = entryFor(deployment, catalog);
+    const row = { ...entry?.row, ...deployment.priceOverrides };
+    const isPriced = Object.keys(row).some((name) => name.includes('_cost_per_'));
+    return { row, isUnpriced: entry === null && !isPriced && deployment.apiBase !== null };
+  });
+}
+
+const usageOf = (inputTokens: number, outputTokens: number) => ({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
+
+const numberIn = (row: AnalysisModel['row'], ...names: readonly string[]): number | null => {
+  const found = names.map((name) => row[name]).find((value) => typeof value === 'number' && value > 0);
+  return typeof found === 'number' ? found : null;
+};
+
+/** Output tokens that every deployment of a model can write, at most the limit of an analysis. */
+export const outputTokensOf = (scope: Scope<LensPlatform>, model: string): number =>
+  Math.min(
+    MOST_OUTPUT_TOKENS,
+    ...modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_output_tokens', 'max_tokens') ?? MOST_OUTPUT_TOKENS),
+  );
+
+/** Whether every deployment of a model says that it follows a JSON schema, or none says anything. */
+export const followsSchema = (scope: Scope<LensPlatform>, model: string): boolean =>
+  modelsOf(scope, model).every(
+    ({ row }) => row['supports_response_schema'] === true || row['supports_response_schema'] === undefined,
+  );
+
+/** Whether a prompt is longer than the context window of every deployment. */
+export const exceedsContext = (scope: Scope<LensPlatform>, model: string, promptTokens: number): boolean => {
+  const windows = modelsOf(scope, model).map(({ row }) => numberIn(row, 'max_input_tokens') ?? Infinity);
+  return windows.length > 0 && windows.every((window) => promptTokens > window);
+};
+
+const unpriced = (model: string): InvalidInput =>
+  new InvalidInput(
+    `Pricing is not configured for ${model}. Set input_cost_per_token and output_cost_per_token of the model before it is used for analysis.`,
+  );
+
+/** Highest cost of one call over the deployments of a model. Throws InvalidInput without a price. */
+export function worstCost(
+  scope: Scope<LensPlatform>,
+  model: string,
+  tokens: { readonly input: number; readonly output: number },
+): Usd {
+  const costs = modelsOf(scope, model).map(({ row, isUnpriced }) => {
+    if (isUnpriced) return ZERO_USD;
+    const priced = priceUsage(row, usageOf(tokens.input, tokens.output));
+    if (priced === null) throw unpriced(model);
+    return priced.total;
+  });
+  return costs.reduce((most, cost) => (cost > most ? cost : most), ZERO_USD);
+}
+
+/** Throws InvalidInput for a model that is not configured, or without a price. */
+export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
+  if (deploymentsOf(scope, model).length === 0)
+    throw new InvalidInput('Choose a model configured on this LiteLLM instance');
+  worstCost(scope, model, { input: 1, output: 1 });
+}
+
+/** Throws InvalidInput when workers with keys exist, and none of their keys may call the model. */
+export async function assertWorkerFor(scope: Scope<LensPlatform>, model: string): Promise<void> {
+  const { stores } = scope.platform;
+  const workers = (await stores.lensWorkers.all({ tokenHash: null })).filter(({ revoked }) => !revoked);
+  const ids = workers.flatMap(({ analysisKeyId }) => analysisKeyId ?? []);
+  if (ids.length === 0) return;
+  const keys = await stores.keys.findMany(ids);
+  if (keys.length === 0 || keys.some((key) => key.deletedAt === null && !key.blocked && mayCall(key, model))) return;
+  throw new InvalidInput(
+    `No worker can use this analysis model. Allow ${model} for the analysis key of a worker, or register another worker.`,
+  );
+}

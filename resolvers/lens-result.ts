@@ -1,0 +1,73 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import { isQuoteOf } from '../src/domain/lens/content.ts';
+import { readExecutionId } from '../src/domain/lens/execution.ts';
+import { type Evidence, type Finding, findingNamed } from '../src/domain/lens/finding.ts';
+import type { LensRun } from '../src/domain/lens/lens.ts';
+import { enabledChecks } from '../src/domain/lens/settings.ts';
+import type { RunResult } from '../src/domain/lens/worker.ts';
+import type { Span } from '../src/domain/traces/span.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A result that contradicts its run. */
+export const resultFault = (message: string): InvalidInput =>
+  new InvalidInput(message, [{ path: [], rule: 'text', message }]);
+
+/** Spans that are looked up at once. */
+const CONCURRENCY = 16;
+
+/** Checks every quote against the stored text of its span. Throws InvalidInput. */
+async function assertQuotes({ platform }: Scope<LensPlatform>, evidence: readonly Evidence[]): Promise<void> {
+  const { traces } = platform.stores;
+  const spans = [...Map.groupBy(evidence, ({ executionId, spanId }) => JSON.stringify([executionId, spanId])).values()];
+
+  async function spanOf({ executionId, spanId }: Evidence): Promise<Span | null> {
+    const address = readExecutionId(executionId);
+    if (address === null) return null;
+    const { traceId, traceRef } = address;
+    const found = await traces.findSummaries({ kind: 'all' }, traceId, traceRef === '' ? null : traceRef);
+    return found.length === 0 ? null : traces.findSpan(found, spanId);
+  }
+
+  for (let from = 0; from < spans.length; from += CONCURRENCY)
+    await Promise.all(
+      spans.slice(from, from + CONCURRENCY).map(async (quotes) => {
+        const [first] = quotes;
+        const span = first === undefined ? null : await spanOf(first);
+        if (span === null || quotes.some(({ quote }) => !isQuoteOf(span, quote)))
+          throw resultFault('Evidence quote does not match stored content');
+      }),
+    );
+}
+
+/** Checks the result of a worker against its run and the stored traces. Throws InvalidInput. */
+export async function assertResult(
+  scope: Scope<LensPlatform>,
+  run: LensRun,
+  earlier: readonly Finding[],
+  { assessments, findings, reviewVersions }: RunResult,
+): Promise<void> {
+  const sampled = new Set(run.sample?.executions.map(({ id }) => id));
+  const checks = new Set(enabledChecks(run.settings).map(({ id }) => id));
+  const assessed = assessments.map(({ executionId }) => executionId);
+  if (assessed.some((id) => !sampled.has(id))) throw resultFault('Assessment references a run outside this job');
+  if (new Set(assessed).size !== assessed.length || assessed.length !== sampled.size)
+    throw resultFault('Each run must have one assessment');
+  if (reviewVersions.some(({ executionId }) => !sampled.has(executionId)))
+    throw resultFault('Review checkpoint references a trace outside this job');
+  const named = assessments.flatMap(({ issueChecks, patternChecks }) => [...issueChecks, ...patternChecks]);
+  if (named.some((id) => !checks.has(id))) throw resultFault('Assessment references an unknown check');
+  for (const { evidence, existingFindingId, mergedFindingIds, kind } of findings) {
+    if (evidence.some(({ executionId }) => !sampled.has(executionId)))
+      throw resultFault('Finding references evidence outside the job');
+    const existing = existingFindingId === null ? undefined : findingNamed(earlier, existingFindingId);
+    if (existingFindingId !== null && existing?.kind !== kind)
+      throw resultFault('Existing finding must belong to the same kind');
+    if (mergedFindingIds.some((id) => findingNamed(earlier, id)?.kind !== kind))
+      throw resultFault('Merged finding must belong to this investigation and kind');
+  }
+  await assertQuotes(
+    scope,
+    findings.flatMap(({ evidence }) => evidence),
+  );
+}

@@ -1,0 +1,345 @@
+import { NotFound } from '../src/domain/errors.ts';
+import { backoffMs, isHeld, type Job, type JobClaim } from '../src/domain/jobs/job.ts';
+import type { ContentPage } from '../src/domain/lens/content.ts';
+import type { Sample } from '../src/domain/lens/execution.ts';
+import { mergeFindings } from '../src/domain/lens/finding.ts';
+import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
+import type { Review } from '../src/domain/lens/review.ts';
+import { claimed, ended, inStage } from '../src/domain/lens/schedule.ts';
+import { criteriaOf } from '../src/domain/lens/settings.ts';
+import { PROMPTS_VERSION } from '../src/domain/lens/prompts/prompts.ts';
+import {
+  type ClaimedRun,
+  LEASE_MS,
+  OwnershipLost,
+  RUN_JOB,
+  type RunClaim,
+  type RunProgress,
+  type RunResult,
+} from '../src/domain/lens/worker.ts';
+import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
+import { mayCall } from '../src/domain/keys/virtual-key.ts';
+import { queueDueRun } from './lens.ts';
+import { chosen, contentPage } from './lens-activity.ts';
+import { assertResult, resultFault } from './lens-result.ts';
+import { lensWorker } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Reviews that a run keeps. */
+const MOST_REVIEWS = 60;
+/** Runs that one claim ends because their workers were lost. */
+const MOST_BURIED = 20;
+/** Delay of a run that the key of a worker may not pay for, in ms. */
+const DENIED_MS = 30_000;
+
+export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker'] {
+  const caller = callerOf(scope);
+  if (!(caller instanceof LensWorkerCaller)) throw new TypeError('The access rule of this operation admits workers.');
+  return caller.worker;
+}
+
+const jobClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
+
+/** Hash of the criteria of a run, and of the version of the prompts. */
+const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun): string =>
+  platform.keyGenerator.hash(criteriaOf(settings, PROMPTS_VERSION));
+
+/** The run of a claim that holds. Throws NotFound and OwnershipLost. */
+export async function heldRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
+  const { stores, clock, heldRuns } = scope.platform;
+  const [job] = await stores.jobs.findMany([claim.runId]);
+  const isHere = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
+  const known = heldRuns.find(claim);
+  if (isHere && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
+  const state = await stores.lenses.find(claim.lensId);
+  if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
+  assertOwned(scope, state, claim);
+  if (!isHere) throw new OwnershipLost();
+  if (state.run.sample !== null) heldRuns.keep(claim, state.run);
+  return state.run;
+}
+
+/** The same with the lease of the claim extended. */
+async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
+  const run = await heldRun(scope, claim);
+  const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
+  if (job === null) throw new OwnershipLost();
+  return run;
+}
+
+function assertOwned(scope: Scope<LensPlatform>, { run }: LensState, { runId, attempt }: RunClaim): void {
+  const isOwned =
+    run.id === runId && run.status === 'running' && run.attempts === attempt && run.workerId === workerOf(scope).id;
+  if (!isOwned) throw new OwnershipLost();
+}
+
+/** Changes the run of a claim. Throws OwnershipLost when another worker has it since. */
+async function changedRun(
+  scope: Scope<LensPlatform>,
+  claim: RunClaim,
+  change: (state: LensState) => LensState,
+): Promise<LensState> {
+  const state = await scope.platform.stores.lenses.change(claim.lensId, (before) => {
+    assertOwned(scope, before, claim);
+    return change(before);
+  });
+  if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
+  return state;
+}
+
+/** Ends runs whose workers were lost too often. */
+async function buryLost(scope: Scope<LensPlatform>): Promise<void> {
+  const { stores, clock, bus } = scope.platform;
+  const error = 'Worker disconnected repeatedly';
+  for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MOST_BURIED)) {
+    const state = await stores.lenses.change(job.subject, (before) =>
+      before.run.id === job.id ? ended(before, { status: 'failed', error }, clock.now()) : before,
+    );
+    await stores.jobs.bury({ id: job.id, attempt: job.attempts }, error, clock.now());
+    if (state !== null) bus.publish('lensRun', state.run);
+  }
+}
+
+/** Whether the key of a worker may call the model of a run. */
+async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promise<boolean> {
+  const { analysisKeyId } = workerOf(scope);
+  if (analysisKeyId === null) return false;
+  const [key] = await scope.platform.stores.keys.findMany([analysisKeyId]);
+  return key !== undefined && mayCall(key, settings.model);
+}
+
+/** The run of a claimed job; null when the run has ended, or the worker cannot pay for it. */
+async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRun | null> {
+  const { stores, clock, bus } = scope.platform;
+  const held = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
+  const current = await stores.lenses.find(job.subject);
+  const claim = { id: job.id, attempt: job.attempts };
+  if (current === null || current.run.id !== job.id || !isActive(current.run)) {
+    // A process ended between the end of the run and that of its job.
+    await stores.jobs.end(claim, { status: 'completed', error: '' }, clock.now());
+    return null;
+  }
+  if (!(await mayPay(scope, current.run))) {
+    const dueAt = new Date(clock.now().getTime() + DENIED_MS);
+    await stores.jobs.retry(
+      claim,
+      { dueAt, error: 'The key of the worker may not call the model.', counts: false },
+      clock.now(),
+    );
+    return null;
+  }
+  const state = await stores.lenses.change(job.subject, (before) =>
+    before.run.id === job.id && isActive(before.run) ? claimed(before, held, clock.now()) : before,
+  );
+  if (state === null || state.run.attempts !== job.attempts) return null;
+  bus.publish('lensRun', state.run);
+  return { lensId: job.subject, run: state.run, findings: state.findings };
+}
+
+/** Claims the run that is due first; runs of due schedules are queued. Null when there is none. */
+export const claimLensRun = operation({
+  name: 'claimLensRun',
+  access: lensWorker,
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<ClaimedRun | null> {
+    const { stores, clock } = scope.platform;
+    const { id, analysisKeyId } = workerOf(scope);
+    const now = clock.now();
+    await stores.lensWorkers.change(id, (worker) => ({ ...worker, lastSeen: now }));
+    if (analysisKeyId === null) return null;
+    await buryLost(scope);
+    if (!(await stores.jobs.hasDue(RUN_JOB, now))) await queueDueRun(scope);
+    const job = await stores.jobs.claim({ kind: RUN_JOB, workerId: id, now: clock.now(), leaseMs: LEASE_MS });
+    return job === null ? null : startRun(scope, job);
+  },
+});
+
+/** The executions of a run, chosen once; they stay when another worker continues it. */
+export const readLensSample = operation({
+  name: 'chooseLensSample',
+  access: lensWorker,
+  async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<Sample> {
+    const run = await extendedRun(scope, claim);
+    if (run.sample !== null) return run.sample;
+    const window = { startMs: new Date(run.start).getTime(), endMs: new Date(run.end).getTime() };
+    const sample = await chosen(scope, run.settings, window);
+    const state = await changedRun(scope, claim, (before) => ({
+      ...before,
+      run: { ...before.run, sample: before.run.sample ?? sample },
+    }));
+    return state.run.sample ?? sample;
+  },
+});
+
+/** Reviews of the sample by the same criteria, of traces that have not changed since. */
+export const listReusableReviews = operation({
+  name: 'listReusableReviews',
+  access: lensWorker,
+  async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<readonly Review[]> {
+    const run = await heldRun(scope, claim);
+    const executions = run.sample?.executions ?? [];
+    const ids = executions.map(({ id }) => id);
+    const found = await scope.platform.stores.lenses.reviews(claim.lensId, criteriaKeyOf(scope, run), ids);
+    const versions = new Map(executions.map(({ id, contentVersion }) => [id, contentVersion]));
+    return found.filter(({ executionId, contentVersion }) => versions.get(executionId) === contentVersion);
+  },
+});
+
+const isSampled = ({ sample }: LensRun, executionId: string): boolean =>
+  sample?.executions.some(({ id }) => id === executionId) ?? false;
+
+/** A page of the content of a sampled execution. Throws NotFound. */
+export const readSampledContent = operation({
+  name: 'readSampledContent',
+  access: lensWorker,
+  async run(
+    scope: Scope<LensPlatform>,
+    asked: RunClaim & { readonly executionId: string; readonly cursor: string | null; readonly offset: number },
+  ): Promise<ContentPage> {
+    const run = await heldRun(scope, asked);
+    const page = isSampled(run, asked.executionId) ? await contentPage(scope, asked) : null;
+    if (page === null) throw new NotFound('execution', asked.executionId, "Execution is outside this job's sample");
+    return page;
+  },
+});
+
+/** Extends the lease of a claim. Throws OwnershipLost. */
+export const extendLensRun = operation({
+  name: 'extendLensRun',
+  access: lensWorker,
+  async run(scope: Scope<LensPlatform>, claim: RunClaim): Promise<void> {
+    await extendedRun(scope, claim);
+  },
+});
+
+/** A review as a run lists it: without the extraction. */
+const listed = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
+
+function withProgress(
+  run: LensRun,
+  { stage, coverage, reviews = [], reading, activities }: RunProgress,
+  now: Date,
+): LensRun {
+  const changed = {
+    ...run,
+    coverage: coverage ?? run.coverage,
+    reviews: [...run.reviews, ...reviews.map(listed)].slice(-MOST_REVIEWS),
+    reviewed: run.reviewed + reviews.length,
+    reading: reading ?? run.reading,
+    activities: activities ?? run.activities,
+  };
+  return stage === undefined ? changed : inStage(changed, stage, now);
+}
+
+/** Stores what a worker has done so far. Reviews are kept for later runs. Throws InvalidInput and OwnershipLost. */
+export const reportLensProgress = operation({
+  name: 'reportLensProgress',
+  access: lensWorker,
+  async run(
+    scope: Scope<LensPlatform>,
+    { claim, progress }: { readonly claim: RunClaim; readonly progress: RunProgress },
+  ): Promise<void> {
+    const { stores, clock, bus } = scope.platform;
+    const run = await extendedRun(scope, claim);
+    const reviews = progress.reviews ?? [];
+    if (reviews.some(({ executionId }) => !isSampled(run, executionId)))
+      throw resultFault('Review references a trace outside this job');
+    const criteriaKey = criteriaKeyOf(scope, run);
+    const isKept = ({ reused, extraction, contentVersion }: Review): boolean =>
+      !reused && extraction !== null && contentVersion !== '';
+    const kept = reviews.filter(isKept).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
+    await stores.lenses.keepReviews(kept);
+    const state = await changedRun(scope, claim, (before) => ({
+      ...before,
+      run: withProgress(before.run, progress, clock.now()),
+    }));
+    bus.publish('lensRun', { ...state.run, reviews: reviews.map(listed) });
+  },
+});
+
+/** Takes the result of a run: checks it, merges its findings and ends the run. Throws InvalidInput and OwnershipLost. */
+export const completeLensRun = operation({
+  name: 'completeLensRun',
+  access: lensWorker,
+  async run(
+    scope: Scope<LensPlatform>,
+    { claim, result }: { readonly claim: RunClaim; readonly result: RunResult },
+  ): Promise<LensState> {
+    const { stores, clock, ids, bus } = scope.platform;
+    const known = await stores.lenses.find(claim.lensId);
+    // A worker that missed the answer sends the result again.
+    if (known !== null && known.run.id === claim.runId && known.run.status === 'completed') return known;
+    const run = await extendedRun(scope, claim);
+    await assertResult(scope, run, known?.findings ?? [], result);
+    const now = clock.now();
+    let changed: LensState['findings'] = [];
+    const state = await changedRun(scope, claim, (before) => {
+      const about = {
+        runId: run.id,
+        revision: run.revision,
+        now: now.toISOString(),
+        newId: () => ids.uuid(),
+      };
+      const merged = mergeFindings(before.findings, result.findings, about);
+      ({ changed } = merged);
+      return { ...ended(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
+    });
+    await stores.jobs.end(
+      jobClaim(claim),
+      { status: state.run.status === 'failed' ? 'failed' : 'completed', error: result.error },
+      now,
+    );
+    bus.publish('lensRun', { ...state.run, reviews: [] });
+    for (const finding of changed) bus.publish('finding', { lensId: claim.lensId, finding });
+    return state;
+  },
+});
+
+/** How a run ends: it has failed when it has an error and nothing that can be used. */
+function endingOf(run: LensRun, result: RunResult, changed: LensState['findings']) {
+  const { assessments, coverage, error, reviewVersions } = result;
+  const isUsable = error === '' || changed.length > 0 || assessments.some(({ cannotAssess }) => !cannotAssess);
+  const isEmpty = Object.values(coverage).every((count) => count === 0);
+  const sampled = new Set(run.sample?.executions.map(({ id }) => id));
+  const cut = changed.map((finding) => ({
+    ...finding,
+    evidence: finding.evidence.filter(({ executionId }) => sampled.has(executionId)),
+    occurrences: finding.occurrences.filter((id) => sampled.has(id)),
+  }));
+  return {
+    status: isUsable ? 'completed' : 'failed',
+    error,
+    assessments,
+    reviewVersions,
+    coverage: error !== '' && isEmpty ? run.coverage : coverage,
+    findings: cut,
+  } as const;
+}
+
+/** Returns a run to the queue: at a shutdown without counting the attempt, after a failure with a delay. */
+export const releaseLensRun = operation({
+  name: 'releaseLensRun',
+  access: lensWorker,
+  async run(
+    scope: Scope<LensPlatform>,
+    { claim, failure }: { readonly claim: RunClaim; readonly failure: string | null },
+  ): Promise<void> {
+    const { stores, clock, bus } = scope.platform;
+    const now = clock.now();
+    const [job] = await stores.jobs.findMany([claim.runId]);
+    if (job === undefined || !isHeld(job, now) || job.attempts !== claim.attempt) return;
+    const dueAt = new Date(now.getTime() + (failure === null ? 0 : backoffMs(job.attempts)));
+    const delayed = await stores.jobs.retry(
+      jobClaim(claim),
+      { dueAt, error: failure ?? '', counts: failure !== null },
+      now,
+    );
+    if (delayed?.status !== 'dead') return;
+    const error = failure ?? '';
+    const state = await stores.lenses.change(claim.lensId, (before) =>
+      before.run.id === claim.runId ? ended(before, { status: 'failed', error }, now) : before,
+    );
+    if (state !== null) bus.publish('lensRun', state.run);
+  },
+});

@@ -1,0 +1,190 @@
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { newStamps } from '../src/domain/row-store.ts';
+import { BUILT_IN_WORKER, type LensWorker, RUN_JOB, UnknownWorker } from '../src/domain/lens/worker.ts';
+import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
+import { generateKey } from './keys.ts';
+import { anyone, lensAdmin, system } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import type { KeyPlatform, LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Alias of the virtual key that pays for the worker of this process. */
+const ANALYSIS_KEY_ALIAS = 'lens-analysis';
+const NEVER = new Date(0);
+
+/** The key that is to pay for analysis. Throws InvalidInput for one that cannot. */
+async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise<VirtualKey> {
+  const refusal = 'Choose an active virtual key for Lens analysis';
+  const [key] = await platform.stores.keys.findMany([id]);
+  if (key === undefined || key.deletedAt !== null) throw new InvalidInput(refusal);
+  try {
+    assertUsable(key, platform.clock.now());
+  } catch (cause) {
+    throw new InvalidInput(refusal, [], { cause });
+  }
+  return key;
+}
+
+/** A worker with its token, which cannot be read again. */
+export interface RegisteredWorker {
+  readonly worker: LensWorker;
+  readonly token: string;
+}
+
+/** Registers a worker on another machine. Throws InvalidInput for a key that cannot pay. */
+export const registerLensWorker = operation({
+  name: 'registerLensWorker',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { name, analysisKeyId }: { readonly name: string; readonly analysisKeyId: string },
+  ): Promise<RegisteredWorker> {
+    const { stores, ids, keyGenerator } = scope.platform;
+    const key = await payingKey(scope, analysisKeyId);
+    const token = `lens-${keyGenerator.token()}${keyGenerator.token()}`;
+    const worker: LensWorker = {
+      ...newStamps(authored(scope)),
+      id: ids.uuid(),
+      name,
+      tokenHash: keyGenerator.hash(token),
+      analysisKeyId: key.hash,
+      lastSeen: NEVER,
+      revoked: false,
+    };
+    await stores.lensWorkers.add(worker);
+    return { worker, token };
+  },
+});
+
+const unknownWorker = (id: string): NotFound => new NotFound('worker', id, 'Worker not found');
+
+/** Sets the key that pays for a worker. Throws NotFound, InvalidInput, and Conflict for a revoked worker. */
+export const assignAnalysisKey = operation({
+  name: 'assignAnalysisKey',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { id, analysisKeyId }: { readonly id: string; readonly analysisKeyId: string },
+  ): Promise<LensWorker> {
+    const { stores } = scope.platform;
+    if ((await stores.lensWorkers.find(id)) === null) throw unknownWorker(id);
+    const key = await payingKey(scope, analysisKeyId);
+    const { now, by } = authored(scope);
+    const done = await stores.lensWorkers.change(id, (worker) => {
+      if (worker.revoked) throw new Conflict('Register a new worker instead of updating revoked access');
+      return { ...worker, analysisKeyId: key.hash, updatedAt: now, updatedBy: by };
+    });
+    if (done === null) throw unknownWorker(id);
+    return done.after;
+  },
+});
+
+/** Revokes a worker's access. Its row stays. Throws NotFound, and Conflict while it works on a run. */
+export const revokeLensWorker = operation({
+  name: 'revokeLensWorker',
+  access: lensAdmin,
+  async run(scope: Scope<LensPlatform>, { id }: { readonly id: string }): Promise<LensWorker> {
+    const { stores, clock } = scope.platform;
+    const now = clock.now();
+    const running = await stores.jobs.list({ kind: RUN_JOB, status: 'running' }, 1_000);
+    if (running.some((job) => job.workerId === id && job.dueAt > now))
+      throw new Conflict("Wait for this worker's investigation to finish or cancel it before revoking access");
+    const about = authored(scope);
+    const done = await stores.lensWorkers.change(id, (worker) => ({
+      ...worker,
+      revoked: true,
+      updatedAt: about.now,
+      updatedBy: about.by,
+    }));
+    if (done === null) throw unknownWorker(id);
+    return done.after;
+  },
+});
+
+/** The worker of a token. Throws UnknownWorker. */
+export const identifyLensWorker = operation({
+  name: 'findLensWorker',
+  access: anyone,
+  async run({ platform }: Scope<LensPlatform>, token: string): Promise<LensWorkerCaller> {
+    const [worker] = await platform.stores.lensWorkers.all({ tokenHash: platform.keyGenerator.hash(token) });
+    if (worker === undefined || worker.revoked) throw new UnknownWorker();
+    return new LensWorkerCaller(worker);
+  },
+});
+
+/** Whether a run waits for a worker: queued, lost, or due by its schedule. */
+export const checkLensWork = operation({
+  name: 'checkLensWork',
+  access: system,
+  async run({ platform }: Scope<LensPlatform>, _input: undefined): Promise<boolean> {
+    const { stores, clock } = platform;
+    const now = clock.now();
+    if (await stores.jobs.hasDue(RUN_JOB, now)) return true;
+    if ((await stores.lenses.due(now, 1)).length > 0) return true;
+    return (await stores.jobs.exhausted(RUN_JOB, now, 1)).length > 0;
+  },
+});
+
+/** Removes cached reviews and paid answers, and ended jobs, from before an instant; resolves to their number. */
+export const removeExpiredLensWork = operation({
+  name: 'removeExpiredLensWork',
+  access: system,
+  async run(
+    { platform }: Scope<LensPlatform>,
+    { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<number> {
+    const { lenses, jobs } = platform.stores;
+    const before = new Date(beforeMs);
+    return Math.max(await lenses.forget(before, limit), await jobs.forget(before, limit));
+  },
+});
+
+/** The key of the worker of this process: the one with its alias, else a new one, whose secret is not used. */
+async function analysisKey(scope: Scope<LensPlatform & KeyPlatform>): Promise<string> {
+  const [known] = await scope.platform.stores.keys.findAliases([ANALYSIS_KEY_ALIAS]);
+  if (known !== undefined) return known.hash;
+  const { row } = await generateKey(scope, {
+    key: null,
+    alias: ANALYSIS_KEY_ALIAS,
+    role: 'internal_user',
+    teamId: null,
+    userId: null,
+    models: [],
+    maxBudget: null,
+    duration: null,
+    metadata: {},
+  });
+  return row.hash;
+}
+
+/**
+ * The worker of this process, made with its key when it is needed first. Null when it was revoked, or while another process
+ * makes it.
+ */
+export const openBuiltInWorker = operation({
+  name: 'openBuiltInWorker',
+  access: system,
+  async run(scope: Scope<LensPlatform & KeyPlatform>, _input: undefined): Promise<LensWorkerCaller | null> {
+    const { lensWorkers } = scope.platform.stores;
+    const known = await lensWorkers.find(BUILT_IN_WORKER);
+    if (known !== null) return known.revoked ? null : new LensWorkerCaller(known);
+    try {
+      const worker: LensWorker = {
+        ...newStamps(authored(scope)),
+        id: BUILT_IN_WORKER,
+        name: 'Built-in worker',
+        tokenHash: null,
+        analysisKeyId: await analysisKey(scope),
+        lastSeen: NEVER,
+        revoked: false,
+      };
+      await lensWorkers.add(worker);
+      return new LensWorkerCaller(worker);
+    } catch (error) {
+      if (error instanceof Conflict) return null;
+      throw error;
+    }
+  },
+});

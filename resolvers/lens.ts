@@ -1,0 +1,303 @@
+import { NotFound } from '../src/domain/errors.ts';
+import { assertExecutionIds } from '../src/domain/lens/execution.ts';
+import { findingNamed, type FindingStatus, withStatus } from '../src/domain/lens/finding.ts';
+import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
+import type { Review } from '../src/domain/lens/review.ts';
+import {
+  ended,
+  newLens,
+  PLAIN_RUN,
+  queued,
+  type RunRequest,
+  watching,
+  withSettings,
+} from '../src/domain/lens/schedule.ts';
+import { assertLensSettings, assertLookback, assertWindow, type LensSettings } from '../src/domain/lens/settings.ts';
+import { type LensWorker, MOST_ATTEMPTS, RUN_JOB } from '../src/domain/lens/worker.ts';
+import { assertAnalysisModel, assertWorkerFor } from './lens-models.ts';
+import { lensAdmin, lensReader } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+const RUN_PAGE_SIZE = 50;
+
+/** A lens by its id. */
+export interface NamedLens {
+  readonly id: string;
+}
+
+/** A run of a lens. */
+export interface NamedRun extends NamedLens {
+  readonly runId: string;
+}
+
+const LENS_NOT_FOUND = 'Lens not found';
+
+const unknownLens = (id: string): NotFound => new NotFound('lens', id, LENS_NOT_FOUND);
+
+/** The run with the lease of its job. */
+async function withLeases(scope: Scope<LensPlatform>, runs: readonly LensRun[]): Promise<readonly LensRun[]> {
+  const running = runs.filter(({ status }) => status === 'running');
+  if (running.length === 0) return runs;
+  const jobs = await scope.platform.stores.jobs.findMany(running.map(({ id }) => id));
+  const leases = new Map(jobs.map(({ id, dueAt }) => [id, dueAt.toISOString()]));
+  return runs.map((run) =>
+    run.status === 'running' ? { ...run, leaseUntil: leases.get(run.id) ?? run.leaseUntil } : run,
+  );
+}
+
+async function shownLens(scope: Scope<LensPlatform>, state: LensState): Promise<LensState> {
+  const [run = state.run] = await withLeases(scope, [state.run]);
+  return { ...state, run };
+}
+
+/** The lens with an id. Throws NotFound. */
+export async function lensNamed({ platform }: Scope<LensPlatform>, id: string): Promise<LensState> {
+  const state = await platform.stores.lenses.find(id);
+  if (state === null) throw unknownLens(id);
+  return state;
+}
+
+/** Changes a lens. Throws NotFound. */
+async function changedLens(
+  scope: Scope<LensPlatform>,
+  id: string,
+  change: (state: LensState) => LensState,
+): Promise<LensState> {
+  const state = await scope.platform.stores.lenses.change(id, change);
+  if (state === null) throw unknownLens(id);
+  return state;
+}
+
+/** Adds the job of a queued run. It may exist already. */
+async function startJob({ platform }: Scope<LensPlatform>, run: LensRun): Promise<void> {
+  const { stores, clock, bus } = platform;
+  const job = { id: run.id, kind: RUN_JOB, subject: run.lensId, dueAt: clock.now(), mostAttempts: MOST_ATTEMPTS };
+  await stores.jobs.add(job, clock.now());
+  bus.publish('lensRun', run);
+}
+
+export interface LensList {
+  readonly lenses: readonly LensState[];
+  readonly workers: readonly LensWorker[];
+}
+
+/** All lenses, by id, and all workers. */
+export const listLenses = operation({
+  name: 'listLenses',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<LensList> {
+    const { stores } = scope.platform;
+    const [lenses, workers] = await Promise.all([stores.lenses.all(), stores.lensWorkers.all({ tokenHash: null })]);
+    const runs = await withLeases(
+      scope,
+      lenses.map(({ run }) => run),
+    );
+    return { lenses: lenses.map((state, at) => ({ ...state, run: runs[at] ?? state.run })), workers };
+  },
+});
+
+function assertSettings(settings: LensSettings): void {
+  assertLensSettings(settings);
+  assertLookback(settings.lookbackHours, ['body', 'lookback_hours']);
+}
+
+/** Creates a lens and queues its first run. Throws InvalidInput. */
+export const createLens = operation({
+  name: 'createLens',
+  access: lensAdmin,
+  async run(scope: Scope<LensPlatform>, settings: LensSettings): Promise<LensState> {
+    const { stores, ids, clock } = scope.platform;
+    assertExecutionIds(settings.executionIds);
+    assertAnalysisModel(scope, settings.model);
+    await assertWorkerFor(scope, settings.model);
+    const state = newLens(settings, { id: ids.uuid(), runId: ids.uuid(), now: clock.now() });
+    await stores.lenses.add(state);
+    await startJob(scope, state.run);
+    return state;
+  },
+});
+
+/** Reads a lens with its latest run and its findings. Throws NotFound. */
+export const getLens = operation({
+  name: 'getLens',
+  access: lensReader,
+  run: async (scope: Scope<LensPlatform>, { id }: NamedLens): Promise<LensState> =>
+    shownLens(scope, await lensNamed(scope, id)),
+});
+
+/** Replaces the settings of a lens. A run that is active keeps its own. Throws NotFound and InvalidInput. */
+export const updateLens = operation({
+  name: 'updateLens',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { id, settings }: NamedLens & { readonly settings: LensSettings },
+  ): Promise<LensState> {
+    const before = await lensNamed(scope, id);
+    assertExecutionIds(settings.executionIds);
+    const { model, enabled } = before.lens.settings;
+    if (settings.model !== model || (settings.enabled && !enabled)) assertAnalysisModel(scope, settings.model);
+    const { clock } = scope.platform;
+    return shownLens(scope, await changedLens(scope, id, (state) => withSettings(state, settings, clock.now())));
+  },
+});
+
+/** Queues a run. Returns the lens as it is while a run is active. Throws NotFound and InvalidInput. */
+export const queueLensRun = operation({
+  name: 'queueLensRun',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { id, request }: NamedLens & { readonly request: RunRequest },
+  ): Promise<LensState> {
+    const { ids, clock } = scope.platform;
+    const before = await lensNamed(scope, id);
+    const settings = request.settings ?? before.lens.settings;
+    assertExecutionIds(settings.executionIds);
+    assertAnalysisModel(scope, settings.model);
+    await assertWorkerFor(scope, settings.model);
+    const about = { id: ids.uuid(), now: clock.now(), trigger: 'manual' } as const;
+    const state = await changedLens(scope, id, (current) => queued(current, request, about));
+    if (state.run.id === about.id) await startJob(scope, state.run);
+    return shownLens(scope, state);
+  },
+});
+
+/** Throws InvalidInput for settings or a run request whose members contradict each other. Needs no store. */
+export const assertLensInput = (settings: LensSettings): LensSettings => {
+  assertSettings(settings);
+  return settings;
+};
+
+export const assertRunRequest = (request: RunRequest): RunRequest => {
+  if (request.settings !== null) assertSettings(request.settings);
+  if (request.lookbackHours !== null) assertLookback(request.lookbackHours, ['body', 'lookback_hours']);
+  assertWindow(request.start, request.end);
+  return request;
+};
+
+/** Cancels the active run of a lens; nothing when none is active. Throws NotFound. */
+export const cancelLensRun = operation({
+  name: 'cancelLensRun',
+  access: lensAdmin,
+  async run(scope: Scope<LensPlatform>, { id }: NamedLens): Promise<LensState> {
+    const { stores, clock, bus } = scope.platform;
+    let cancelled: LensRun | null = null;
+    const state = await changedLens(scope, id, (before) => {
+      cancelled = null;
+      if (!isActive(before.run)) return before;
+      const after = ended(before, { status: 'cancelled' }, clock.now());
+      cancelled = after.run;
+      return after;
+    });
+    // The job may be active when the run is not: the process may have ended between the two.
+    await stores.jobs.cancel(state.run.id, clock.now());
+    if (cancelled !== null) bus.publish('lensRun', state.run);
+    return state;
+  },
+});
+
+/** Sets the status of a finding, which may be named by the id of a merged one. An unknown one changes nothing. */
+export const setFindingStatus = operation({
+  name: 'setFindingStatus',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    {
+      id,
+      findingId,
+      ...judged
+    }: NamedLens & { readonly findingId: string; readonly status: FindingStatus; readonly reason: string },
+  ): Promise<LensState> {
+    const state = await changedLens(scope, id, (before) => {
+      if (findingNamed(before.findings, findingId) === undefined) return before;
+      const lens = { ...before.lens, version: before.lens.version + 1 };
+      return { ...before, lens, findings: withStatus(before.findings, findingId, judged) };
+    });
+    const finding = findingNamed(state.findings, findingId);
+    if (finding !== undefined) scope.platform.bus.publish('finding', { lensId: id, finding });
+    return shownLens(scope, state);
+  },
+});
+
+/** Lenses that repeat again, and those that could not. */
+export interface Watched {
+  readonly watching: readonly string[];
+  readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];
+}
+
+/** Enables every paused lens whose model can still be used. */
+export const watchAllLenses = operation({
+  name: 'resumeAllLenses',
+  access: lensAdmin,
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<Watched> {
+    const resumed: string[] = [];
+    const skipped: Watched['skipped'][number][] = [];
+    for (const { lens } of await scope.platform.stores.lenses.all()) {
+      const { id, settings } = lens;
+      if (settings.enabled) continue;
+      try {
+        assertAnalysisModel(scope, settings.model);
+        await changedLens(scope, id, watching);
+        resumed.push(id);
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        skipped.push({ id, name: settings.name, reason: error.message });
+      }
+    }
+    return { watching: resumed, skipped };
+  },
+});
+
+/** Runs of a lens, newest first. Throws NotFound. */
+export const listLensRuns = operation({
+  name: 'listLensRuns',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    { id, offset }: NamedLens & { readonly offset: number },
+  ): Promise<readonly LensRun[]> {
+    await lensNamed(scope, id);
+    return withLeases(scope, await scope.platform.stores.lenses.runs(id, offset, RUN_PAGE_SIZE));
+  },
+});
+
+/** Reads one run. Throws NotFound. */
+export const getLensRun = operation({
+  name: 'getLensRun',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, { id, runId }: NamedRun): Promise<LensRun> {
+    await lensNamed(scope, id);
+    const run = await scope.platform.stores.lenses.findRun(id, runId);
+    if (run === null) throw new NotFound('lens run', runId, 'Investigation not found');
+    const [shown = run] = await withLeases(scope, [run]);
+    return shown;
+  },
+});
+
+/** Reviews of a run after a number of them, and the number of all so far. Only the latest are kept. Throws NotFound. */
+export const listRunReviews = operation({
+  name: 'listRunReviews',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    { after, ...named }: NamedRun & { readonly after: number },
+  ): Promise<{ readonly reviews: readonly Review[]; readonly reviewed: number }> {
+    const { reviews, reviewed } = await getLensRun(scope, named);
+    const first = reviewed - reviews.length;
+    return { reviews: reviews.slice(Math.max(0, after - first)), reviewed };
+  },
+});
+
+/** Queues the run of the lens whose schedule is due first. False when none is due. */
+export async function queueDueRun(scope: Scope<LensPlatform>): Promise<boolean> {
+  const { stores, ids, clock } = scope.platform;
+  const [id] = await stores.lenses.due(clock.now(), 1);
+  if (id === undefined) return false;
+  const about = { id: ids.uuid(), now: clock.now(), trigger: 'schedule' } as const;
+  const state = await stores.lenses.change(id, (current) => queued(current, PLAIN_RUN, about));
+  if (state !== null && isActive(state.run)) await startJob(scope, state.run);
+  return true;
+}

@@ -1,0 +1,181 @@
+import { flagFrom } from '../../src/domain/catalog/numbers.ts';
+import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
+import { parseObject } from './body-fields.ts';
+
+type Path = readonly (string | number)[];
+type Fault = Pick<Issue, 'rule' | 'message'>;
+
+/**
+ * Reads a value at a path; adds every fault and returns undefined for an invalid value. The rules and texts are those of
+ * the reference's validation, with its coercions: `"24"` is an integer, `"yes"` a boolean.
+ */
+export type Reader<Value> = (sent: unknown, path: Path, issues: Issue[]) => Value | undefined;
+
+const fault = (path: Path, issues: Issue[], rule: string, message: string): undefined => {
+  issues.push({ path, rule, message });
+  return undefined;
+};
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** A text within bounds, in characters. */
+export const textOf =
+  ({
+    least = 0,
+    most = Number.POSITIVE_INFINITY,
+    pattern,
+  }: { readonly least?: number; readonly most?: number; readonly pattern?: RegExp } = {}): Reader<string> =>
+  (sent, path, issues) => {
+    if (typeof sent !== 'string') return fault(path, issues, 'string_type', 'Input should be a valid string');
+    if (sent.length < least)
+      return fault(path, issues, 'string_too_short', `String should have at least ${plural(least, 'character')}`);
+    if (sent.length > most)
+      return fault(path, issues, 'string_too_long', `String should have at most ${plural(most, 'character')}`);
+    if (pattern !== undefined && !pattern.test(sent))
+      return fault(path, issues, 'string_pattern_mismatch', `String should match pattern '${pattern.source}'`);
+    return sent;
+  };
+
+interface Bounds {
+  readonly least?: number;
+  readonly above?: number;
+  readonly most?: number;
+}
+
+function outside(value: number, { least, above, most }: Bounds): Fault | null {
+  if (above !== undefined && value <= above)
+    return { rule: 'greater_than', message: `Input should be greater than ${above}` };
+  if (least !== undefined && value < least)
+    return { rule: 'greater_than_equal', message: `Input should be greater than or equal to ${least}` };
+  if (most !== undefined && value > most)
+    return { rule: 'less_than_equal', message: `Input should be less than or equal to ${most}` };
+  return null;
+}
+
+function bounded(value: number, bounds: Bounds, path: Path, issues: Issue[]): number | undefined {
+  const broken = outside(value, bounds);
+  return broken === null ? value : fault(path, issues, broken.rule, broken.message);
+}
+
+const INTEGER = 'Input should be a valid integer';
+
+/** A whole number within bounds. */
+export const wholeOf =
+  (bounds: Bounds = {}): Reader<number> =>
+  (sent, path, issues) => {
+    const text = typeof sent === 'string' ? sent.trim() : null;
+    if (text !== null && !/^[+-]?\d{1,15}(\.0+)?$/.test(text))
+      return fault(path, issues, 'int_parsing', `${INTEGER}, unable to parse string as an integer`);
+    const value = text !== null || typeof sent === 'boolean' ? Number(sent) : sent;
+    if (typeof value !== 'number') return fault(path, issues, 'int_type', INTEGER);
+    if (!Number.isSafeInteger(value))
+      return fault(path, issues, 'int_from_float', `${INTEGER}, got a number with a fractional part`);
+    return bounded(value, bounds, path, issues);
+  };
+
+/** A finite number within bounds. */
+export const numberOf =
+  (bounds: Bounds = {}): Reader<number> =>
+  (sent, path, issues) => {
+    const text = typeof sent === 'string' ? sent.trim() : null;
+    const value = text !== null || typeof sent === 'boolean' ? Number(sent) : sent;
+    if (text !== null && (text === '' || Number.isNaN(value)))
+      return fault(path, issues, 'float_parsing', 'Input should be a valid number, unable to parse string as a number');
+    if (typeof value !== 'number') return fault(path, issues, 'float_type', 'Input should be a valid number');
+    if (!Number.isFinite(value)) return fault(path, issues, 'finite_number', 'Input should be a finite number');
+    return bounded(value, bounds, path, issues);
+  };
+
+export const flagOf: Reader<boolean> = (sent, path, issues) => {
+  if (typeof sent === 'boolean') return sent;
+  if (typeof sent !== 'string' && sent !== 0 && sent !== 1)
+    return fault(path, issues, 'bool_type', 'Input should be a valid boolean');
+  const value = flagFrom(String(sent));
+  if (value !== undefined && value !== null) return value;
+  return fault(path, issues, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input');
+};
+
+/** One of a few texts. */
+export function choiceOf<Choice extends string>(...choices: readonly Choice[]): Reader<Choice> {
+  const quoted = choices.map((choice) => `'${choice}'`);
+  const expected = quoted.length === 1 ? quoted[0] : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  return (sent, path, issues) =>
+    choices.find((choice) => choice === sent) ?? fault(path, issues, 'literal_error', `Input should be ${expected}`);
+}
+
+/** An instant with its zone, ISO 8601. */
+export const instantOf: Reader<Date> = (sent, path, issues) => {
+  if (typeof sent !== 'string') return fault(path, issues, 'datetime_type', 'Input should be a valid datetime');
+  const value = new Date(sent);
+  if (Number.isNaN(value.getTime()))
+    return fault(path, issues, 'datetime_from_date_parsing', 'Input should be a valid datetime or date');
+  if (!/(?:Z|[+-]\d\d:?\d\d)$/i.test(sent.trim()))
+    return fault(path, issues, 'timezone_aware', 'Input should have timezone info');
+  return value;
+};
+
+export const orNull =
+  <Value>(inner: Reader<Value>): Reader<Value | null> =>
+  (sent, path, issues) =>
+    sent === null ? null : inner(sent, path, issues);
+
+export const listOf =
+  <Item>(
+    inner: Reader<Item>,
+    { least = 0, most = Number.POSITIVE_INFINITY }: { readonly least?: number; readonly most?: number } = {},
+  ): Reader<readonly Item[]> =>
+  (sent, path, issues) => {
+    if (!Array.isArray(sent)) return fault(path, issues, 'list_type', 'Input should be a valid list');
+    const after = `item${least === 1 || most === 1 ? '' : 's'} after validation, not ${sent.length}`;
+    if (sent.length < least) return fault(path, issues, 'too_short', `List should have at least ${least} ${after}`);
+    if (sent.length > most) return fault(path, issues, 'too_long', `List should have at most ${most} ${after}`);
+    const before = issues.length;
+    const items = sent.map((item, at) => inner(item, [...path, at], issues));
+    return issues.length > before ? undefined : (items as readonly Item[]);
+  };
+
+/** A member of a model: how it is read, and its value when it is left out. Without one it is required. */
+export interface Member<Value> {
+  readonly read: Reader<Value>;
+  readonly otherwise?: Value;
+}
+
+export const required = <Value>(read: Reader<Value>): Member<Value> => ({ read });
+export const optional = <Value>(read: Reader<Value>, otherwise: Value): Member<Value> => ({ read, otherwise });
+
+/** An object of known members; a further one is a fault. */
+export function modelOf<Values extends Readonly<Record<string, unknown>>>(members: {
+  readonly [Name in keyof Values]: Member<Values[Name]>;
+}): Reader<Values> {
+  const named = Object.entries(members) as [string, Member<unknown>][];
+  return (sent, path, issues) => {
+    if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+      return fault(
+        path,
+        issues,
+        'model_attributes_type',
+        'Input should be a valid dictionary or object to extract fields from',
+      );
+    const given: Readonly<Record<string, unknown>> = { ...sent };
+    const before = issues.length;
+    const values = named.map(([name, { read, ...rest }]) => {
+      if (Object.hasOwn(given, name)) return [name, read(given[name], [...path, name], issues)];
+      if ('otherwise' in rest) return [name, rest.otherwise];
+      return [name, fault([...path, name], issues, 'missing', 'Field required')];
+    });
+    for (const name of Object.keys(given))
+      if (!Object.hasOwn(members, name))
+        fault([...path, name], issues, 'extra_forbidden', 'Extra inputs are not permitted');
+    return issues.length > before ? undefined : (Object.fromEntries(values) as Values);
+  };
+}
+
+/** The parser of a JSON body. Throws InvalidInput with every fault. */
+export const bodyOf =
+  <Value>(read: Reader<Value>): ((body: Uint8Array) => Value) =>
+  (body) => {
+    const issues: Issue[] = [];
+    const value = read(parseObject(body), ['body'], issues);
+    if (issues.length > 0 || value === undefined) throw new InvalidInput('The body is not valid.', issues);
+    return value;
+  };

@@ -1,0 +1,144 @@
+import { askAnalysisModel } from '../resolvers/lens-model.ts';
+import {
+  claimLensRun,
+  completeLensRun,
+  extendLensRun,
+  listReusableReviews,
+  readLensSample,
+  readSampledContent,
+  reportLensProgress,
+} from '../resolvers/lens-work.ts';
+import { identifyLensWorker } from '../resolvers/lens-workers.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { Conflict, DomainError, InvalidInput } from '../src/domain/errors.ts';
+import { snakeCased } from '../src/domain/key-case.ts';
+import { type RunClaim, UnknownWorker, WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { LensModelFailure } from './errors.ts';
+import { readCredential } from './http/credential.ts';
+import { integer, query, text } from './http/query.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
+import { analysisCallFrom, progressFrom, resultFrom } from './lens-fields.ts';
+import { renderRun, renderShownState } from './lens-rows.ts';
+
+const ROW = {
+  method: 'POST',
+  surface: 'lens',
+  category: null,
+  credential: 'none',
+  answers: [200, 401, 404, 409],
+  bodyLimit: 64 * 1024 * 1024,
+} as const;
+const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+
+const readClaim = query({
+  protocol_version: integer({ least: 0, otherwise: 1 }),
+  worker_release: text,
+});
+const readContent = query({ execution_id: text, cursor: text, offset: integer({ least: 0, most: 1e9, otherwise: 0 }) });
+
+/** The scope of the worker that sent a request. Throws UnknownWorker. */
+async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
+  const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });
+  if (token === null) throw new UnknownWorker('Not authenticated');
+  const caller = await identifyLensWorker(scope, token);
+  const { platform, client, signal, loaders } = scope;
+  return { platform, client, signal, loaders, caller };
+}
+
+/** The claim that a request names; the attempt is 1 without its header. */
+function claimIn({ params, headers }: HttpRequest): RunClaim {
+  const attempt = Number(headers['x-litellm-lens-attempt'] ?? '1');
+  if (!Number.isInteger(attempt) || attempt < 1)
+    throw new InvalidInput('The header is not valid.', [
+      {
+        path: ['header', 'X-LiteLLM-Lens-Attempt'],
+        rule: 'greater_than_equal',
+        message: 'Input should be greater than or equal to 1',
+      },
+    ]);
+  return { lensId: params['lens'] ?? '', runId: params['run'] ?? '', attempt };
+}
+
+/** A row for the worker that holds a run. */
+const held = (
+  facts: Pick<RouteRow, 'name' | 'paths'> & Partial<RouteRow>,
+  serve: (scope: Scope, claim: RunClaim, request: HttpRequest) => Promise<HttpAnswer>,
+): RouteRow => ({
+  ...ROW,
+  ...facts,
+  handle: async (request, scope) => serve(await workerScope(request, scope), claimIn(request), request),
+});
+
+async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  const own = await workerScope(request, scope);
+  const { protocol_version: protocol, worker_release: release } = readClaim(request.search);
+  if (protocol !== BigInt(WORKER_PROTOCOL) || release !== VERSION)
+    throw new Conflict(`Upgrade the Lens worker to lensgate:${VERSION} and retry`);
+  const claimed = await claimLensRun(own, undefined);
+  if (claimed === null) return json(null);
+  const { lensId, run, findings } = claimed;
+  return json({ lens_id: lensId, job: renderRun(run), findings: snakeCased(findings), reviews: null });
+}
+
+async function model(scope: Scope, asked: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
+  const call = analysisCallFrom(body);
+  try {
+    const { finishReason, ...answer } = await askAnalysisModel(scope, { claim: asked, call });
+    const isCut = finishReason === 'length' || finishReason === 'content_filter';
+    return json(snakeCased(answer), isCut ? { 'x-litellm-lens-finish-reason': finishReason } : undefined);
+  } catch (error) {
+    throw error instanceof DomainError ? new LensModelFailure(error) : error;
+  }
+}
+
+/** What workers on other machines call. Their token is in `Authorization`; the attempt of the claim in a header. */
+export const lensWorkerRoutes: readonly RouteRow[] = [
+  { ...ROW, name: 'lensWorker.claim', paths: ['/lens/worker/claim'], answers: [200, 401, 409, 422], handle: claim },
+  held({ ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] }, async (scope, asked) =>
+    json(snakeCased(await readLensSample(scope, asked))),
+  ),
+  held({ ...READING, name: 'lensWorker.reviews', paths: ['/lens/worker/:lens/:run/reviews'] }, async (scope, asked) =>
+    json(snakeCased(await listReusableReviews(scope, asked))),
+  ),
+  held(
+    { ...READING, name: 'lensWorker.content', paths: ['/lens/worker/:lens/:run/content'] },
+    async (scope, asked, { search }) => {
+      const { execution_id: executionId, cursor, offset } = readContent(search);
+      const wanted = { executionId: executionId ?? '', cursor: cursor === '' ? null : cursor, offset: Number(offset) };
+      return json(snakeCased(await readSampledContent(scope, { ...asked, ...wanted })));
+    },
+  ),
+  held(
+    {
+      name: 'lensWorker.model',
+      paths: ['/lens/worker/:lens/:run/model'],
+      answers: [200, 401, 402, 404, 409, 422],
+    },
+    model,
+  ),
+  held(
+    {
+      name: 'lensWorker.progress',
+      paths: ['/lens/worker/:lens/:run/progress'],
+      answers: [200, 401, 404, 409, 422],
+    },
+    async (scope, asked, { body }) => {
+      await reportLensProgress(scope, { claim: asked, progress: progressFrom(body) });
+      return json(true);
+    },
+  ),
+  held({ name: 'lensWorker.heartbeat', paths: ['/lens/worker/:lens/:run/heartbeat'] }, async (scope, asked) => {
+    await extendLensRun(scope, asked);
+    return json(true);
+  }),
+  held(
+    {
+      name: 'lensWorker.result',
+      paths: ['/lens/worker/:lens/:run/result'],
+      answers: [200, 401, 404, 409, 422],
+    },
+    async (scope, asked, { body }) =>
+      json(renderShownState(await completeLensRun(scope, { claim: asked, result: resultFrom(body) }))),
+  ),
+];

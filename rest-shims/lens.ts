@@ -1,0 +1,261 @@
+import {
+  cancelLensRun,
+  createLens,
+  getLens,
+  getLensRun,
+  listLenses,
+  listLensRuns,
+  listRunReviews,
+  queueLensRun,
+  setFindingStatus,
+  updateLens,
+  watchAllLenses,
+} from '../resolvers/lens.ts';
+import {
+  checkActivity,
+  countTraceFindings,
+  getExecutionContent,
+  listLensAgents,
+  previewSample,
+} from '../resolvers/lens-activity.ts';
+import { assignAnalysisKey, registerLensWorker, revokeLensWorker } from '../resolvers/lens-workers.ts';
+import { snakeCased } from '../src/domain/key-case.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { integer, query, text } from './http/query.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import {
+  analysisKeyFrom,
+  findingStatusFrom,
+  lensSettingsFrom,
+  previewFrom,
+  runRequestFrom,
+  tracesFrom,
+  workerFrom,
+} from './lens-fields.ts';
+import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './lens-rows.ts';
+
+const CHANGING = {
+  method: 'POST',
+  surface: 'lens',
+  category: null,
+  credential: 'required',
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
+
+const idOf = ({ params }: HttpRequest): string => params['lens'] ?? '';
+const named = (request: HttpRequest) => ({ id: idOf(request) });
+const runOf = (request: HttpRequest) => ({ id: idOf(request), runId: request.params['run'] ?? '' });
+const nothing = (): undefined => undefined;
+
+const readOffset = query({ offset: integer({ least: 0, otherwise: 0 }) });
+const readAfter = query({ after: integer({ least: 0, otherwise: 0 }) });
+const readContent = query({ cursor: text, offset: integer({ least: 0, most: 1e9, otherwise: 0 }) });
+
+/** Image of a worker of this version. */
+const WORKER_COMMAND = `lensgate:${VERSION}`;
+
+const lensRows: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'lens.list',
+    paths: ['/lens'],
+    answers: [200, 401, 403],
+    parse: nothing,
+    run: listLenses,
+    render: ({ lenses, workers }) =>
+      json({ lenses: lenses.map(renderShownState), workers: workers.map(renderWorker), tracing_enabled: true }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.create',
+    paths: ['/lens'],
+    answers: [200, 400, 401, 403, 422],
+    parse: ({ body }) => lensSettingsFrom(body),
+    run: createLens,
+    render: (state) => json(renderState(state)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.get',
+    paths: ['/lens/:lens'],
+    answers: [200, 401, 403, 404],
+    parse: named,
+    run: getLens,
+    render: (state) => json(renderShownState(state)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.update',
+    method: 'PUT',
+    paths: ['/lens/:lens'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: (request) => ({ ...named(request), settings: lensSettingsFrom(request.body) }),
+    run: updateLens,
+    render: (state) => json(renderState(state)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.watchAll',
+    paths: ['/lens/watch-all'],
+    answers: [200, 401, 403],
+    parse: nothing,
+    run: watchAllLenses,
+    render: (watched) => json(watched),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.cancel',
+    paths: ['/lens/:lens/cancel'],
+    answers: [200, 401, 403, 404],
+    parse: named,
+    run: cancelLensRun,
+    render: (state) => json(renderState(state)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.finding',
+    method: 'PATCH',
+    paths: ['/lens/:lens/findings/:finding'],
+    answers: [200, 401, 403, 404, 422],
+    parse: (request) => ({
+      ...named(request),
+      findingId: request.params['finding'] ?? '',
+      ...findingStatusFrom(request.body),
+    }),
+    run: setFindingStatus,
+    render: (state) => json(renderState(state)),
+  }),
+];
+
+const runRows: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'lens.run',
+    paths: ['/lens/:lens/runs'],
+    answers: [200, 400, 401, 403, 404, 422],
+    parse: (request) => ({ ...named(request), request: runRequestFrom(request.body) }),
+    run: queueLensRun,
+    render: (state) => json(renderState(state)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.runs',
+    paths: ['/lens/:lens/runs'],
+    answers: [200, 401, 403, 404, 422],
+    parse: (request) => ({ ...named(request), offset: Number(readOffset(request.search).offset) }),
+    run: listLensRuns,
+    render: (runs) => json(runs.map(renderListedRun)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.readRun',
+    paths: ['/lens/:lens/runs/:run'],
+    answers: [200, 401, 403, 404],
+    parse: runOf,
+    run: getLensRun,
+    render: (run) => json(renderRun(run)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.reviews',
+    paths: ['/lens/:lens/runs/:run/reviews'],
+    answers: [200, 401, 403, 404, 422],
+    parse: (request) => ({ ...runOf(request), after: Number(readAfter(request.search).after) }),
+    run: listRunReviews,
+    render: (page) => json(snakeCased(page)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.execution',
+    paths: ['/lens/:lens/executions/:execution'],
+    answers: [200, 401, 403, 404, 422],
+    parse(request) {
+      const { cursor, offset } = readContent(request.search);
+      const executionId = request.params['execution'] ?? '';
+      return { ...named(request), executionId, cursor: cursor === '' ? null : cursor, offset: Number(offset) };
+    },
+    run: getExecutionContent,
+    render: ({ contentVersion: _version, ...page }) => json(snakeCased(page)),
+  }),
+];
+
+const activityRows: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'lens.preview',
+    paths: ['/lens/preview/sample'],
+    answers: [200, 401, 403, 422],
+    parse: ({ body }) => previewFrom(body),
+    run: previewSample,
+    render: (sample) => json(snakeCased(sample)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.agents',
+    paths: ['/lens/agents'],
+    answers: [200, 401, 403],
+    parse: nothing,
+    run: listLensAgents,
+    render: (agents) => json(agents),
+  }),
+  route({
+    ...READING,
+    name: 'lens.activity',
+    paths: ['/lens/activity/available'],
+    answers: [200, 401, 403],
+    parse: nothing,
+    run: checkActivity,
+    render: (available) => json(available),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.traceFindings',
+    paths: ['/lens/traces/findings'],
+    answers: [200, 401, 403, 422],
+    parse: ({ body }) => tracesFrom(body),
+    run: countTraceFindings,
+    render: (counts) => json(snakeCased(counts)),
+  }),
+];
+
+const workerRows: readonly RouteRow[] = [
+  route({
+    ...CHANGING,
+    name: 'lens.registerWorker',
+    paths: ['/lens/workers/register'],
+    answers: [200, 400, 401, 403, 422],
+    parse({ body }) {
+      const { name, analysis_key_id: analysisKeyId } = workerFrom(body);
+      return { name, analysisKeyId };
+    },
+    run: registerLensWorker,
+    render: ({ worker, token }) => json({ worker: renderWorker(worker), token, image: WORKER_COMMAND, managed: false }),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.billingKey',
+    method: 'PUT',
+    paths: ['/lens/workers/:worker/billing-key'],
+    answers: [200, 400, 401, 403, 404, 409, 422],
+    parse: ({ params, body }) => ({
+      id: params['worker'] ?? '',
+      analysisKeyId: analysisKeyFrom(body).analysis_key_id,
+    }),
+    run: assignAnalysisKey,
+    render: (worker) => json(renderWorker(worker)),
+  }),
+  route({
+    ...CHANGING,
+    name: 'lens.revokeWorker',
+    method: 'DELETE',
+    paths: ['/lens/workers/:worker'],
+    answers: [200, 401, 403, 404, 409],
+    parse: ({ params }) => ({ id: params['worker'] ?? '' }),
+    run: revokeLensWorker,
+    render: () => json(true),
+  }),
+];
+
+/** Lenses, their runs, findings and workers. Paths of one segment come before `/lens/:lens`. */
+export const lensRoutes: readonly RouteRow[] = [...activityRows, ...workerRows, ...lensRows, ...runRows];

@@ -1,0 +1,38 @@
+import { parseArgs } from 'node:util';
+import { Secret } from '../src/domain/secret.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { httpBackend } from '../src/runtime/lens/http-backend.ts';
+import { createWorkerLoop } from '../src/runtime/lens/worker-loop.ts';
+import { createLog } from '../src/runtime/telemetry/log.ts';
+
+// A worker of lens runs for a server on another machine: `npm run lens-worker -- --url U --token T`. The token may be in
+// LENSGATE_LENS_WORKER_TOKEN, which other users of the machine cannot read. It stops at SIGINT and SIGTERM.
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string' },
+    token: { type: 'string', default: process.env['LENSGATE_LENS_WORKER_TOKEN'] ?? '' },
+    slots: { type: 'string', default: '3' },
+    'poll-seconds': { type: 'string', default: '2' },
+  },
+});
+const [slots, pollSeconds] = [Number(values.slots), Number(values['poll-seconds'])];
+if (values.url === undefined || values.token === '' || !(slots >= 1) || !(pollSeconds > 0)) {
+  console.error('Usage: npm run lens-worker -- --url URL --token TOKEN [--slots 3] [--poll-seconds 2]');
+  process.exit(1);
+}
+const worker = createWorkerLoop({
+  backend: httpBackend(values.url, new Secret(values.token)),
+  slots,
+  pollMs: pollSeconds * 1_000,
+  clock: systemClock,
+  log: createLog('info'),
+});
+// Keeps the process alive while all slots wait.
+const alive = setInterval(() => {}, 60_000);
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    clearInterval(alive);
+    void worker.stop().then(() => process.exit(0));
+  });
+worker.start();

@@ -1,0 +1,146 @@
+import type { Usd } from '../money.ts';
+import type { Sample } from './execution.ts';
+import type { Finding } from './finding.ts';
+import type { Assessment, Review } from './review.ts';
+import type { LensSettings } from './settings.ts';
+
+type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** Counts of a new run. */
+export const NO_COVERAGE = {
+  eligible: 0,
+  selected: 0,
+  screened: 0,
+  investigated: 0,
+  inconclusive: 0,
+  groupingBatches: 0,
+  groupedBatches: 0,
+  candidates: 0,
+  partial: 0,
+  unassessable: 0,
+  failedTasks: 0,
+  reused: 0,
+  reusable: 0,
+};
+export type Coverage = Readonly<typeof NO_COVERAGE>;
+
+/** Purposes of the model calls of a run. */
+export const PURPOSES = ['extract', 'cluster', 'investigate'] as const;
+export type Purpose = (typeof PURPOSES)[number];
+
+/** One line of the protocol of a run. */
+export interface RunStep {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly kind: 'stage' | 'model' | 'error';
+  readonly label: string;
+  readonly model: string;
+  readonly purpose: string;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** USD. */
+  readonly cost: number;
+}
+
+export const PHASES = ['load', 'review', 'group', 'reconcile', 'investigate'] as const;
+
+/** A task that is under way in a run. */
+export interface Activity {
+  readonly id: string;
+  readonly phase: (typeof PHASES)[number];
+  readonly label: string;
+  readonly executionIds: readonly string[];
+  readonly startedAt: string;
+  readonly operations: number;
+  readonly toolCalls: number;
+  readonly finished: boolean;
+}
+
+/** An execution that is being read. */
+export interface Reading {
+  readonly executionId: string;
+  readonly traceId: string;
+  readonly agent: string;
+  readonly startedAt: string;
+}
+
+/** One run of a lens: the `job` of the reference. Times are ISO 8601, UTC. */
+export interface LensRun {
+  readonly id: string;
+  readonly lensId: string;
+  readonly status: RunStatus;
+  readonly stage: string;
+  readonly createdAt: string;
+  /** Window of the executions. */
+  readonly start: string;
+  readonly end: string;
+  /** Copy of the settings, taken when it was queued. */
+  readonly settings: LensSettings;
+  readonly revision: number;
+  readonly trigger: 'schedule' | 'manual';
+  /** Number of its claims; the fencing token of its worker. */
+  readonly attempts: number;
+  readonly workerId: string | null;
+  readonly leaseUntil: string | null;
+  readonly finishedAt: string | null;
+  readonly coverage: Coverage;
+  readonly error: string;
+  /** Null until the executions are chosen. */
+  readonly sample: Sample | null;
+  readonly cost: Usd;
+  /** Findings that it added or changed; null until it has ended. */
+  readonly findings: readonly Finding[] | null;
+  readonly assessments: readonly Assessment[];
+  readonly steps: readonly RunStep[];
+  /** The latest ones. */
+  readonly reviews: readonly Review[];
+  /** Number of all reviews so far. */
+  readonly reviewed: number;
+  readonly reading: readonly Reading[];
+  readonly activities: readonly Activity[];
+  readonly reviewVersions: readonly { readonly executionId: string; readonly contentVersion: string }[];
+}
+
+/** A part of the budget that a model call holds until it is settled. */
+export interface Reservation {
+  readonly id: string;
+  readonly jobId: string;
+  readonly amount: Usd;
+  /** `YYYY-MM`, UTC. */
+  readonly month: string;
+  readonly expiresAt: string;
+}
+
+/** Which traces a lens may see: all of them, because administrators own lenses. */
+interface LensScope {
+  readonly teamId: string;
+  readonly apiKeyHash: string;
+  readonly allTeams: boolean;
+}
+
+/** A saved investigation. Times are ISO 8601, UTC. */
+export interface Lens {
+  readonly id: string;
+  readonly scope: LensScope;
+  readonly settings: LensSettings;
+  /** From 1; counts changes of the settings. */
+  readonly revision: number;
+  /** From 0; counts all changes. */
+  readonly version: number;
+  readonly createdAt: string;
+  readonly nextRunAt: string;
+  readonly lastScanAt: string | null;
+  readonly budgetMonth: string;
+  readonly spent: Usd;
+  readonly reservations: readonly Reservation[];
+  readonly criteriaUpdatedAt: string | null;
+}
+
+/** A lens with its latest run and its findings, newest first. */
+export interface LensState {
+  readonly lens: Lens;
+  readonly run: LensRun;
+  readonly findings: readonly Finding[];
+}
+
+export const isActive = ({ status }: Pick<LensRun, 'status'>): boolean => status === 'queued' || status === 'running';

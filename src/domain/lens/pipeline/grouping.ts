@@ -1,0 +1,205 @@
+import { GROUP_TASK, RECONCILE_TASK, fenced } from '../prompts/prompts.ts';
+import type { FindingKind } from '../finding.ts';
+import type { Observation, Review } from '../review.ts';
+import type { Analyst } from './analyst.ts';
+import { listOf, objectOf, orNull, textUpTo } from './structure.ts';
+
+/** An observation and the execution that it is about. */
+export interface Sighting {
+  readonly executionId: string;
+  readonly observation: Observation;
+}
+
+/** Sightings of one suspected failure or pattern. */
+export interface Candidate {
+  readonly checkId: string;
+  readonly kind: FindingKind;
+  readonly title: string;
+  readonly hypothesis: string;
+  readonly sightings: readonly Sighting[];
+}
+
+/** Characters of summaries in one question. */
+const BATCH_CHARACTERS = 16_000;
+const MOST_TITLE = 160;
+const MOST_HYPOTHESIS = 600;
+
+const GROUP_ANSWER = objectOf({
+  groups: listOf(
+    objectOf({
+      group: orNull(textUpTo(40)),
+      title: textUpTo(MOST_TITLE),
+      hypothesis: textUpTo(MOST_HYPOTHESIS),
+      references: listOf(textUpTo(40)),
+    }),
+  ),
+});
+
+const RECONCILE_ANSWER = objectOf({ same: listOf(listOf(textUpTo(40))) });
+
+interface Batch {
+  readonly checkId: string;
+  readonly kind: FindingKind;
+  readonly sightings: readonly Sighting[];
+}
+
+const sortKey = ({ executionId, observation: { checkId, kind, summary } }: Sighting): string =>
+  JSON.stringify([checkId, kind, executionId, summary]);
+
+/** All sightings in a fixed order, so that a run that starts anew asks the same questions. */
+export function sightingsOf(reviews: readonly Pick<Review, 'executionId' | 'extraction'>[]): readonly Sighting[] {
+  return reviews
+    .flatMap(({ executionId, extraction }) =>
+      (extraction?.observations ?? []).map((observation): Sighting => ({ executionId, observation })),
+    )
+    .map((sighting) => ({ sighting, key: sortKey(sighting) }))
+    .toSorted((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
+    .map(({ sighting }) => sighting);
+}
+
+/** Batches of one check and kind each, of a limited number of characters. */
+function batchesOf(sightings: readonly Sighting[]): readonly Batch[] {
+  const batches: { checkId: string; kind: FindingKind; sightings: Sighting[]; size: number }[] = [];
+  for (const sighting of sightings) {
+    const { checkId, kind, summary } = sighting.observation;
+    const last = batches.at(-1);
+    const fits = last?.checkId === checkId && last.kind === kind && last.size + summary.length <= BATCH_CHARACTERS;
+    if (last !== undefined && fits) {
+      last.sightings.push(sighting);
+      last.size += summary.length;
+    } else batches.push({ checkId, kind, sightings: [sighting], size: summary.length });
+  }
+  return batches;
+}
+
+interface Registry {
+  readonly id: string;
+  readonly candidate: Candidate;
+}
+
+/** Every sighting alone, for those that the model forgot or could not group. */
+const alone = ({ executionId, observation }: Sighting): Candidate => ({
+  checkId: observation.checkId,
+  kind: observation.kind,
+  title: observation.summary.slice(0, MOST_TITLE),
+  hypothesis: observation.summary,
+  sightings: [{ executionId, observation }],
+});
+
+/** The candidates of one check and kind after one more batch. */
+async function grouped(registry: readonly Registry[], batch: Batch, analyst: Analyst) {
+  const named = new Map(batch.sightings.map((sighting, at) => [`o${at + 1}`, sighting]));
+  const answer = await analyst.ask({
+    purpose: 'cluster',
+    task: GROUP_TASK,
+    structure: GROUP_ANSWER,
+    members: {
+      check: batch.checkId,
+      kind: batch.kind,
+      groups: registry.map(({ id, candidate }) => ({
+        id,
+        title: candidate.title,
+        hypothesis: candidate.hypothesis,
+      })),
+      observations: fenced(
+        [...named].map(([id, { observation }]) => `${id} | ${observation.summary.replaceAll(/\s+/g, ' ')}`).join('\n'),
+      ),
+    },
+  });
+  const left = new Map(named);
+  const candidates = new Map(registry.map(({ id, candidate }) => [id, candidate]));
+  let next = registry.length + 1;
+  const add = (candidate: Candidate): void => void candidates.set(`g${next++}`, candidate);
+  if ('value' in answer)
+    for (const { group, title, hypothesis, references } of answer.value.groups) {
+      const sightings = references.flatMap((id) => {
+        const sighting = left.get(id);
+        left.delete(id);
+        return sighting === undefined ? [] : [sighting];
+      });
+      if (sightings.length === 0) continue;
+      const known = group.value === null ? undefined : candidates.get(group.value);
+      if (known !== undefined && group.value !== null)
+        candidates.set(group.value, { ...known, sightings: [...known.sightings, ...sightings] });
+      else add({ checkId: batch.checkId, kind: batch.kind, title, hypothesis, sightings });
+    }
+  for (const sighting of left.values()) add(alone(sighting));
+  return {
+    registry: [...candidates].map(([id, candidate]): Registry => ({ id, candidate })),
+    failure: 'failure' in answer ? answer : null,
+  };
+}
+
+const joined = (candidates: readonly Candidate[]): readonly Candidate[] => {
+  const [first, ...others] = candidates.toSorted((left, right) => right.sightings.length - left.sightings.length);
+  if (first === undefined) return [];
+  return [{ ...first, sightings: [...first.sightings, ...others.flatMap(({ sightings }) => sightings)] }];
+};
+
+/** The candidates of one check and kind, with those of one cause joined. */
+async function reconciled(registry: readonly Registry[], analyst: Analyst): Promise<readonly Candidate[]> {
+  const all = registry.map(({ candidate }) => candidate);
+  const [first] = all;
+  if (first === undefined || all.length < 2) return all;
+  const answer = await analyst.ask({
+    purpose: 'cluster',
+    task: RECONCILE_TASK,
+    structure: RECONCILE_ANSWER,
+    members: {
+      check: first.checkId,
+      kind: first.kind,
+      groups: registry.map(({ id, candidate }) => ({ id, title: candidate.title, hypothesis: candidate.hypothesis })),
+    },
+  });
+  if ('failure' in answer) return all;
+  const left = new Map(registry.map(({ id, candidate }) => [id, candidate]));
+  const sets = answer.value.same.map((ids) =>
+    ids.flatMap((id) => {
+      const candidate = left.get(id);
+      left.delete(id);
+      return candidate === undefined ? [] : [candidate];
+    }),
+  );
+  return [...sets.flatMap(joined), ...left.values()];
+}
+
+/** Groups of all sightings, and how far the grouping came. */
+export interface Grouping {
+  readonly candidates: readonly Candidate[];
+  readonly batches: number;
+  readonly groupedBatches: number;
+  readonly failures: readonly string[];
+  readonly final: boolean;
+}
+
+/** Groups sightings of one check and kind by their cause. After each batch `told` is called with the number of batches. */
+export async function groupSightings(
+  sightings: readonly Sighting[],
+  analyst: Analyst,
+  told: (batches: number, groupedBatches: number) => void,
+): Promise<Grouping> {
+  const batches = batchesOf(sightings);
+  const sections = [...Map.groupBy(batches, ({ checkId, kind }) => JSON.stringify([checkId, kind])).values()];
+  const candidates: Candidate[] = [];
+  const failures: string[] = [];
+  let groupedBatches = 0;
+  let isFinal = false;
+  told(batches.length, 0);
+  for (const section of sections) {
+    let registry: readonly Registry[] = [];
+    for (const batch of section) {
+      const done = await grouped(registry, batch, analyst);
+      ({ registry } = done);
+      if (done.failure === null) groupedBatches += 1;
+      else {
+        failures.push(done.failure.failure);
+        isFinal ||= done.failure.final;
+      }
+      told(batches.length, groupedBatches);
+    }
+    const found =
+      section.length > 1 && !isFinal ? await reconciled(registry, analyst) : registry.map(({ candidate }) => candidate);
+    candidates.push(...found);
+  }
+  return { candidates, batches: batches.length, groupedBatches, failures, final: isFinal };
+}

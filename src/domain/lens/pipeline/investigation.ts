@@ -1,0 +1,234 @@
+import type { Clock } from '../../clock.ts';
+import type { ContentPart } from '../content.ts';
+import type { Execution, Sample } from '../execution.ts';
+import type { FindingDraft } from '../finding.ts';
+import type { Activity, LensRun } from '../lens.ts';
+import type { Assessment, Review } from '../review.ts';
+import { CHECKING, GROUPING, READING } from '../schedule.ts';
+import type { ClaimedRun, LensBackend, RunClaim } from '../worker.ts';
+import { type Analyst, createAnalyst } from './analyst.ts';
+import { type Excerpt, examine } from './examining.ts';
+import { type Candidate, groupSightings, sightingsOf } from './grouping.ts';
+import { createReporter, type Reporter } from './progress.ts';
+import { judged, type Reviewed, reviewOf } from './reviewing.ts';
+
+/** Pages of content that one review reads. */
+const MOST_PAGES = 25;
+/** Contents of executions that candidates have read last. */
+const MOST_LOADED = 64;
+
+interface Working {
+  readonly backend: LensBackend;
+  readonly claim: RunClaim;
+  readonly claimed: ClaimedRun;
+  readonly analyst: Analyst;
+  readonly report: Reporter;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Runs work on items, a few at a time. The first failure ends it, after the work that has begun. */
+async function eachOf<Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values();
+  let failure: { readonly error: unknown } | null = null;
+  await Promise.all(
+    Array.from({ length: Math.min(most, items.length) }, async () => {
+      for (const item of left) {
+        if (failure !== null) return;
+        try {
+          await work(item);
+        } catch (error) {
+          failure ??= { error };
+        }
+      }
+    }),
+  );
+  if (failure !== null) throw (failure as { readonly error: unknown }).error;
+}
+
+/** All spans of an execution, page by page. */
+async function contentOf({ backend, claim, signal }: Working, execution: Execution): Promise<Reviewed> {
+  const parts: ContentPart[] = [];
+  let cursor: string | null = null;
+  let contentVersion = '';
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const read = await backend.content(claim, execution.id, cursor, signal);
+    parts.push(...read.parts);
+    ({ contentVersion } = read);
+    cursor = read.nextCursor;
+    if (cursor === null) break;
+  }
+  return { execution, parts, partial: cursor !== null, contentVersion };
+}
+
+interface Screening {
+  readonly reviews: readonly Review[];
+  readonly failures: readonly string[];
+}
+
+/** Reviews the sampled executions; reviews that are still true are used again. */
+async function screen(working: Working, { executions }: Sample): Promise<Screening> {
+  const { backend, claim, claimed, report, analyst, clock, signal } = working;
+  const { settings } = claimed.run;
+  const known = new Map((await backend.reviews(claim, signal)).map((review) => [review.executionId, review]));
+  const reviews = new Map<string, Review>();
+  const failures: string[] = [];
+  let isFinal = false;
+  report.count({ reusable: known.size });
+
+  function take(review: Review): void {
+    reviews.set(review.executionId, review);
+    report.add('screened');
+    if (review.partial) report.add('partial');
+    if (review.cannotAssess) report.add('unassessable');
+    if (review.reused) report.add('reused');
+    report.reviewed(review);
+  }
+
+  for (const { id } of executions) {
+    const review = known.get(id);
+    if (review !== undefined) take({ ...review, reused: true });
+  }
+  const fresh = executions.filter(({ id }) => !known.has(id));
+  await eachOf(fresh, settings.concurrency, async (execution) => {
+    signal.throwIfAborted();
+    if (isFinal) return;
+    const began = clock.monotonicMs();
+    const startedAt = clock.now().toISOString();
+    const reading = { executionId: execution.id, traceId: execution.traceId, agent: execution.agent, startedAt };
+    report.reading(reading, false);
+    const reviewed = await contentOf(working, execution);
+    const judgement = await judged(reviewed, { settings, findings: claimed.findings, analyst });
+    report.reading(reading, true);
+    if (judgement.failure !== null) failures.push(judgement.failure);
+    if (judgement.final) isFinal = true;
+    if (judgement.extraction === null) return report.add('failedTasks');
+    const at = clock.now().toISOString();
+    take(reviewOf(reviewed, judgement, { model: settings.model, durationMs: clock.monotonicMs() - began, at }));
+  });
+  await report.flush();
+  // In the order of the sample, not of the answers.
+  return { reviews: executions.flatMap(({ id }) => reviews.get(id) ?? []), failures };
+}
+
+const taskOf = (phase: Activity['phase'], label: string, executionIds: readonly string[], clock: Clock): Activity => ({
+  id: `${phase}:${label}`.slice(0, 200),
+  phase,
+  label,
+  executionIds: executionIds.slice(0, 20),
+  startedAt: clock.now().toISOString(),
+  operations: 0,
+  toolCalls: 0,
+  finished: false,
+});
+
+/** Contents that were read last, so that candidates with the same executions read them once. */
+function createLoader(working: Working, { executions }: Sample): (id: string) => Promise<Excerpt> {
+  const byId = new Map(executions.map((execution) => [execution.id, execution]));
+  const loaded = new Map<string, Promise<Excerpt>>();
+  return (id) => {
+    const before = loaded.get(id);
+    if (before !== undefined) return before;
+    const execution = byId.get(id);
+    const excerpt =
+      execution === undefined
+        ? Promise.resolve({ executionId: id, parts: [] })
+        : contentOf(working, execution).then(({ parts }) => ({ executionId: id, parts }));
+    loaded.set(id, excerpt);
+    const [oldest] = loaded.keys();
+    if (loaded.size > MOST_LOADED && oldest !== undefined) loaded.delete(oldest);
+    return excerpt;
+  };
+}
+
+/** Examines the candidates. Drafts are in the order of the candidates. */
+async function examineAll(
+  working: Working,
+  sample: Sample,
+  candidates: readonly Candidate[],
+  reviews: readonly Review[],
+) {
+  const { claimed, report, analyst, clock, signal } = working;
+  const load = createLoader(working, sample);
+  const drafts: (FindingDraft | null)[] = candidates.map(() => null);
+  const failures: string[] = [];
+  let isFinal = false;
+  await eachOf([...candidates.entries()], claimed.run.settings.concurrency, async ([at, candidate]) => {
+    signal.throwIfAborted();
+    if (isFinal) return;
+    const inside = new Set(candidate.sightings.map(({ executionId }) => executionId));
+    const others = reviews.flatMap(({ executionId }) => (inside.has(executionId) ? [] : [executionId]));
+    const activity = taskOf('investigate', candidate.title, [...inside], clock);
+    report.activity(activity);
+    const examined = await examine(analyst, { candidate, findings: claimed.findings, load, others });
+    report.activity({ ...activity, finished: true });
+    if (examined.draft !== null) {
+      report.add('investigated');
+      drafts[at] = examined.draft;
+      return;
+    }
+    isFinal ||= examined.final;
+    if (examined.failure === null) {
+      report.add('investigated');
+      report.add('inconclusive');
+      return;
+    }
+    failures.push(examined.failure);
+    report.add('failedTasks');
+  });
+  return { drafts: drafts.filter((draft) => draft !== null), failures };
+}
+
+function assessmentOf({ executionId, extraction, cannotAssess }: Review): Assessment {
+  const of = (kind: 'issue' | 'pattern'): readonly string[] => [
+    ...new Set((extraction?.observations ?? []).flatMap((one) => (one.kind === kind ? [one.checkId] : []))),
+  ];
+  return { executionId, issueChecks: of('issue'), patternChecks: of('pattern'), cannotAssess };
+}
+
+/** The first failures of each text, as one text. */
+const errorOf = (failures: readonly string[]): string => [...new Set(failures)].slice(0, 3).join(' ');
+
+/**
+ * Runs one investigation to its result: choose executions, review each, group the observations, examine the groups, and
+ * send the result. A model call that fails becomes an error text, and the rest continues; a used-up budget ends the run
+ * with what it has. Throws OwnershipLost, and the reason of the signal.
+ */
+export async function investigate(
+  claimed: ClaimedRun,
+  { backend, clock, signal }: Pick<Working, 'backend' | 'clock' | 'signal'>,
+): Promise<void> {
+  const { run }: { readonly run: LensRun } = claimed;
+  const claim: RunClaim = { lensId: claimed.lensId, runId: run.id, attempt: run.attempts };
+  const report = createReporter(backend, claim, signal);
+  const analyst = createAnalyst(backend, claim, signal);
+  const working: Working = { backend, claim, claimed, analyst, report, clock, signal };
+  const sample = await backend.sample(claim, signal);
+  report.count({ eligible: sample.eligible, selected: sample.selected });
+  report.stage(READING);
+  const { reviews, failures } = await screen(working, sample);
+  report.stage(GROUPING);
+  const grouping = await groupSightings(sightingsOf(reviews), analyst, (groupingBatches, groupedBatches) =>
+    report.count({ groupingBatches, groupedBatches }),
+  );
+  report.count({ candidates: grouping.candidates.length });
+  if (grouping.candidates.length > 0) report.stage(CHECKING);
+  const wanted = grouping.final ? [] : grouping.candidates;
+  const examined = await examineAll(working, sample, wanted, reviews);
+  await report.flush();
+  const answered = new Set(reviews.map(({ executionId }) => executionId));
+  const missing = sample.executions.flatMap(({ id }): readonly Assessment[] =>
+    answered.has(id) ? [] : [{ executionId: id, issueChecks: [], patternChecks: [], cannotAssess: true }],
+  );
+  await backend.result(
+    claim,
+    {
+      assessments: [...reviews.map(assessmentOf), ...missing],
+      findings: examined.drafts,
+      coverage: report.coverage(),
+      error: errorOf([...failures, ...grouping.failures, ...examined.failures]),
+      reviewVersions: reviews.map(({ executionId, contentVersion }) => ({ executionId, contentVersion })),
+    },
+    signal,
+  );
+}

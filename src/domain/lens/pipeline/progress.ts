@@ -1,0 +1,92 @@
+import type { Activity, Coverage, Reading } from '../lens.ts';
+import { NO_COVERAGE } from '../lens.ts';
+import type { Review } from '../review.ts';
+import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
+
+/** Least time between two reports, in ms. Reports that come in between are sent together. */
+const REPORT_MS = 250;
+
+/** Reports of a run to its server. */
+export interface Reporter {
+  readonly coverage: () => Coverage;
+  count(change: Partial<Coverage>): void;
+  add(count: keyof Coverage, by?: number): void;
+  stage(stage: string): void;
+  reviewed(review: Review): void;
+  reading(reading: Reading, isOver: boolean): void;
+  activity(activity: Activity): void;
+  /** Resolves when everything so far is stored. Throws what a report threw. */
+  flush(): Promise<void>;
+}
+
+export function createReporter(backend: LensBackend, claim: RunClaim, signal: AbortSignal): Reporter {
+  let coverage: Coverage = NO_COVERAGE;
+  let waiting: { -readonly [Member in keyof RunProgress]: RunProgress[Member] } | null = null;
+  let sending: Promise<void> | null = null;
+  const readings = new Map<string, Reading>();
+  const activities = new Map<string, Activity>();
+
+  /** Ends the pause between two reports. */
+  let hurry: (() => void) | null = null;
+
+  function rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, REPORT_MS);
+      hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async function send(): Promise<void> {
+    while (waiting !== null) {
+      const now = waiting;
+      waiting = null;
+      await backend.progress(claim, now, signal);
+      await rest();
+    }
+  }
+
+  function note(change: RunProgress): void {
+    waiting = { ...waiting, ...change, coverage };
+    if (sending !== null) return;
+    sending = send().finally(() => {
+      sending = null;
+    });
+    // `flush` sees the failure of the last report; each report after a lost claim fails alike.
+    sending.catch(() => {});
+  }
+
+  return {
+    coverage: () => coverage,
+    count(change) {
+      coverage = { ...coverage, ...change };
+      note({});
+    },
+    add(count, by = 1) {
+      coverage = { ...coverage, [count]: coverage[count] + by };
+    },
+    stage: (stage) => note({ stage }),
+    reviewed: (review) => note({ reviews: [...(waiting?.reviews ?? []), review] }),
+    reading(reading, isOver) {
+      if (isOver) readings.delete(reading.executionId);
+      else readings.set(reading.executionId, reading);
+      note({ reading: [...readings.values()] });
+    },
+    activity(activity) {
+      if (activity.finished) activities.delete(activity.id);
+      else activities.set(activity.id, activity);
+      note({ activities: [...activities.values()] });
+    },
+    async flush() {
+      while (sending !== null) {
+        hurry?.();
+        await sending;
+      }
+      if (waiting === null) return;
+      note({});
+      await this.flush();
+    },
+  };
+}

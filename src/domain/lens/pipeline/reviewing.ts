@@ -1,0 +1,206 @@
+import { EVIDENCE_ROLES, FINDING_KINDS, type Finding } from '../finding.ts';
+import { type ContentPart, isQuoteOfPart } from '../content.ts';
+import type { Execution } from '../execution.ts';
+import { fenced, REVIEW_TASK } from '../prompts/prompts.ts';
+import { type Extraction, type Observation, type Review, REVIEW_LIMITS } from '../review.ts';
+import { enabledChecks, type LensSettings } from '../settings.ts';
+import type { Analyst } from './analyst.ts';
+import { flag, listOf, objectOf, oneOf, textUpTo } from './structure.ts';
+
+/** Characters of trace text in one question, and questions about one execution. */
+const WINDOW_CHARACTERS = 48_000;
+const MOST_WINDOWS = 6;
+/** Spans in the list of a question. */
+const MOST_LISTED = 200;
+/** Quotes and summaries in characters. */
+const MOST_QUOTE = 600;
+
+const quoteOfSpan = objectOf({ span_id: textUpTo(64), quote: textUpTo(MOST_QUOTE) });
+export const quoteOfExecution = objectOf({
+  execution: textUpTo(64),
+  span_id: textUpTo(64),
+  quote: textUpTo(MOST_QUOTE),
+  role: oneOf(...EVIDENCE_ROLES),
+});
+
+const REVIEW_ANSWER = objectOf({
+  observations: listOf(
+    objectOf({
+      check_id: textUpTo(200),
+      kind: oneOf(...FINDING_KINDS),
+      summary: textUpTo(REVIEW_LIMITS.summary),
+      evidence: listOf(quoteOfSpan, 10),
+    }),
+    50,
+  ),
+  assessable: flag,
+  reasoning: textUpTo(REVIEW_LIMITS.reasoning),
+});
+
+/** What a review is made of. */
+export interface Reviewed {
+  readonly execution: Execution;
+  readonly parts: readonly ContentPart[];
+  /** Whether content was left out when it was loaded. */
+  readonly partial: boolean;
+  readonly contentVersion: string;
+}
+
+/** Judgement of one execution; null when the model gave none. */
+export interface Judgement {
+  readonly extraction: Extraction | null;
+  /** Whether observations, parts or questions were left out. */
+  readonly partial: boolean;
+  /** Why a question has no answer; null when all have. */
+  readonly failure: string | null;
+  readonly final: boolean;
+}
+
+const headOf = ({ content }: ContentPart): string =>
+  content.slice(0, REVIEW_LIMITS.preview).replaceAll(/\s+/g, ' ').trim();
+
+/** One line for each span: id, parent, kind, name and the beginning of its text. */
+export const catalogueOf = (parts: readonly ContentPart[]): string =>
+  parts
+    .slice(0, MOST_LISTED)
+    .map((part) => [part.spanId, part.parentSpanId ?? '-', part.kind, part.name, headOf(part)].join(' | '))
+    .join('\n');
+
+/** The parts in windows of a question each, in order. */
+function windowsOf(parts: readonly ContentPart[]): readonly (readonly ContentPart[])[] {
+  const windows: ContentPart[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const part of parts) {
+    if (size + part.content.length > WINDOW_CHARACTERS) {
+      windows.push([]);
+      size = 0;
+    }
+    windows.at(-1)?.push(part);
+    size += part.content.length;
+  }
+  return windows;
+}
+
+export const textOfParts = (parts: readonly ContentPart[]): string =>
+  parts
+    .map(
+      (part) =>
+        `## span ${part.spanId} | ${part.kind} | ${part.name}${part.truncated ? ' | cut' : ''}\n${part.content}`,
+    )
+    .join('\n\n');
+
+/** Remarks of people on earlier findings that reviewers have to respect. */
+export const feedbackOf = (findings: readonly Finding[]): readonly object[] =>
+  findings.flatMap(({ title, status, reason, kind }) =>
+    reason === '' && status !== 'dismissed' ? [] : [{ finding: title, kind, status, reason }],
+  );
+
+/** The observations whose check is known and whose quotes are in their spans; without the other quotes. */
+function verified(observations: readonly Observation[], checks: ReadonlySet<string>, parts: readonly ContentPart[]) {
+  const bySpan = Map.groupBy(parts, ({ spanId }) => spanId);
+  const kept = observations.flatMap((one): readonly Observation[] => {
+    const evidence = one.evidence.filter(({ spanId, quote }) =>
+      (bySpan.get(spanId) ?? []).some((part) => isQuoteOfPart(part, quote)),
+    );
+    return evidence.length === 0 || !checks.has(one.checkId) ? [] : [{ ...one, evidence }];
+  });
+  return { kept, isPartial: kept.length < observations.length };
+}
+
+/** Judges one execution by the checks of a run: one question for each window of its content. */
+export async function judged(
+  { execution, parts, partial }: Reviewed,
+  {
+    settings,
+    findings,
+    analyst,
+  }: { readonly settings: LensSettings; readonly findings: readonly Finding[]; readonly analyst: Analyst },
+): Promise<Judgement> {
+  const checks = enabledChecks(settings);
+  const known = new Set(checks.map(({ id }) => id));
+  const windows = windowsOf(parts);
+  const observations: Observation[] = [];
+  const reasons: string[] = [];
+  let isPartial = partial || windows.length > MOST_WINDOWS;
+  let assessed = 0;
+  let failure: string | null = null;
+  for (const [at, window] of windows.slice(0, MOST_WINDOWS).entries()) {
+    const answer = await analyst.ask({
+      purpose: 'extract',
+      task: REVIEW_TASK,
+      structure: REVIEW_ANSWER,
+      members: {
+        context: settings.context,
+        checks: checks.map(({ id, instruction }) => ({ id, instruction })),
+        feedback: feedbackOf(findings),
+        execution: { name: execution.name, service: execution.service, part: at + 1, parts: windows.length },
+        spans: fenced(catalogueOf(parts)),
+        content: fenced(textOfParts(window)),
+      },
+    });
+    if ('failure' in answer) {
+      isPartial = true;
+      failure = answer.failure;
+      if (answer.final) return { extraction: null, partial: true, failure, final: true };
+      continue;
+    }
+    const { observations: sent, assessable, reasoning } = answer.value;
+    const found = sent.map(({ check_id: checkId, evidence, ...one }): Observation => ({
+      ...one,
+      checkId,
+      evidence: evidence.map(({ span_id: spanId, quote }) => ({ spanId, quote: quote.trim() })),
+    }));
+    const { kept, isPartial: dropped } = verified(found, known, window);
+    observations.push(...kept);
+    isPartial ||= dropped;
+    if (assessable) assessed += 1;
+    if (reasoning !== '') reasons.push(reasoning);
+    if (failure === null && at > 0 && !assessable) isPartial = true;
+  }
+  if (assessed === 0 && observations.length === 0 && reasons.length === 0 && failure !== null)
+    return { extraction: null, partial: true, failure, final: false };
+  const reasoning = reasons.join(' ').slice(0, REVIEW_LIMITS.reasoning);
+  const cannotAssess = assessed === 0 && observations.length === 0;
+  return { extraction: { observations, cannotAssess, reasoning }, partial: isPartial, failure, final: false };
+}
+
+function toolCallsOf(parts: readonly ContentPart[]): Review['toolCalls'] {
+  const tools = parts.filter(({ kind }) => kind === 'tool');
+  return [...Map.groupBy(tools, ({ name }) => name)].map(([name, calls]) => ({ name, calls: calls.length }));
+}
+
+/** The review of an execution, from its judgement. */
+export function reviewOf(
+  { execution, parts, contentVersion }: Reviewed,
+  { extraction, partial }: Judgement,
+  made: Pick<Review, 'model' | 'durationMs' | 'at'>,
+): Review {
+  const observations = extraction?.observations ?? [];
+  const cited = new Set(observations.flatMap(({ evidence }) => evidence.map(({ spanId }) => spanId)));
+  const isCited = ({ spanId }: ContentPart): boolean => cited.has(spanId);
+  // The spans that are quoted first, because only a few are shown.
+  const ordered = [...parts.filter(isCited), ...parts.filter((part) => !isCited(part))];
+  return {
+    ...made,
+    executionId: execution.id,
+    traceId: execution.traceId,
+    agent: execution.agent,
+    name: execution.name,
+    spans: ordered.slice(0, REVIEW_LIMITS.spans).map((part) => ({
+      spanId: part.spanId,
+      name: part.name.slice(0, REVIEW_LIMITS.spanName),
+      kind: part.kind.slice(0, REVIEW_LIMITS.spanKind),
+      preview: headOf(part),
+      cited: isCited(part),
+    })),
+    reasoning: extraction?.reasoning ?? '',
+    verdicts: observations.map(({ checkId, kind, summary }) => ({ checkId, kind, summary })),
+    cannotAssess: extraction?.cannotAssess ?? true,
+    toolCalls: toolCallsOf(parts),
+    extraction,
+    contentVersion,
+    reused: false,
+    consolidated: false,
+    partial,
+  };
+}

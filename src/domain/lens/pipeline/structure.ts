@@ -1,0 +1,97 @@
+/** A JSON value that a model must return: its JSON Schema, and a reader that checks it. */
+export interface Structure<Value> {
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Returns the value, or adds what is wrong with it, with its path, and returns null. */
+  read(sent: unknown, path: string, faults: string[]): Value | null;
+}
+
+const refuse = (path: string, wanted: string, faults: string[]): null => {
+  faults.push(`${path}: ${wanted}`);
+  return null;
+};
+
+/** A text. Longer ones are cut, because models cannot count characters. */
+export const textUpTo = (most: number): Structure<string> => ({
+  schema: { type: 'string' },
+  read: (sent, path, faults) =>
+    typeof sent === 'string' ? sent.slice(0, most) : refuse(path, 'must be a string', faults),
+});
+
+export const flag: Structure<boolean> = {
+  schema: { type: 'boolean' },
+  read: (sent, path, faults) => (typeof sent === 'boolean' ? sent : refuse(path, 'must be a boolean', faults)),
+};
+
+export const oneOf = <Choice extends string>(...choices: readonly Choice[]): Structure<Choice> => ({
+  schema: { type: 'string', enum: choices },
+  read: (sent, path, faults) =>
+    choices.find((choice) => choice === sent) ?? refuse(path, `must be one of ${choices.join(', ')}`, faults),
+});
+
+/** A value, or null. An absent member counts as null. */
+export const orNull = <Value>(inner: Structure<Value>): Structure<{ readonly value: Value | null }> => ({
+  schema: { anyOf: [{ type: 'null' }, inner.schema] },
+  read(sent, path, faults) {
+    if (sent === null || sent === undefined) return { value: null };
+    const value = inner.read(sent, path, faults);
+    return value === null ? null : { value };
+  },
+});
+
+/** A list; items above the limit are left out. */
+export const listOf = <Item>(inner: Structure<Item>, most = 1_000): Structure<readonly Item[]> => ({
+  schema: { type: 'array', items: inner.schema },
+  read(sent, path, faults) {
+    if (!Array.isArray(sent)) return refuse(path, 'must be an array', faults);
+    const before = faults.length;
+    const items = sent.slice(0, most).map((item, at) => inner.read(item, `${path}[${at}]`, faults));
+    return faults.length > before ? null : items.filter((item) => item !== null);
+  },
+});
+
+/** An object with exactly these members; further ones are ignored. */
+export function objectOf<Values extends Readonly<Record<string, unknown>>>(members: {
+  readonly [Name in keyof Values]: Structure<Values[Name]>;
+}): Structure<Values> {
+  const named = Object.entries(members) as [string, Structure<unknown>][];
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(named.map(([name, { schema }]) => [name, schema])),
+      required: named.map(([name]) => name),
+      additionalProperties: false,
+    },
+    read(sent, path, faults) {
+      if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+        return refuse(path, 'must be an object', faults);
+      const before = faults.length;
+      const given: Readonly<Record<string, unknown>> = { ...sent };
+      const values = named.map(([name, inner]) => [name, inner.read(given[name], `${path}.${name}`, faults)]);
+      return faults.length > before ? null : (Object.fromEntries(values) as Values);
+    },
+  };
+}
+
+/** JSON of an answer, which models like to put into a code fence; undefined for none. */
+function jsonIn(text: string): unknown {
+  const first = text.indexOf('{');
+  const last = text.lastIndexOf('}');
+  if (first === -1 || last < first) return undefined;
+  try {
+    return JSON.parse(text.slice(first, last + 1));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads an answer: its value, or what is wrong with it. */
+export function readAnswer<Value>(
+  structure: Structure<Value>,
+  text: string,
+): { readonly value: Value } | { readonly faults: readonly string[] } {
+  const sent = jsonIn(text);
+  if (sent === undefined) return { faults: ['The answer is not one JSON object.'] };
+  const faults: string[] = [];
+  const value = structure.read(sent, '$', faults);
+  return value === null ? { faults: faults.slice(0, 20) } : { value };
+}

@@ -1,0 +1,186 @@
+import { ZERO_USD } from '../money.ts';
+import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunStep } from './lens.ts';
+import { criteriaOf, type LensSettings } from './settings.ts';
+
+/** Traces that began later than this before now may still receive spans, in ms. */
+const SETTLE_MS = 120_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** Steps that a run keeps. */
+const MOST_STEPS = 200;
+const MOST_LABEL = 200;
+
+const QUEUED = 'Queued';
+const COLLECTING = 'Collecting executions';
+export const READING = 'Reading executions';
+export const GROUPING = 'Grouping observations';
+export const CHECKING = 'Checking original evidence';
+
+/** A run that a caller asks for; the members of the saved settings where it says nothing. */
+export interface RunRequest {
+  readonly settings: LensSettings | null;
+  readonly lookbackHours: number | null;
+  readonly start: Date | null;
+  readonly end: Date | null;
+  readonly agentName: string | null;
+}
+
+export const PLAIN_RUN: RunRequest = { settings: null, lookbackHours: null, start: null, end: null, agentName: null };
+
+/** Month of a budget, `YYYY-MM`, UTC. */
+export const monthOf = (now: Date): string => now.toISOString().slice(0, 7);
+
+/** Window of a run: explicit times, else back from two minutes ago, and for a plain run not before the last scan. */
+function windowOf(lens: Lens, asked: RunRequest, now: Date): { readonly start: Date; readonly end: Date } {
+  if (asked.start !== null && asked.end !== null) return { start: asked.start, end: asked.end };
+  const end = new Date(now.getTime() - SETTLE_MS);
+  const hours = asked.lookbackHours ?? (asked.settings ?? lens.settings).lookbackHours;
+  const back = new Date(now.getTime() - hours * HOUR_MS);
+  const isPlain = asked.lookbackHours === null && asked.settings === null;
+  const last = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : back;
+  const start = last > back ? last : back;
+  return { start: start < end ? start : end, end };
+}
+
+/** What a new run needs beside its lens. */
+export interface Queueing {
+  readonly id: string;
+  readonly now: Date;
+  readonly trigger: LensRun['trigger'];
+}
+
+function newRun(lens: Lens, asked: RunRequest, { id, now, trigger }: Queueing): LensRun {
+  const { start, end } = windowOf(lens, asked, now);
+  const settings = asked.settings ?? lens.settings;
+  return {
+    id,
+    lensId: lens.id,
+    status: 'queued',
+    stage: QUEUED,
+    createdAt: now.toISOString(),
+    start: start.toISOString(),
+    end: end.toISOString(),
+    settings: asked.agentName === null ? settings : { ...settings, agentName: asked.agentName },
+    revision: lens.revision,
+    trigger,
+    attempts: 0,
+    workerId: null,
+    leaseUntil: null,
+    finishedAt: null,
+    coverage: NO_COVERAGE,
+    error: '',
+    sample: null,
+    cost: ZERO_USD,
+    findings: null,
+    assessments: [],
+    steps: [],
+    reviews: [],
+    reviewed: 0,
+    reading: [],
+    activities: [],
+    reviewVersions: [],
+  };
+}
+
+/** A new lens with its first run. */
+export function newLens(
+  settings: LensSettings,
+  { id, runId, now }: { readonly id: string; readonly runId: string; readonly now: Date },
+): LensState {
+  const at = now.toISOString();
+  const lens: Lens = {
+    id,
+    scope: { teamId: '', apiKeyHash: '', allTeams: true },
+    settings,
+    revision: 1,
+    version: 0,
+    createdAt: at,
+    nextRunAt: at,
+    lastScanAt: null,
+    budgetMonth: monthOf(now),
+    spent: ZERO_USD,
+    reservations: [],
+    criteriaUpdatedAt: null,
+  };
+  return { lens, run: newRun(lens, PLAIN_RUN, { id: runId, now, trigger: 'schedule' }), findings: [] };
+}
+
+const nextVersion = (lens: Lens): Lens => ({ ...lens, version: lens.version + 1 });
+
+/** The lens with a run queued; unchanged while one is active. */
+export function queued(state: LensState, asked: RunRequest, about: Queueing): LensState {
+  if (isActive(state.run)) return state;
+  return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, asked, about) };
+}
+
+/** The lens with other settings. Changed criteria begin its scans anew. */
+export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
+  const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
+  const judged = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
+  return { ...rest, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1, ...judged } };
+}
+
+/** The paused lens, repeating again; unchanged when it is not paused. */
+export function watching(state: LensState): LensState {
+  const { lens } = state;
+  if (lens.settings.enabled) return state;
+  const settings = { ...lens.settings, enabled: true };
+  return { ...state, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1 } };
+}
+
+/** The step of a run that enters a stage. */
+function stageStep(label: string, now: Date): RunStep {
+  const none = { model: '', purpose: '', promptTokens: 0, completionTokens: 0, cost: 0 };
+  return { at: now.toISOString(), kind: 'stage', label: label.slice(0, MOST_LABEL), ...none };
+}
+
+/** The run with a further step. */
+const withStep = (run: LensRun, step: RunStep): LensRun => ({
+  ...run,
+  steps: [...run.steps, step].slice(-MOST_STEPS),
+});
+
+/** The run in a stage, which adds a step when it is another one. */
+export const inStage = (run: LensRun, stage: string, now: Date): LensRun =>
+  stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
+
+/** The claimed run. Its sample stays; what its last worker was doing does not. */
+export function claimed(
+  { lens, run, findings }: LensState,
+  held: { readonly attempts: number; readonly workerId: string; readonly leaseUntil: Date },
+  now: Date,
+): LensState {
+  const fresh = { reviews: [], reviewed: 0, reading: [], activities: [] };
+  const staged = inStage({ ...run, ...fresh, status: 'running' }, COLLECTING, now);
+  const leaseUntil = held.leaseUntil.toISOString();
+  const taken: LensRun = { ...staged, attempts: held.attempts, workerId: held.workerId, leaseUntil };
+  return { lens: nextVersion(lens), run: taken, findings };
+}
+
+const STAGES = { completed: 'Complete', failed: 'Failed', cancelled: 'Cancelled' } as const;
+
+/** The lens after its run ended; the next one follows after the interval. Unchanged when no run is active. */
+export function ended(
+  state: LensState,
+  ending: Partial<LensRun> & { readonly status: keyof typeof STAGES },
+  now: Date,
+): LensState {
+  const { lens, run, findings } = state;
+  if (!isActive(run)) return state;
+  const stage = STAGES[ending.status];
+  const done = { ...ending, finishedAt: now.toISOString(), leaseUntil: null, reading: [], activities: [] };
+  const isScan = ending.status === 'completed' && (ending.error ?? '') === '' && run.trigger === 'schedule';
+  const isSame = criteriaOf(run.settings, 0) === criteriaOf(lens.settings, 0);
+  const { lastScanAt } = lens;
+  const scanned = isScan && isSame && (lastScanAt === null || lastScanAt < run.end) ? run.end : lastScanAt;
+  const nextRunAt = new Date(now.getTime() + lens.settings.intervalMinutes * MINUTE_MS).toISOString();
+  return {
+    lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scanned },
+    run: { ...inStage(run, stage, now), ...done },
+    findings,
+  };
+}
+
+/** When the schedule queues the next run; null for a paused lens and while a run is active. */
+export const dueAt = ({ lens, run }: Pick<LensState, 'lens' | 'run'>): Date | null =>
+  !lens.settings.enabled || isActive(run) ? null : new Date(lens.nextRunAt);

@@ -1,0 +1,104 @@
+import { InvalidInput, type Issue } from '../errors.ts';
+
+/** A rule that reviewers judge executions by. */
+export interface Check {
+  readonly id: string;
+  readonly instruction: string;
+  readonly enabled: boolean;
+}
+
+/** An attribute that one span of an execution must have. */
+interface AttributeFilter {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Which executions a lens looks at. */
+export interface Selection {
+  readonly source: 'traces';
+  /** Empty for every service; the same for the agent and the team. */
+  readonly service: string;
+  readonly agentName: string;
+  /** All must match on one span. */
+  readonly filters: readonly AttributeFilter[];
+  /** Most executions after the percentage; null for no limit. */
+  readonly sampleSize: number | null;
+  /** Above 0, at most 100. */
+  readonly samplePercent: number;
+  readonly teamId: string;
+  /** Ids from a preview; empty for all executions of the window. */
+  readonly executionIds: readonly string[];
+}
+
+/** Settings of a lens. */
+export interface LensSettings extends Selection {
+  readonly name: string;
+  /** Expected behaviour; may be empty when a check is enabled. */
+  readonly context: string;
+  readonly lookbackHours: number;
+  readonly checks: readonly Check[];
+  readonly model: string;
+  /** Whether runs repeat on schedule. */
+  readonly enabled: boolean;
+  readonly intervalMinutes: number;
+  /** Simultaneous model calls of a run. */
+  readonly concurrency: number;
+  /** USD in a calendar month, UTC. */
+  readonly monthlyBudget: number;
+}
+
+/** Id of the check that a description of the expected behaviour stands for. */
+const EXPECTED_BEHAVIOR = 'expected_behavior';
+
+/** Hours back from now that Date can express. */
+const MOST_LOOKBACK_HOURS = 1_000_000;
+
+/** A fault of the whole body, in the reference's form. */
+const broken = (text: string): InvalidInput => faulty([issueAt(['body'], text)]);
+const faulty = (issues: readonly Issue[]): InvalidInput => new InvalidInput('The body is not valid.', issues);
+
+const issueAt = (path: readonly (string | number)[], text: string): Issue => ({
+  path,
+  rule: 'value_error',
+  message: `Value error, ${text}`,
+});
+
+/** Throws InvalidInput when members contradict each other; each by itself is valid. */
+export function assertLensSettings({ checks, context }: LensSettings): void {
+  const ids = checks.map(({ id }) => id);
+  if (new Set(ids).size < ids.length) throw broken('Each check must have a unique ID');
+  if (ids.includes(EXPECTED_BEHAVIOR)) throw broken(`${EXPECTED_BEHAVIOR} is reserved for the behavior description`);
+  if (context.trim() === '' && !checks.some(({ enabled }) => enabled))
+    throw broken('Describe expected behavior or add an enabled check');
+}
+
+/** Throws InvalidInput for a look back before the year 1900. */
+export function assertLookback(hours: number, path: readonly (string | number)[]): void {
+  if (hours > MOST_LOOKBACK_HOURS)
+    throw faulty([issueAt(path, 'Lookback (Interval) exceeds the supported calendar range')]);
+}
+
+/** The window of a run that names both ends. Throws InvalidInput. */
+export function assertWindow(start: Date | null, end: Date | null): void {
+  if ((start === null) !== (end === null)) throw broken('Choose both a start and an end time');
+  if (start !== null && end !== null && start >= end) throw broken('Start time must be before end time');
+}
+
+/** The checks of a run: the expected behaviour first, then the enabled ones. */
+export function enabledChecks({ context, checks }: Pick<LensSettings, 'context' | 'checks'>): readonly Check[] {
+  const behavior = context.trim();
+  const first = behavior === '' ? [] : [{ id: EXPECTED_BEHAVIOR, instruction: behavior, enabled: true }];
+  return [...first, ...checks.filter(({ enabled }) => enabled)];
+}
+
+/**
+ * What a cached review depends on besides its trace: expected behaviour, checks and model, as text in one spelling. Order of
+ * checks and outer blanks do not count. `version` is that of the prompts.
+ */
+export function criteriaOf({ context, checks, model }: LensSettings, version: number): string {
+  const judged = checks
+    .filter(({ enabled }) => enabled)
+    .map(({ id, instruction }) => [id, instruction.trim()])
+    .toSorted(([left = ''], [right = '']) => (left < right ? -1 : left > right ? 1 : 0));
+  return JSON.stringify([version, context.trim(), judged, model]);
+}

@@ -1,0 +1,84 @@
+import type { RowStore } from '../row-store.ts';
+import type { Usd } from '../money.ts';
+import type { Finding, FindingKind, FindingStatus, Priority } from './finding.ts';
+import type { Lens, LensRun, LensState } from './lens.ts';
+import type { Review } from './review.ts';
+import type { LensWorker } from './worker.ts';
+
+/** An answer of a model that a run has paid for. A run that starts anew does not pay for it again. */
+export interface PaidAnswer {
+  /** Of the run and the whole request. */
+  readonly id: string;
+  readonly runId: string;
+  readonly content: string;
+  readonly finishReason: string;
+}
+
+/** A review to be used again. */
+interface CachedReview {
+  readonly lensId: string;
+  readonly criteriaKey: string;
+  /** With its extraction. */
+  readonly review: Review;
+}
+
+/** Filter of findings; null matches all. */
+interface FindingFilter {
+  readonly lensId: string | null;
+  readonly status: FindingStatus | null;
+  readonly kind: FindingKind | null;
+  readonly priority: Priority | null;
+}
+
+/** Latest findings that match. */
+export interface FindingPage {
+  readonly filter: FindingFilter;
+  readonly limit: number;
+  /** The finding after which the page begins; null for the first page. */
+  readonly after: Pick<Finding, 'id' | 'lastSeen'> | null;
+}
+
+/** A finding and the lens that found it. */
+export interface LensFinding {
+  readonly lensId: string;
+  readonly finding: Finding;
+}
+
+/** Persistent lenses, runs, findings and what runs have paid for. */
+export interface LensStore {
+  add(state: LensState): Promise<void>;
+  find(id: string): Promise<LensState | null>;
+  /** All lenses, by id. */
+  all(): Promise<readonly LensState[]>;
+  /**
+   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens run one after another, in
+   * all processes. A run with another id becomes the latest one; the former stays as it was. Null when no such lens exists.
+   * Throws what `change` throws.
+   */
+  change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
+  /** Changes a lens in the same way, without reading its run and findings. */
+  changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
+  /** Settles a model call: changes the lens, adds the cost to the run and keeps the answer, in one transaction. */
+  settle(
+    id: string,
+    change: (lens: Lens) => Lens,
+    call: { readonly runId: string; readonly cost: Usd; readonly answer: PaidAnswer | null },
+  ): Promise<void>;
+  findAnswer(id: string): Promise<PaidAnswer | null>;
+  /** Ids of lenses whose schedule is due, the first due ones first. */
+  due(now: Date, most: number): Promise<readonly string[]>;
+  /** Runs of a lens, newest first. */
+  runs(lensId: string, offset: number, limit: number): Promise<readonly LensRun[]>;
+  findRun(lensId: string, runId: string): Promise<LensRun | null>;
+  /** Those of the ids that runs have. */
+  runIdsAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  findings(page: FindingPage): Promise<readonly LensFinding[]>;
+  findFinding(id: string): Promise<LensFinding | null>;
+  /** Replaces the cached reviews of executions. */
+  keepReviews(reviews: readonly CachedReview[]): Promise<void>;
+  reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
+  /** Removes at most `most` answers and as many reviews from before an instant; resolves to their number. */
+  forget(before: Date, most: number): Promise<number>;
+}
+
+export type LensWorkerStore = RowStore<LensWorker, { readonly tokenHash: string | null }>;

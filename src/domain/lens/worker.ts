@@ -1,0 +1,137 @@
+import { Conflict, Unauthenticated, Unavailable } from '../errors.ts';
+import type { Stamps } from '../row-store.ts';
+import type { ContentPage } from './content.ts';
+import type { Sample } from './execution.ts';
+import type { Finding, FindingDraft } from './finding.ts';
+import type { Activity, Coverage, LensRun, Purpose, Reading } from './lens.ts';
+import type { Assessment, Review } from './review.ts';
+
+/** A process that reviews executions. */
+export interface LensWorker extends Stamps {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 hex of its token; null for the worker of this process. */
+  readonly tokenHash: string | null;
+  /** Hash of the virtual key that pays for its model calls; null before one is assigned. */
+  readonly analysisKeyId: string | null;
+  readonly lastSeen: Date;
+  readonly revoked: boolean;
+}
+
+/** Number of the protocol between server and worker. */
+export const WORKER_PROTOCOL = 7;
+/** Kind of the jobs of runs. */
+export const RUN_JOB = 'lens-run';
+/** Lease of a claim, in ms, and how often a worker extends it. */
+export const LEASE_MS = 300_000;
+export const HEARTBEAT_MS = 30_000;
+/** Workers that a run may lose. */
+export const MOST_ATTEMPTS = 3;
+/** Id of the worker of this process. */
+export const BUILT_IN_WORKER = 'built-in';
+
+/** Proof of one claim of a run. */
+export interface RunClaim {
+  readonly lensId: string;
+  readonly runId: string;
+  readonly attempt: number;
+}
+
+/** Claimed runs in memory, once their sample is chosen: what workers ask of them does not change any more. */
+export interface HeldRuns {
+  find(claim: RunClaim): LensRun | null;
+  keep(claim: RunClaim, run: LensRun): void;
+}
+
+/** A run that a worker has claimed, and the earlier findings of its lens. */
+export interface ClaimedRun {
+  readonly lensId: string;
+  readonly run: LensRun;
+  readonly findings: readonly Finding[];
+}
+
+/** A model call of a run. A prompt that is a JSON object is split into instructions and data. */
+export interface AnalysisCall {
+  readonly prompt: string;
+  readonly purpose: Purpose;
+  /** The conversation in place of the prompt; null sends the prompt. */
+  readonly messages: readonly AnalysisMessage[] | null;
+}
+
+export interface AnalysisMessage {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+export interface AnalysisAnswer {
+  readonly content: string;
+  /** USD; 0 for an answer that was paid before. */
+  readonly cost: number;
+  /** The prompt is longer than every deployment of the model accepts; the content is empty. */
+  readonly contextExceeded: boolean;
+  /** `stop`, `length`, `content_filter` or another reason of the provider. */
+  readonly finishReason: string;
+}
+
+/** What a worker reports while it works. Absent members are not changed. */
+export interface RunProgress {
+  readonly stage?: string;
+  readonly coverage?: Coverage;
+  /** Reviews that are complete, with their extractions. */
+  readonly reviews?: readonly Review[];
+  readonly reading?: readonly Reading[];
+  readonly activities?: readonly Activity[];
+}
+
+export interface RunResult {
+  readonly assessments: readonly Assessment[];
+  readonly findings: readonly FindingDraft[];
+  readonly coverage: Coverage;
+  /** Empty without a failure. */
+  readonly error: string;
+  readonly reviewVersions: readonly { readonly executionId: string; readonly contentVersion: string }[];
+}
+
+/**
+ * What a worker needs of a server: in this process, or over HTTP. Each call extends the lease of its claim. Throws
+ * OwnershipLost when the claim no longer holds; then the worker must stop.
+ */
+export interface LensBackend {
+  /** Null when no run is due. */
+  claim(signal: AbortSignal): Promise<ClaimedRun | null>;
+  /** Chooses the executions, once for a run. */
+  sample(claim: RunClaim, signal: AbortSignal): Promise<Sample>;
+  /** Reviews of sampled executions by the same criteria, of traces that have not changed since. */
+  reviews(claim: RunClaim, signal: AbortSignal): Promise<readonly Review[]>;
+  content(claim: RunClaim, executionId: string, cursor: string | null, signal: AbortSignal): Promise<ContentPage>;
+  model(claim: RunClaim, call: AnalysisCall, signal: AbortSignal): Promise<AnalysisAnswer>;
+  progress(claim: RunClaim, progress: RunProgress, signal: AbortSignal): Promise<void>;
+  heartbeat(claim: RunClaim, signal: AbortSignal): Promise<void>;
+  result(claim: RunClaim, result: RunResult, signal: AbortSignal): Promise<void>;
+  /** Returns a run to the queue: after a failure, or at a shutdown (null). Absent where the end of the lease does that. */
+  readonly release?: (claim: RunClaim, failure: string | null) => Promise<void>;
+}
+
+/** The worker's claim no longer holds. */
+export class OwnershipLost extends Conflict {
+  constructor(message = 'This worker no longer owns the job') {
+    super(message);
+    this.name = 'OwnershipLost';
+  }
+}
+
+/** A worker without a valid token. */
+export class UnknownWorker extends Unauthenticated {
+  constructor(message = 'Worker credential is invalid or revoked') {
+    super(message, 'unknown');
+    this.name = 'UnknownWorker';
+  }
+}
+
+/** A wait for the budget or for a model took too long. */
+export class AnalysisTimeout extends Unavailable {
+  constructor(message: string) {
+    super(message, null);
+    this.name = 'AnalysisTimeout';
+  }
+}

@@ -1,0 +1,225 @@
+import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { addUsd } from '../../domain/money.ts';
+import { isActive, type Lens, type LensRun, type LensState } from '../../domain/lens/lens.ts';
+import type { Review } from '../../domain/lens/review.ts';
+import type { FindingPage, LensFinding, LensStore, LensWorkerStore, PaidAnswer } from '../../domain/lens/store.ts';
+import { storable } from '../../domain/storable.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore, equal } from '../database/row-store.ts';
+import { entityTransaction } from '../database/transaction.ts';
+import { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
+import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from './entities/lens-work.ts';
+import { dueMs, findingOf, findingRow, lensOf, lensRow, runOf, runRow } from './rows.ts';
+
+const reviewId = (lensId: string, criteriaKey: string, executionId: string): string =>
+  JSON.stringify([lensId, criteriaKey, executionId]);
+
+/** Rows of one statement that have large documents. */
+const STATEMENT_ROWS = 500;
+
+/** Lenses, their runs and findings as managed entities. A lens is locked while it changes. */
+export function createLensStore({ orm, inFlight }: Database): LensStore {
+  /** Locked, so that changes of one lens run one after another; SQLite has one writer anyway. */
+  const locked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
+    em.findOne(LensEntity, { id: storable(id) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+
+  async function stateOf(em: SqlEntityManager, stored: LensEntity): Promise<LensState> {
+    const run = await em.findOneOrFail(LensRunEntity, { id: stored.runId });
+    const findings = await em.find(LensFindingEntity, { lensId: stored.id }, { orderBy: { place: 'asc' } });
+    return { lens: lensOf(stored), run: runOf(run), findings: findings.map(findingOf) };
+  }
+
+  function addRun(em: SqlEntityManager, run: LensRun): void {
+    em.create(LensRunEntity, runRow(run) as RequiredEntityData<LensRunEntity>);
+  }
+
+  /** Writes what differs between two states of a lens; unchanged objects are the same ones. */
+  async function write(
+    em: SqlEntityManager,
+    stored: LensEntity,
+    before: LensState,
+    { lens, run, findings }: LensState,
+  ): Promise<void> {
+    if (lens !== before.lens || run !== before.run)
+      Object.assign(stored, lensRow(lens, run), { dueAt: dueMs(lens, run) });
+    if (run.id !== before.run.id) addRun(em, run);
+    else if (run !== before.run) Object.assign(await em.findOneOrFail(LensRunEntity, { id: run.id }), runRow(run));
+    if (findings === before.findings) return;
+    const rows = await em.find(LensFindingEntity, { lensId: lens.id });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    for (const [place, finding] of findings.entries()) {
+      const row = byId.get(finding.id);
+      const values = findingRow(lens.id, finding, place);
+      if (row === undefined) em.create(LensFindingEntity, values as RequiredEntityData<LensFindingEntity>);
+      else Object.assign(row, values);
+      byId.delete(finding.id);
+    }
+    for (const row of byId.values()) em.remove(row);
+  }
+
+  async function changeLens(em: SqlEntityManager, id: string, change: (lens: Lens) => Lens): Promise<Lens | null> {
+    const stored = await locked(em, id);
+    if (stored === null) return null;
+    const before = lensOf(stored);
+    const after = change(before);
+    if (after !== before) {
+      const { data, reservations, spent } = lensRow(after, { id: stored.runId, status: 'queued' });
+      Object.assign(stored, { data, reservations, spent });
+    }
+    return after;
+  }
+
+  const fork = (): SqlEntityManager => orm.em.fork();
+
+  return {
+    add: ({ lens, run, findings }) =>
+      inFlight.write(() =>
+        entityTransaction(orm, (em) => {
+          const row = { ...lensRow(lens, run), dueAt: isActive(run) ? null : dueMs(lens, run) };
+          em.create(LensEntity, row as RequiredEntityData<LensEntity>);
+          addRun(em, run);
+          for (const [place, finding] of findings.entries())
+            em.create(LensFindingEntity, findingRow(lens.id, finding, place) as RequiredEntityData<LensFindingEntity>);
+        }),
+      ),
+    find: (id) =>
+      inFlight.run(async () => {
+        const em = fork();
+        const stored = await em.findOne(LensEntity, { id: storable(id) });
+        return stored === null ? null : stateOf(em, stored);
+      }),
+    all: () =>
+      inFlight.run(async () => {
+        const em = fork();
+        const lenses = await em.find(LensEntity, {}, { orderBy: { id: 'asc' } });
+        const runs = await em.find(LensRunEntity, { id: { $in: lenses.map(({ runId }) => runId) } });
+        const findings = await em.find(LensFindingEntity, {}, { orderBy: { place: 'asc' } });
+        const runById = new Map(runs.map((run) => [run.id, run]));
+        const findingsByLens = Map.groupBy(findings, ({ lensId }) => lensId);
+        return lenses.flatMap((stored): readonly LensState[] => {
+          const run = runById.get(stored.runId);
+          if (run === undefined) return [];
+          const own = (findingsByLens.get(stored.id) ?? []).map(findingOf);
+          return [{ lens: lensOf(stored), run: runOf(run), findings: own }];
+        });
+      }),
+    change: (id, change) =>
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          const stored = await locked(em, id);
+          if (stored === null) return null;
+          const before = await stateOf(em, stored);
+          const after = change(before);
+          await write(em, stored, before, after);
+          return after;
+        }),
+      ),
+    changeLens: (id, change) => inFlight.write(() => entityTransaction(orm, (em) => changeLens(em, id, change))),
+    settle: (id, change, { runId, cost, answer }) =>
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          await changeLens(em, id, change);
+          const run = await em.findOne(LensRunEntity, { id: runId });
+          if (run !== null) run.cost = addUsd(run.cost, cost);
+          if (answer === null) return;
+          const { id: answerId, runId: of, ...data } = answer;
+          if ((await em.findOne(LensAnswerEntity, { id: answerId })) === null)
+            em.create(LensAnswerEntity, { id: answerId, runId: of, data, at: Date.now() });
+        }),
+      ),
+    findAnswer: (id) =>
+      inFlight.run(async () => {
+        const found = await fork().findOne(LensAnswerEntity, { id });
+        if (found === null) return null;
+        return { ...(found.data as unknown as Omit<PaidAnswer, 'id' | 'runId'>), id: found.id, runId: found.runId };
+      }),
+    due: (now, most) =>
+      inFlight.run(async () => {
+        const options = { orderBy: { dueAt: 'asc' }, limit: most, fields: ['id'] } as const;
+        const found = await fork().find(LensEntity, { dueAt: { $lte: now.getTime() } }, options);
+        return found.map(({ id }) => id);
+      }),
+    runs: (lensId, offset, limit) =>
+      inFlight.run(async () => {
+        const options = { orderBy: { createdAt: 'desc', id: 'desc' }, offset, limit } as const;
+        return (await fork().find(LensRunEntity, { lensId: storable(lensId) }, options)).map(runOf);
+      }),
+    findRun: (lensId, runId) =>
+      inFlight.run(async () => {
+        const found = await fork().findOne(LensRunEntity, { id: storable(runId), lensId: storable(lensId) });
+        return found === null ? null : runOf(found);
+      }),
+    runIdsAmong: (ids) =>
+      inFlight.run(async () => {
+        const found = await fork().find(LensRunEntity, { id: { $in: [...ids] } }, { fields: ['id'] });
+        return new Set(found.map(({ id }) => id));
+      }),
+    findings: ({ filter, limit, after }) =>
+      inFlight.run(async () => {
+        const options = { orderBy: { lastSeen: 'desc', id: 'desc' }, limit } as const;
+        const found = await fork().find(LensFindingEntity, { $and: [...conditionsOf(filter, after)] }, options);
+        return found.map(lensFindingOf);
+      }),
+    findFinding: (id) =>
+      inFlight.run(async () => {
+        const found = await fork().findOne(LensFindingEntity, { id: storable(id) });
+        return found === null ? null : lensFindingOf(found);
+      }),
+    keepReviews: (cached) =>
+      inFlight.write(async () => {
+        const rows = cached.map(({ lensId, criteriaKey, review }) => ({
+          id: reviewId(lensId, criteriaKey, review.executionId),
+          lensId,
+          criteriaKey,
+          executionId: review.executionId,
+          contentVersion: review.contentVersion,
+          at: Date.now(),
+          data: { ...review },
+        }));
+        if (rows.length > 0) await fork().upsertMany(LensReviewEntity, rows);
+      }),
+    reviews: (lensId, criteriaKey, executionIds) =>
+      inFlight.run(async () => {
+        const found: Review[] = [];
+        for (let from = 0; from < executionIds.length; from += STATEMENT_ROWS) {
+          const ids = executionIds.slice(from, from + STATEMENT_ROWS).map((id) => reviewId(lensId, criteriaKey, id));
+          const rows = await fork().find(LensReviewEntity, { id: { $in: ids } });
+          found.push(...rows.map(({ data }) => data as unknown as Review));
+        }
+        return found;
+      }),
+    forget: (before, most) =>
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          const old = { at: { $lt: before.getTime() } };
+          const oldest = { orderBy: { at: 'asc' }, limit: most } as const;
+          const rows = [
+            ...(await em.find(LensAnswerEntity, old, oldest)),
+            ...(await em.find(LensReviewEntity, old, oldest)),
+          ];
+          for (const row of rows) em.remove(row);
+          return rows.length;
+        }),
+      ),
+  };
+}
+
+const lensFindingOf = (row: LensFindingEntity): LensFinding => ({ lensId: row.lensId, finding: findingOf(row) });
+
+function conditionsOf(filter: FindingPage['filter'], after: FindingPage['after']): readonly object[] {
+  const wanted: readonly (readonly [string, string | null])[] = Object.entries({ ...filter });
+  const equals = wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: value }]));
+  if (after === null) return equals;
+  const lastSeen = new Date(after.lastSeen).getTime();
+  return [...equals, { $or: [{ lastSeen: { $lt: lastSeen } }, { lastSeen, id: { $lt: after.id } }] }];
+}
+
+export const createLensWorkerStore = (database: Database): LensWorkerStore =>
+  createRowStore(database, {
+    entity: LensWorkerEntity,
+    noun: 'worker',
+    where: ({ tokenHash }) => equal('tokenHash', tokenHash),
+    ranks: { created_at: 'created_at' },
+    taken: ({ id }) => `A worker with the id ${id} exists already.`,
+  });

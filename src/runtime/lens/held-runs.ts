@@ -1,0 +1,19 @@
+import type { LensRun } from '../../domain/lens/lens.ts';
+import type { HeldRuns, RunClaim } from '../../domain/lens/worker.ts';
+
+/** Runs in memory. The one that was read longest ago is dropped. */
+const MOST_RUNS = 64;
+
+const nameOf = ({ runId, attempt }: RunClaim): string => `${runId}/${attempt}`;
+
+export function createHeldRuns(): HeldRuns {
+  const runs = new Map<string, LensRun>();
+  return {
+    find: (claim) => runs.get(nameOf(claim)) ?? null,
+    keep(claim, run) {
+      runs.set(nameOf(claim), run);
+      const [oldest] = runs.keys();
+      if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
+    },
+  };
+}

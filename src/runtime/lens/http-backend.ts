@@ -1,0 +1,151 @@
+import { type DomainError, InvalidInput, LimitExceeded, NotFound, Unavailable } from '../../domain/errors.ts';
+import { camelCased, snakeCased } from '../../domain/key-case.ts';
+import type { ContentPage } from '../../domain/lens/content.ts';
+import type { Sample } from '../../domain/lens/execution.ts';
+import type { Review } from '../../domain/lens/review.ts';
+import {
+  type AnalysisAnswer,
+  type ClaimedRun,
+  type LensBackend,
+  OwnershipLost,
+  type RunClaim,
+  UnknownWorker,
+  WORKER_PROTOCOL,
+} from '../../domain/lens/worker.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { VERSION } from '../../domain/version.ts';
+import { pause } from '../clock.ts';
+
+/** Deadline of one request, in ms; a model call may wait for its budget and for its answer. */
+const REQUEST_MS = 60_000;
+const MODEL_MS = 330_000;
+/** Attempts of a request, and the first and longest delay between them, in ms. */
+const ATTEMPTS = 5;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 60_000;
+/** Stands in the place of a status when no answer came. */
+const NO_ANSWER = 503;
+/** Statuses that may pass. */
+const PASSING = new Set([429, 502, NO_ANSWER, 504]);
+
+interface Sent {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly attempt?: number;
+  readonly body?: unknown;
+  readonly withinMs?: number;
+}
+
+/** The text of a failure, in any of the server's forms. */
+function textOf(body: unknown): string {
+  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : body;
+  const text = typeof detail === 'object' && detail !== null && 'lens_error' in detail ? detail.lens_error : detail;
+  return (typeof text === 'string' ? text : JSON.stringify(text)).slice(0, 1_000);
+}
+
+function failureOf(status: number, body: unknown): DomainError {
+  const message = textOf(body);
+  switch (status) {
+    case 401:
+      return new UnknownWorker(message);
+    case 402:
+      return new LimitExceeded(message, 'budget');
+    case 404:
+      return new NotFound('lens', '', message);
+    case 409:
+      return new OwnershipLost(message);
+    case 400:
+    case 422:
+      return new InvalidInput(message);
+    default:
+      return new Unavailable(`The server answered ${status}: ${message}`);
+  }
+}
+
+const delayOf = (nth: number, headers: Headers | null): number => {
+  const asked = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
+  return Math.min(LONGEST_DELAY_MS, Number.isFinite(asked) ? asked : FIRST_DELAY_MS * 2 ** nth);
+};
+
+/** A server on another machine, by the documented protocol. Failures that may pass are retried. */
+export function httpBackend(url: string, token: Secret): LensBackend {
+  const base = `${url.replace(/\/+$/, '')}/lens/worker`;
+
+  async function attempted(
+    { method, path, attempt, body, withinMs = REQUEST_MS }: Sent,
+    signal: AbortSignal,
+  ): Promise<{ readonly status: number; readonly headers: Headers | null; readonly body: unknown }> {
+    try {
+      const answer = await fetch(`${base}${path}`, {
+        method,
+        redirect: 'error',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
+        headers: {
+          authorization: `Bearer ${token.reveal()}`,
+          'content-type': 'application/json',
+          ...(attempt === undefined ? {} : { 'x-litellm-lens-attempt': String(attempt) }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(snakeCased(body)) }),
+      });
+      return { status: answer.status, headers: answer.headers, body: (await answer.json()) as unknown };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { status: NO_ANSWER, headers: null, body: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async function send(sent: Sent, signal: AbortSignal) {
+    for (let nth = 0; ; nth += 1) {
+      const answer = await attempted(sent, signal);
+      if (answer.status < 300) return answer;
+      if (!PASSING.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
+      await pause(delayOf(nth, answer.headers), signal);
+    }
+  }
+
+  async function about<Result>(
+    { lensId, runId, attempt }: RunClaim,
+    { path, ...sent }: Sent,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const of = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;
+    const { body } = await send({ ...sent, path: `${of}${path}`, attempt }, signal);
+    return camelCased(body) as Result;
+  }
+
+  return {
+    async claim(signal) {
+      const release = encodeURIComponent(VERSION);
+      const path = `/claim?protocol_version=${WORKER_PROTOCOL}&worker_release=${release}`;
+      const { body } = await send({ method: 'POST', path }, signal);
+      if (body === null) return null;
+      const { lensId, job, findings } = camelCased(body) as {
+        readonly lensId: string;
+        readonly job: ClaimedRun['run'];
+        readonly findings: ClaimedRun['findings'];
+      };
+      return { lensId, run: job, findings };
+    },
+    sample: (claim, signal) => about<Sample>(claim, { method: 'GET', path: '/sample' }, signal),
+    reviews: (claim, signal) => about<readonly Review[]>(claim, { method: 'GET', path: '/reviews' }, signal),
+    content(claim, executionId, cursor, signal) {
+      const asked = new URLSearchParams({ execution_id: executionId, ...(cursor === null ? {} : { cursor }) });
+      return about<ContentPage>(claim, { method: 'GET', path: `/content?${asked}` }, signal);
+    },
+    async model({ lensId, runId, attempt }, call, signal) {
+      const path = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}/model`;
+      const { body, headers } = await send({ method: 'POST', path, attempt, body: call, withinMs: MODEL_MS }, signal);
+      const finishReason = headers?.get('x-litellm-lens-finish-reason') ?? 'stop';
+      return { ...(camelCased(body) as Omit<AnalysisAnswer, 'finishReason'>), finishReason };
+    },
+    async progress(claim, progress, signal) {
+      await about(claim, { method: 'POST', path: '/progress', body: progress }, signal);
+    },
+    async heartbeat(claim, signal) {
+      await about(claim, { method: 'POST', path: '/heartbeat', body: {} }, signal);
+    },
+    async result(claim, result, signal) {
+      await about(claim, { method: 'POST', path: '/result', body: result }, signal);
+    },
+  };
+}

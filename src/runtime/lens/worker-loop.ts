@@ -1,0 +1,99 @@
+import type { Clock } from '../../domain/clock.ts';
+import { investigate } from '../../domain/lens/pipeline/investigation.ts';
+import {
+  type ClaimedRun,
+  HEARTBEAT_MS,
+  type LensBackend,
+  OwnershipLost,
+  type RunClaim,
+} from '../../domain/lens/worker.ts';
+import { pause } from '../clock.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** A worker of lens runs: claims them and investigates, several at once. */
+export interface WorkerLoop {
+  start(): void;
+  /** Claims no further run, interrupts those under way, and resolves when they are returned to the queue. */
+  stop(): Promise<void>;
+}
+
+interface LoopOptions {
+  readonly backend: LensBackend;
+  /** Runs at once. */
+  readonly slots: number;
+  /** Interval between claims while there is no work, in ms. */
+  readonly pollMs: number;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/** Longest interval between claims after failures, in ms. */
+const LONGEST_POLL_MS = 60_000;
+
+export function createWorkerLoop({ backend, slots, pollMs, clock, log }: LoopOptions): WorkerLoop {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let running: Promise<unknown> = Promise.resolve();
+
+  /** Extends the lease of a run until `over` fires; calls `lost` when the run belongs to another worker. */
+  async function heartbeat(claim: RunClaim, over: AbortSignal, lost: (reason: Error) => void): Promise<void> {
+    for (;;) {
+      try {
+        await pause(HEARTBEAT_MS, over);
+        await backend.heartbeat(claim, over);
+      } catch (error) {
+        if (over.aborted) return;
+        if (error instanceof OwnershipLost) return lost(error);
+        log.warn({ err: error }, 'a lens run could not extend its lease; trying again');
+      }
+    }
+  }
+
+  async function work(claimed: ClaimedRun): Promise<void> {
+    const claim = { lensId: claimed.lensId, runId: claimed.run.id, attempt: claimed.run.attempts };
+    const over = new AbortController();
+    const beating = heartbeat(claim, over.signal, (reason) => over.abort(reason));
+    const both = AbortSignal.any([signal, over.signal]);
+    try {
+      await investigate(claimed, { backend, clock, signal: both });
+    } catch (error) {
+      if (error instanceof OwnershipLost || over.signal.aborted)
+        log.info({ ...claim }, 'a lens run belongs to another worker');
+      else if (signal.aborted) await backend.release?.(claim, null);
+      else {
+        log.warn({ err: error, ...claim }, 'a lens run failed');
+        await backend.release?.(claim, error instanceof Error ? error.message : String(error));
+      }
+    } finally {
+      over.abort();
+      await beating;
+    }
+  }
+
+  async function slot(): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const claimed = await backend.claim(signal);
+        failures = 0;
+        if (claimed === null) await pause(pollMs, signal);
+        else await work(claimed);
+      } catch (error) {
+        if (signal.aborted) return;
+        log.warn({ err: error }, 'no lens run could be claimed; trying again');
+        failures += 1;
+        await pause(Math.min(LONGEST_POLL_MS, pollMs * 2 ** Math.min(failures, 10)), signal).catch(() => {});
+      }
+    }
+  }
+
+  return {
+    start() {
+      running = Promise.all(Array.from({ length: slots }, () => slot()));
+    },
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { decimal, whole } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+/** Lens runs in this process. */
+export const LENS_SETTINGS = {
+  lensWorkerSlots: setting({
+    kind: whole(0, 64),
+    default: 2,
+    env: ['LENSGATE_LENS_WORKER_SLOTS'],
+    file: 'general_settings.lens.worker_slots',
+    unit: 'runs',
+    description: 'Lens runs that this process works on at once. 0 leaves all to other workers (`npm run lens-worker`).',
+  }),
+  lensPollSeconds: setting({
+    kind: decimal({ from: 0.05, to: 3_600 }),
+    default: 2,
+    env: ['LENSGATE_LENS_POLL_SECONDS'],
+    file: 'general_settings.lens.poll_seconds',
+    unit: 's',
+    description: 'Time between looks for due lens runs.',
+  }),
+} as const;

@@ -1,0 +1,45 @@
+import { lensBackend } from '../../resolvers/lens-backend.ts';
+import { checkLensWork, openBuiltInWorker } from '../../resolvers/lens-workers.ts';
+import { createLoaders } from '../../resolvers/operation/loaders.ts';
+import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
+import type { Caller } from '../domain/caller.ts';
+import { Client } from '../domain/free-tier/client.ts';
+import type { LensWorkerCaller } from '../domain/lens/worker-caller.ts';
+import type { LensBackend } from '../domain/lens/worker.ts';
+import { SystemCaller } from '../domain/system-caller.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createWorkerLoop, type WorkerLoop } from '../runtime/lens/worker-loop.ts';
+import type { StartContext } from './context.ts';
+
+const MS_PER_SECOND = 1_000;
+
+/** The worker of lens runs in this process. Its row and its key are made when the first run is due. */
+export function composeLensWorker(
+  { settings, log }: Pick<StartContext, 'settings' | 'log'>,
+  platform: Platform,
+): WorkerLoop {
+  const scopeFor = (caller: Caller, signal: AbortSignal): Scope => ({
+    platform,
+    caller,
+    client: new Client('', null),
+    signal,
+    loaders: createLoaders(platform.stores, caller),
+  });
+  let worker: LensWorkerCaller | null = null;
+  const idle = new SystemCaller('lens-worker');
+  const inner = lensBackend((signal) => scopeFor(worker ?? idle, signal));
+  const backend: LensBackend = {
+    ...inner,
+    async claim(signal) {
+      const scope = scopeFor(idle, signal);
+      if (!(await checkLensWork(scope, undefined))) return null;
+      // Read again for each claim: its key may have changed, and it may have been revoked.
+      const opened = await openBuiltInWorker(scope, undefined);
+      if (opened === null) return null;
+      worker = opened;
+      return inner.claim(signal);
+    },
+  };
+  const { workerSlots: slots, pollSeconds } = settings.lens;
+  return createWorkerLoop({ backend, slots, pollMs: pollSeconds * MS_PER_SECOND, clock: systemClock, log });
+}

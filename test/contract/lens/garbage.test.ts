@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { judgeAnswer } from '../../../bench/lens/judge.ts';
+import { syntheticRuns } from '../../../bench/lens/runs.ts';
+import { aLens, lensClient } from '../../support/lens-client.ts';
+
+let mode: 'garbage' | 'repaired' | 'invented' = 'garbage';
+const asked: string[] = [];
+
+const { ingest, create, ended } = lensClient({
+  slots: 1,
+  judge: {
+    answer(messages) {
+      asked.push(messages.map(({ role }) => role).join(' '));
+      if (mode === 'garbage') return 'I would rather not.';
+      const answer = judgeAnswer(messages);
+      if (mode === 'repaired')
+        return messages.length > 2
+          ? answer
+          : `{"observations": 5, ${answer.slice(1)}`.replace('"observations":', '"ignored":').slice(0, -1);
+      return answer.replaceAll(/"quote":"(?:[^"\\]|\\.)*/g, '"quote":"words that no span has');
+    },
+  },
+});
+
+describe('a model that answers badly', () => {
+  it('fails the run with the reason after one repair of each answer', async () => {
+    await ingest(syntheticRuns(3, 1));
+    const lens = await ended((await create(aLens())).id);
+    expect(lens.jobs[0]).toMatchObject({
+      status: 'failed',
+      stage: 'Failed',
+      coverage: { failed_tasks: 3, screened: 0 },
+    });
+    expect(lens.jobs[0].error).toBe('The answer of the model is not valid: The answer is not one JSON object.');
+    expect(asked.toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'system user'),
+      ...Array.from({ length: 3 }, () => 'system user assistant user'),
+    ]);
+    expect(lens.jobs[0].cost).toBeGreaterThan(0);
+  }, 60_000);
+
+  it('uses the repaired answer', async () => {
+    mode = 'repaired';
+    const lens = await ended((await create(aLens())).id);
+    expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 3, failed_tasks: 0 } });
+    expect(lens.findings).toHaveLength(1);
+  }, 60_000);
+
+  it('drops quotes that are not in their span, and says that the review is partial', async () => {
+    mode = 'invented';
+    const lens = await ended((await create(aLens())).id);
+    expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });
+    expect(lens.findings).toEqual([]);
+  }, 60_000);
+});

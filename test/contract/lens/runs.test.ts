@@ -1,0 +1,133 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { checkIdOf, syntheticRuns } from '../../../bench/lens/runs.ts';
+import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const RUNS = syntheticRuns(24, 7);
+const { send, app, judge, ingest, create, ended, lensAt } = lensClient({ slots: 1 });
+
+const failing = RUNS.filter(({ failure }) => failure !== null);
+
+describe('a run of a lens by the worker of this process', () => {
+  let lens: WireLens;
+  beforeAll(async () => {
+    await ingest(RUNS);
+    lens = await ended((await create(aLens())).id);
+  }, 120_000);
+
+  it('finds every planted failure, and nothing else', () => {
+    const [run] = lens.jobs;
+    expect(run).toMatchObject({
+      status: 'completed',
+      stage: 'Complete',
+      error: '',
+      attempts: 1,
+      worker_id: 'built-in',
+    });
+    expect(run.coverage).toMatchObject({
+      eligible: 24,
+      selected: 24,
+      screened: 24,
+      grouping_batches: 8,
+      grouped_batches: 8,
+      candidates: 8,
+      investigated: 8,
+      inconclusive: 0,
+      failed_tasks: 0,
+      partial: 0,
+    });
+    expect(lens.findings.map(({ check_id: check }) => check).toSorted()).toEqual(
+      failing.map(({ failure }) => checkIdOf(failure ?? 'wrong language')).toSorted(),
+    );
+    for (const finding of lens.findings) expect(finding).toMatchObject({ kind: 'issue', status: 'open' });
+  });
+
+  it('costs what the ledger of its key says, and returns what it reserved', async () => {
+    expect(lens.jobs[0].cost).toBeGreaterThan(0);
+    expect(lens.spent).toBeCloseTo(lens.jobs[0].cost, 12);
+    expect(lens['reservations']).toEqual([]);
+    const { body } = await send('GET', '/key/list?key_alias=lens-analysis&return_full_object=true');
+    const [key] = body['keys'] as readonly Json[];
+    expect(key?.['spend']).toBeCloseTo(lens.spent, 9);
+  });
+
+  it('lens.execution 200: every quote of a finding is literally in its span', async () => {
+    for (const { evidence } of lens.findings)
+      for (const { execution_id: execution, span_id: span, quote } of evidence) {
+        const { status, body } = await send('GET', `/lens/${lens.id}/executions/${encodeURIComponent(execution)}`);
+        expect(status).toBe(200);
+        const parts = body['parts'] as readonly { readonly span_id: string; readonly content: string }[];
+        expect(parts.find((part) => part.span_id === span)?.content).toContain(quote);
+      }
+  });
+
+  it('lens.reviews 200: lists what each reviewer said, after a number of them', async () => {
+    const path = `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`;
+    const { body } = await send('GET', `${path}?after=20`);
+    expect(body).toMatchObject({ reviewed: 24 });
+    expect(body['reviews']).toHaveLength(4);
+    const all = (await send('GET', path)).body['reviews'] as readonly Json[];
+    expect(all[0]).toMatchObject({ agent: 'shop', extraction: null, cannot_assess: false, reused: false });
+  });
+
+  it('lens.preview 200, lens.agents 200, lens.activity 200, lens.traceFindings 200: shows activity', async () => {
+    const { body } = await send('POST', '/lens/preview/sample', {
+      selection: { agent_name: 'shop', sample_percent: 50 },
+    });
+    expect(body).toMatchObject({ eligible: 24, selected: 12, next_offset: null });
+    const [execution] = body['executions'] as readonly Json[];
+    expect(execution).toMatchObject({ source: 'traces', service: 'shop', name: 'shop agent', root_seen: true });
+    const none = { selection: { filters: [{ key: 'agent.name', value: 'other' }] } };
+    expect((await send('POST', '/lens/preview/sample', none)).body).toMatchObject({ eligible: 0 });
+    expect((await send('GET', '/lens/agents')).body).toEqual(['shop']);
+    expect((await send('GET', '/lens/activity/available')).body).toEqual({ traces: true, requests: false });
+    const [first] = failing;
+    const ref = String(execution?.['trace_ref']);
+    const asked = { trace_id: execution?.['trace_id'], trace_ref: ref };
+    const unknown = { trace_id: first?.traceId, trace_ref: 'other' };
+    const counts = (await send('POST', '/lens/traces/findings', { traces: [asked, asked, unknown] })).body;
+    expect(counts).toEqual([
+      { ...asked, finding_count: expect.any(Number) },
+      { ...unknown, finding_count: null },
+    ]);
+  });
+
+  it('a second run uses all reviews again, extends the findings, and leaves out its own calls', async () => {
+    const before = judge().answers();
+    const [run] = lens.jobs;
+    await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
+    const again = await ended(lens.id);
+    expect(again.jobs[0].id).not.toBe(run.id);
+    expect(again.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
+    // Groups and examinations only.
+    expect(judge().answers() - before).toBe(16);
+    expect(again.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
+    expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
+  }, 60_000);
+
+  it('lens.finding 200: sets the status of a finding', async () => {
+    const [finding] = lens.findings;
+    const path = `/lens/${lens.id}/findings/${finding?.id}`;
+    await send('PATCH', path, { status: 'dismissed', reason: 'known' });
+    const dismissed = (await lensAt(lens.id)).findings.find(({ id }) => id === finding?.id);
+    expect(dismissed).toMatchObject({ status: 'dismissed', reason: 'known' });
+    const same = (await send('PATCH', `/lens/${lens.id}/findings/none`, { status: 'open' })).body as WireLens;
+    expect(same.findings.filter(({ status }) => status === 'dismissed')).toHaveLength(1);
+  });
+
+  it('stops at a used-up budget, with a clear error', async () => {
+    const { id } = await create(aLens({ name: 'poor', monthly_budget: 0.02, context: 'more' }));
+    const poor = await ended(id);
+    expect(poor.jobs[0].error).toMatch(/remains in the investigation budget/);
+    expect(poor.spent).toBeLessThanOrEqual(0.02);
+    expect(poor['reservations']).toEqual([]);
+  }, 60_000);
+
+  it('completes against the built-in demo model', async () => {
+    const { id } = await create({ name: 'demo', model: 'demo', context: 'Answer politely.', enabled: false });
+    const done = await ended(id);
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', cost: 0 });
+    expect(done.findings).toEqual([]);
+    expect(app().url).toContain('127.0.0.1');
+  }, 60_000);
+});

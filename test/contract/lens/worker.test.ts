@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { syntheticRuns } from '../../../bench/lens/runs.ts';
+import { investigate } from '../../../src/domain/lens/pipeline/investigation.ts';
+import { type ClaimedRun, type LensBackend, OwnershipLost } from '../../../src/domain/lens/worker.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { httpBackend } from '../../../src/runtime/lens/http-backend.ts';
+import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, app, judge, ingest, create, ended, key, lensAt } = lensClient();
+const never = new AbortController().signal;
+const CLAIM = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
+
+const detail = (status: number, text: string) => ({ status, body: { detail: text } });
+const LOST = detail(409, 'This worker no longer owns the job');
+
+let token = '';
+let workerId = '';
+beforeAll(async () => {
+  await ingest(syntheticRuns(12, 3));
+  const { hash } = await key({});
+  const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash, name: 'far' });
+  token = String(body['token']);
+  workerId = String((body['worker'] as Json)['id']);
+});
+
+const asWorker = (method: string, path: string, body?: unknown, attempt = 1) =>
+  send(method, path, body, token, { 'x-litellm-lens-attempt': String(attempt) });
+
+async function claimed(): Promise<{ readonly path: string; readonly lens: WireLens; readonly run: Json }> {
+  const lens = await create(aLens());
+  const { body } = await asWorker('POST', CLAIM);
+  expect(body['lens_id']).toBe(lens.id);
+  const run = body['job'] as Json;
+  return { path: `/lens/worker/${lens.id}/${String(run['id'])}`, lens, run };
+}
+
+const cancel = (id: string) => send('POST', `/lens/${id}/cancel`, {});
+
+const ROUTES = [
+  { name: 'lensWorker.sample', method: 'GET', path: 'sample', body: undefined },
+  { name: 'lensWorker.reviews', method: 'GET', path: 'reviews', body: undefined },
+  { name: 'lensWorker.content', method: 'GET', path: 'content?execution_id=x', body: undefined },
+  { name: 'lensWorker.model', method: 'POST', path: 'model', body: { prompt: '{}', purpose: 'extract' } },
+  { name: 'lensWorker.progress', method: 'POST', path: 'progress', body: {} },
+  { name: 'lensWorker.heartbeat', method: 'POST', path: 'heartbeat', body: {} },
+  { name: 'lensWorker.result', method: 'POST', path: 'result', body: { assessments: [], findings: [], coverage: {} } },
+];
+
+describe('the protocol of lens workers', () => {
+  it('lensWorker.claim 401, lensWorker.claim 409, lensWorker.claim 422: a worker needs its token and its version', async () => {
+    expect(await send('POST', CLAIM, {}, '')).toEqual(detail(401, 'Not authenticated'));
+    expect(await send('POST', CLAIM, {})).toEqual(detail(401, 'Worker credential is invalid or revoked'));
+    expect(await asWorker('POST', '/lens/worker/claim')).toEqual(
+      detail(409, `Upgrade the Lens worker to lensgate:${VERSION} and retry`),
+    );
+    expect((await asWorker('POST', '/lens/worker/claim?protocol_version=x')).status).toBe(422);
+  });
+
+  it.each(ROUTES)(
+    '$name 401, $name 404, $name 409: only the worker that holds a run',
+    async ({ method, path, body }) => {
+      const { path: held, lens, run } = await claimed();
+      expect(await send(method, `${held}/${path}`, body)).toEqual(
+        detail(401, 'Worker credential is invalid or revoked'),
+      );
+      expect(await asWorker(method, `/lens/worker/none/${String(run['id'])}/${path}`, body)).toEqual(
+        detail(404, 'Lens not found'),
+      );
+      expect(await asWorker(method, `${held}/${path}`, body, 2)).toEqual(LOST);
+      await cancel(lens.id);
+      expect(await asWorker(method, `${held}/${path}`, body)).toEqual(LOST);
+    },
+  );
+
+  it('lensWorker.claim 200, lensWorker.sample 200, lensWorker.content 200, lensWorker.progress 200, lensWorker.reviews 200, lensWorker.heartbeat 200, lensWorker.model 200, lensWorker.result 200, lens.revokeWorker 409: a run step by step', async () => {
+    expect(await asWorker('POST', CLAIM)).toEqual({ status: 200, body: null });
+    const { path, lens, run } = await claimed();
+    expect(run).toMatchObject({ status: 'running', stage: 'Collecting executions', attempts: 1, worker_id: workerId });
+    const leaseMs = Date.parse(run['lease_until'] as string) - Date.now();
+    expect(leaseMs).toBeGreaterThan(290_000);
+    const sample = (await asWorker('GET', `${path}/sample`)).body;
+    expect(sample).toMatchObject({ eligible: 12, selected: 12, next_cursor: null });
+    const executions = sample['executions'] as readonly Json[];
+    const id = String(executions[0]?.['id']);
+    const page = (await asWorker('GET', `${path}/content?execution_id=${encodeURIComponent(id)}`)).body;
+    expect((page['parts'] as readonly Json[])[0]).toMatchObject({
+      execution_id: id,
+      kind: 'agent',
+      name: 'shop agent',
+    });
+    expect(await asWorker('GET', `${path}/content?execution_id=other`)).toEqual(
+      detail(404, "Execution is outside this job's sample"),
+    );
+    expect((await asWorker('POST', `${path}/progress`, { stage: 'Reading executions' })).body).toBe(true);
+    expect((await asWorker('GET', `${path}/reviews`)).body).toEqual([]);
+    expect((await asWorker('POST', `${path}/heartbeat`, {})).body).toBe(true);
+    const busy = detail(409, "Wait for this worker's investigation to finish or cancel it before revoking access");
+    expect(await send('DELETE', `/lens/workers/${workerId}`)).toEqual(busy);
+    const asked = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
+    const first = (await asWorker('POST', `${path}/model`, asked)).body;
+    expect(first).toMatchObject({ content: expect.stringContaining('groups'), context_exceeded: false });
+    expect(first['cost']).toBeGreaterThan(0);
+    const answers = judge().answers();
+    expect((await asWorker('POST', `${path}/model`, asked)).body).toEqual({ ...first, cost: 0 });
+    expect(judge().answers()).toBe(answers);
+    const assessments = executions.map((execution) => ({ execution_id: execution['id'] }));
+    const result = { assessments, findings: [], coverage: { eligible: 12, selected: 12 } };
+    const done = (await asWorker('POST', `${path}/result`, result)).body;
+    expect(done).toMatchObject({ id: lens.id, jobs: [{ status: 'completed', stage: 'Complete' }] });
+    expect((await asWorker('POST', `${path}/result`, result)).body).toEqual(done);
+  });
+
+  it('lensWorker.result 422, lensWorker.progress 422, lensWorker.model 422: what contradicts the run is refused', async () => {
+    const { path, lens } = await claimed();
+    const { body } = await asWorker('GET', `${path}/sample`);
+    const ids = (body['executions'] as readonly Json[]).map((execution) => String(execution['id']));
+    const assessments = ids.map((id) => ({ execution_id: id }));
+    const finding = { title: 'title', description: 'a description', check_id: 'wrong_language', kind: 'issue' };
+    const quote = { execution_id: ids[0], span_id: '0000000000000001', quote: 'never said', role: 'support' };
+    const refused = async (result: object) =>
+      asWorker('POST', `${path}/result`, { assessments, findings: [], coverage: {}, ...result });
+    expect(await refused({ assessments: [] })).toEqual(detail(422, 'Each run must have one assessment'));
+    expect(await refused({ assessments: [{ execution_id: 'x' }] })).toEqual(
+      detail(422, 'Assessment references a run outside this job'),
+    );
+    expect(
+      await refused({ assessments: [{ ...assessments[0], issue_checks: ['x'] }, ...assessments.slice(1)] }),
+    ).toEqual(detail(422, 'Assessment references an unknown check'));
+    expect(await refused({ findings: [{ ...finding, evidence: [quote] }] })).toEqual(
+      detail(422, 'Evidence quote does not match stored content'),
+    );
+    expect(await refused({ findings: [{ ...finding, evidence: [{ ...quote, execution_id: 'x' }] }] })).toEqual(
+      detail(422, 'Finding references evidence outside the job'),
+    );
+    const review = { execution_id: 'x', trace_id: '', at: '2026-01-01T00:00:00Z' };
+    expect(await asWorker('POST', `${path}/progress`, { review })).toEqual(
+      detail(422, 'Review references a trace outside this job'),
+    );
+    expect((await asWorker('POST', `${path}/model`, { prompt: '', purpose: 'extract' })).status).toBe(422);
+    await cancel(lens.id);
+  });
+
+  it('lensWorker.model 402: a used-up budget', async () => {
+    const lens = await create(aLens({ monthly_budget: 0.000001 }));
+    const { body } = await asWorker('POST', CLAIM);
+    const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}`;
+    const { status, body: refusal } = await asWorker('POST', `${path}/model`, { prompt: 'p', purpose: 'extract' });
+    expect(status).toBe(402);
+    expect(refusal).toEqual({
+      detail: { lens_error: expect.stringMatching(/^This model request needs up to \$0\.0/) },
+    });
+    await cancel(lens.id);
+  });
+});
+
+/** A backend whose process ends at its nth report. */
+function killedAt(backend: LensBackend, nth: number): LensBackend {
+  let reports = 0;
+  return {
+    ...backend,
+    async progress(...sent) {
+      reports += 1;
+      if (reports >= nth) throw new Error('The worker was killed.');
+      await backend.progress(...sent);
+    },
+  };
+}
+
+async function claimRun(backend: LensBackend): Promise<ClaimedRun> {
+  const run = await backend.claim(never);
+  if (run === null) throw new Error('No run was due.');
+  return run;
+}
+
+describe('a worker on another machine', () => {
+  it('completes a run, and one that was killed repeats nothing that was paid', async () => {
+    const lens = await create(aLens({ context: 'Be kind.' }));
+    const backend = httpBackend(app().url, new Secret(token));
+    const run = await claimRun(backend);
+    const work = { clock: systemClock, signal: never };
+    await expect(investigate(run, { ...work, backend: killedAt(backend, 3) })).rejects.toThrow(
+      'The worker was killed.',
+    );
+    const paidBefore = judge().answers();
+    const { cost } = (await lensAt(lens.id)).jobs[0];
+    expect(paidBefore).toBeGreaterThan(0);
+    // The same claim goes on, as the next one would after its lease.
+    await investigate(run, { ...work, backend });
+    const done = await ended(lens.id);
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
+    expect(done.findings).toHaveLength(4);
+    const questions = 12 + 4 + 4;
+    expect(judge().answers() - paidBefore).toBeLessThanOrEqual(questions - 1);
+    expect(done.jobs[0].cost).toBeGreaterThan(cost);
+    await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, never)).rejects.toThrow(
+      OwnershipLost,
+    );
+  }, 60_000);
+});
