@@ -176,7 +176,8 @@ export function ended(
   const nextRunAt = new Date(now.getTime() + lens.settings.intervalMinutes * MINUTE_MS).toISOString();
   return {
     lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scanned },
-    run: { ...inStage(run, stage, now), ...done },
+    // A cancelled run has no step of its own, as in the reference.
+    run: { ...(ending.status === 'cancelled' ? { ...run, stage } : inStage(run, stage, now)), ...done },
     findings,
   };
 }

@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(path);
+
+/** Answers that differ because traces are always recorded here, and neighbours of lenses that are not served. */
+const NOT_SERVED = /^\/lens\/(?:service|datasets|feedback|tracing|internal|signals|traces\/signals)\b/;
+
+const isCompared = (one: RecordedCase): boolean => isOfLens(one) && isTold(one) && !NOT_SERVED.test(one.path);
+
+async function replayed(app: TestApp, file: string): Promise<readonly KeyComparison[]> {
+  const replay = createReplay(app.url, app.adminKey);
+  const made = (await (await app.call('POST', '/key/generate', {})).json()) as { readonly key: string };
+  replay.capture('key_x', made.key);
+  const compared: KeyComparison[] = [];
+  for (const [index, one] of recordedCases(file).entries()) {
+    if (!isOfLens(one)) continue;
+    const answer = await replay.send(one);
+    if (isCompared(one)) compared.push(compareKeyAnswer(index, one, answer));
+  }
+  return compared;
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: lenses', () => {
+  let all: readonly KeyComparison[] = [];
+  beforeAll(async () => {
+    const upstream = await startRecordedUpstream();
+    const params = { model: 'openai/tiny-1', api_base: upstream.base, api_key: 'k' };
+    const app = await startApp({
+      config: { model_list: [{ model_name: 'oa', litellm_params: params }] },
+      env: { LENSGATE_LENS_WORKER_SLOTS: '0' },
+    });
+    try {
+      all = [...(await replayed(app, 'other_routes')), ...(await replayed(app, 'retries'))];
+    } finally {
+      await app.stop();
+      await upstream.stop();
+    }
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(all);
+  }, 120_000);
+
+  it('have the same status and shape in all cases', () => {
+    expect(all.length).toBeGreaterThan(10);
+    const differing = all.filter(({ status, shape }) => status !== null || shape !== null);
+    expect(differing.map(({ name, status, shape, text }) => [name, status, shape, text.slice(0, 200)])).toEqual([]);
+  });
+});
