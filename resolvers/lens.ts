@@ -109,6 +109,7 @@ export const createLens = operation({
   access: lensAdmin,
   async run(scope: Scope<LensPlatform>, settings: LensSettings): Promise<LensState> {
     const { stores, ids, clock } = scope.platform;
+    assertSettings(settings);
     assertExecutionIds(settings.executionIds);
     assertAnalysisModel(scope, settings.model);
     await assertWorkerFor(scope, settings.model);
@@ -136,6 +137,7 @@ export const updateLens = operation({
     { id, settings }: NamedLens & { readonly settings: LensSettings },
   ): Promise<LensState> {
     const before = await lensNamed(scope, id);
+    assertSettings(settings);
     assertExecutionIds(settings.executionIds);
     const { model, enabled } = before.lens.settings;
     if (settings.model !== model || (settings.enabled && !enabled)) assertAnalysisModel(scope, settings.model);

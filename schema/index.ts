@@ -24,6 +24,7 @@ import './decisions.ts';
 import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';
+import './lens.ts';
 import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';

@@ -41,7 +41,7 @@ export interface WireLens extends Json {
 }
 
 /** The checks of the synthetic runs. */
-const ALL_CHECKS = FAILURES.map((failure) => ({ id: checkIdOf(failure), instruction: CHECKS[failure] }));
+export const ALL_CHECKS = FAILURES.map((failure) => ({ id: checkIdOf(failure), instruction: CHECKS[failure] }));
 
 /** Settings of a lens over the synthetic runs. */
 export const aLens = (more: object = {}) => ({

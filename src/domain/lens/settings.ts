@@ -50,6 +50,9 @@ export interface LensSettings extends Selection {
 /** Id of the check that a description of the expected behaviour stands for. */
 const EXPECTED_BEHAVIOR = 'expected_behavior';
 
+/** Most simultaneous model calls of a run. */
+export const MOST_CONCURRENCY = 256;
+
 /** Hours back from now that Date can express. */
 const MOST_LOOKBACK_HOURS = 1_000_000;
 
@@ -63,8 +66,28 @@ const issueAt = (path: readonly (string | number)[], text: string): Issue => ({
   message: `Value error, ${text}`,
 });
 
-/** Throws InvalidInput when members contradict each other; each by itself is valid. */
-export function assertLensSettings({ checks, context }: LensSettings): void {
+/** Bounds of numbers. */
+function assertBounds(settings: LensSettings): void {
+  const { samplePercent, sampleSize, lookbackHours, intervalMinutes, concurrency, monthlyBudget } = settings;
+  const faults: readonly (readonly [name: string, isBroken: boolean, text: string])[] = [
+    ['sample_percent', !(samplePercent > 0 && samplePercent <= 100), 'must be above 0 and at most 100'],
+    ['sample_size', sampleSize !== null && sampleSize < 1, 'must be at least 1'],
+    ['lookback_hours', lookbackHours < 1, 'must be at least 1'],
+    ['interval_minutes', intervalMinutes < 1, 'must be at least 1'],
+    ['concurrency', !(concurrency >= 1 && concurrency <= MOST_CONCURRENCY), `must be from 1 to ${MOST_CONCURRENCY}`],
+    ['monthly_budget', !(monthlyBudget > 0 && Number.isFinite(monthlyBudget)), 'must be above 0'],
+  ];
+  const broken = faults.filter(([, isBroken]) => isBroken);
+  if (broken.length > 0) throw faulty(broken.map(([name, , text]) => issueAt(['body', name], text)));
+}
+
+/** Throws InvalidInput for members out of bounds, and for members that contradict each other. */
+export function assertLensSettings(settings: LensSettings): void {
+  assertBounds(settings);
+  const { checks, context, name } = settings;
+  if (name === '') throw faulty([issueAt(['body', 'name'], 'must not be empty')]);
+  const short = checks.find(({ id, instruction }) => id === '' || instruction.length < 3);
+  if (short !== undefined) throw broken('Each check needs an ID and an instruction of at least 3 characters');
   const ids = checks.map(({ id }) => id);
   if (new Set(ids).size < ids.length) throw broken('Each check must have a unique ID');
   if (ids.includes(EXPECTED_BEHAVIOR)) throw broken(`${EXPECTED_BEHAVIOR} is reserved for the behavior description`);

@@ -502,6 +502,50 @@ export type EstimateNote =
   /** All prices are zero: free, sold by subscription, or unknown. The price map does not distinguish them. */
   | 'PRICED_ZERO';
 
+/** Whether a quote supports a finding or limits it. */
+export type EvidenceRole =
+  /** Limits the finding. */
+  | 'COUNTEREXAMPLE'
+  /** Supports the finding. */
+  | 'SUPPORT';
+
+/** Filter of findings. All given members must match. */
+export type FindingFilter = {
+  /** Kind. */
+  kind?: FindingKind | null | undefined;
+  /** Id of the lens. */
+  lensId?: string | number | null | undefined;
+  /** Priority. */
+  priority?: FindingPriority | null | undefined;
+  /** Status. */
+  status?: FindingStatus | null | undefined;
+};
+
+/** Whether a finding is a failure or behaviour that is worth knowing. */
+export type FindingKind =
+  /** A failure. */
+  | 'ISSUE'
+  /** Behaviour that breaks nothing. */
+  | 'PATTERN';
+
+/** Priority of a finding. */
+export type FindingPriority =
+  /** Harm to users or data. */
+  | 'HIGH'
+  /** The rest. */
+  | 'LOW'
+  /** Failed tasks. */
+  | 'MEDIUM';
+
+/** Status of a finding, set by people; a resolved one that occurs again is open. */
+export type FindingStatus =
+  /** Not to be reported again. */
+  | 'DISMISSED'
+  /** Not judged yet, or occurred again. */
+  | 'OPEN'
+  /** Said to be repaired. */
+  | 'RESOLVED';
+
 /** Settings of a new key. */
 export type GenerateKeyInput = {
   /** Unique display name. */
@@ -536,6 +580,21 @@ export type HealthState =
   | 'HEALTHY'
   /** No calls. */
   | 'UNKNOWN';
+
+/** Status of a job. A dead one was lost or failed too often. */
+export type JobStatus =
+  /** Cancelled by a person. */
+  | 'CANCELLED'
+  /** Ended with a result. */
+  | 'COMPLETED'
+  /** Lost or failed as often as it may. */
+  | 'DEAD'
+  /** Ended with a failure. */
+  | 'FAILED'
+  /** Waits for a worker. */
+  | 'QUEUED'
+  /** A worker holds it. */
+  | 'RUNNING';
 
 /** A budget of a window. */
 export type KeyBudgetWindowInput = {
@@ -587,6 +646,61 @@ export type KeyType =
   | 'MANAGEMENT'
   /** Reads about keys and models. */
   | 'READ_ONLY';
+
+/** A rule that reviewers judge executions by. */
+export type LensCheckInput = {
+  /** Whether it is applied; true when absent. */
+  enabled?: boolean | null | undefined;
+  /** Unique name. */
+  id: string;
+  /** The rule, at least 3 characters. */
+  instruction: string;
+};
+
+/** Status of a run. */
+export type LensRunStatus =
+  /** Cancelled by a person. */
+  | 'CANCELLED'
+  /** Ended with a result. */
+  | 'COMPLETED'
+  /** Ended without a result. */
+  | 'FAILED'
+  /** Waits for a worker. */
+  | 'QUEUED'
+  /** A worker holds it. */
+  | 'RUNNING';
+
+/** Settings of a lens. It needs a context or an enabled check. */
+export type LensSettingsInput = {
+  /** Only executions of this agent. */
+  agentName?: string | null | undefined;
+  /** Rules. */
+  checks?: Array<LensCheckInput> | null | undefined;
+  /** Simultaneous model calls; 8 when absent. */
+  concurrency?: number | null | undefined;
+  /** Expected behaviour. */
+  context?: string | null | undefined;
+  /** Whether runs repeat; true when absent. */
+  enabled?: boolean | null | undefined;
+  /** Minutes between runs; 15 when absent. */
+  intervalMinutes?: number | null | undefined;
+  /** Length of the window; 24 when absent. */
+  lookbackHours?: number | null | undefined;
+  /** Public name of the model that reviews. */
+  model: string;
+  /** Budget of a month, UTC, in USD; 100 when absent. */
+  monthlyBudgetUsd?: number | null | undefined;
+  /** Its name. */
+  name: string;
+  /** Share of the executions, above 0; 100 when absent. */
+  samplePercent?: number | null | undefined;
+  /** Most executions; no limit when absent. */
+  sampleSize?: number | null | undefined;
+  /** Only executions of this service. */
+  service?: string | null | undefined;
+  /** Only executions of this team. */
+  teamId?: string | null | undefined;
+};
 
 /** Filter of logical models. All conditions must match. */
 export type ModelFilter = {
@@ -1079,6 +1193,95 @@ export type GenerateKeyMutation = { generateKey:
     | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
    };
 
+export type LensFactsFragment = { id: string, name: string, model: string, revision: number, spentUsd: string, latestRun: { status: LensRunStatus, stage: string, error: string, costUsd: string, coverage: { selected: number, screened: number } }, findings: Array<{ id: string, title: string, status: FindingStatus, reason: string }> };
+
+export type CreateLensMutationVariables = Exact<{
+  input: LensSettingsInput;
+}>;
+
+
+export type CreateLensMutation = { createLens:
+    | { __typename: 'InvalidInputError', message: string, issues: Array<{ path: Array<string> }> }
+    | (
+      { __typename: 'Lens' }
+      & LensFactsFragment
+    )
+   };
+
+export type UpdateLensMutationVariables = Exact<{
+  id: string | number;
+  input: LensSettingsInput;
+}>;
+
+
+export type UpdateLensMutation = { updateLens:
+    | { __typename: 'InvalidInputError' }
+    | (
+      { __typename: 'Lens' }
+      & LensFactsFragment
+    )
+    | { __typename: 'NotFoundError' }
+   };
+
+export type RunLensMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RunLensMutation = { runLens:
+    | { __typename: 'InvalidInputError' }
+    | (
+      { __typename: 'Lens' }
+      & LensFactsFragment
+    )
+    | { __typename: 'NotFoundError', message: string }
+   };
+
+export type CancelLensRunMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type CancelLensRunMutation = { cancelLensRun:
+    | (
+      { __typename: 'Lens' }
+      & LensFactsFragment
+    )
+    | { __typename: 'NotFoundError' }
+   };
+
+export type SetFindingStatusMutationVariables = Exact<{
+  lensId: string | number;
+  findingId: string | number;
+  status: FindingStatus;
+  reason?: string | null | undefined;
+}>;
+
+
+export type SetFindingStatusMutation = { setFindingStatus:
+    | (
+      { __typename: 'Lens' }
+      & LensFactsFragment
+    )
+    | { __typename: 'NotFoundError' }
+   };
+
+export type LensQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type LensQuery = { lens: LensFactsFragment | null };
+
+export type FindingsQueryVariables = Exact<{
+  filter?: FindingFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type FindingsQuery = { findings: { edges: Array<{ cursor: string, node: { title: string, kind: FindingKind, priority: FindingPriority, occurrenceCount: number, lens: { name: string } | null, evidence: Array<{ quote: string, spanId: string, traceId: string | null, role: EvidenceRole, span: { spanId: string, name: string } | null }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, jobs: Array<{ kind: string, status: JobStatus, attempts: number }> };
+
 export type NodeQueryVariables = Exact<{
   id: string | number;
 }>;
@@ -1485,6 +1688,31 @@ export const SumsFragmentDoc = new TypedDocumentString(`
   costUsd
 }
     `, {"fragmentName":"Sums"}) as unknown as TypedDocumentString<SumsFragment, unknown>;
+export const LensFactsFragmentDoc = new TypedDocumentString(`
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}
+    `, {"fragmentName":"LensFacts"}) as unknown as TypedDocumentString<LensFactsFragment, unknown>;
 export const NodeFactsFragmentDoc = new TypedDocumentString(`
     fragment NodeFacts on Node {
   __typename
@@ -2313,6 +2541,246 @@ export const GenerateKeyDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<GenerateKeyMutation, GenerateKeyMutationVariables>;
+export const CreateLensDocument = new TypedDocumentString(`
+    mutation CreateLens($input: LensSettingsInput!) {
+  createLens(input: $input) {
+    __typename
+    ... on Lens {
+      ...LensFacts
+    }
+    ... on InvalidInputError {
+      message
+      issues {
+        path
+      }
+    }
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<CreateLensMutation, CreateLensMutationVariables>;
+export const UpdateLensDocument = new TypedDocumentString(`
+    mutation UpdateLens($id: ID!, $input: LensSettingsInput!) {
+  updateLens(id: $id, input: $input) {
+    __typename
+    ... on Lens {
+      ...LensFacts
+    }
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<UpdateLensMutation, UpdateLensMutationVariables>;
+export const RunLensDocument = new TypedDocumentString(`
+    mutation RunLens($id: ID!) {
+  runLens(id: $id) {
+    __typename
+    ... on Lens {
+      ...LensFacts
+    }
+    ... on NotFoundError {
+      message
+    }
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<RunLensMutation, RunLensMutationVariables>;
+export const CancelLensRunDocument = new TypedDocumentString(`
+    mutation CancelLensRun($id: ID!) {
+  cancelLensRun(id: $id) {
+    __typename
+    ... on Lens {
+      ...LensFacts
+    }
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<CancelLensRunMutation, CancelLensRunMutationVariables>;
+export const SetFindingStatusDocument = new TypedDocumentString(`
+    mutation SetFindingStatus($lensId: ID!, $findingId: ID!, $status: FindingStatus!, $reason: String) {
+  setFindingStatus(
+    lensId: $lensId
+    findingId: $findingId
+    status: $status
+    reason: $reason
+  ) {
+    __typename
+    ... on Lens {
+      ...LensFacts
+    }
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<SetFindingStatusMutation, SetFindingStatusMutationVariables>;
+export const LensDocument = new TypedDocumentString(`
+    query Lens($id: ID!) {
+  lens(id: $id) {
+    ...LensFacts
+  }
+}
+    fragment LensFacts on Lens {
+  id
+  name
+  model
+  revision
+  spentUsd
+  latestRun {
+    status
+    stage
+    error
+    costUsd
+    coverage {
+      selected
+      screened
+    }
+  }
+  findings {
+    id
+    title
+    status
+    reason
+  }
+}`) as unknown as TypedDocumentString<LensQuery, LensQueryVariables>;
+export const FindingsDocument = new TypedDocumentString(`
+    query Findings($filter: FindingFilter, $first: Int, $after: String) {
+  findings(filter: $filter, first: $first, after: $after) {
+    edges {
+      cursor
+      node {
+        title
+        kind
+        priority
+        occurrenceCount
+        lens {
+          name
+        }
+        evidence {
+          quote
+          spanId
+          traceId
+          role
+          span {
+            spanId
+            name
+          }
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  jobs(kind: "lens-run", first: 1) {
+    kind
+    status
+    attempts
+  }
+}
+    `) as unknown as TypedDocumentString<FindingsQuery, FindingsQueryVariables>;
 export const NodeDocument = new TypedDocumentString(`
     query Node($id: ID!) {
   node(id: $id) {

@@ -1,0 +1,79 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { Delivery } from '../src/domain/bus.ts';
+import type { Job, JobStatus } from '../src/domain/jobs/job.ts';
+import type { LensRun } from '../src/domain/lens/lens.ts';
+import type { FindingPage, LensFinding } from '../src/domain/lens/store.ts';
+import type { PollableStream } from '../src/domain/pollable-stream.ts';
+import { lensReader } from './operation/access.ts';
+import { whileAllowed } from './operation/live-feed.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Most findings or jobs of a page. */
+const MOST_ROWS = 200;
+
+function assertLimit(limit: number, what: string): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_ROWS)
+    throw new InvalidInput(`A page holds 1 to ${MOST_ROWS} ${what}.`);
+}
+
+/** Findings of all lenses that match, the last seen first, and whether more follow. Throws InvalidInput. */
+export const listFindings = operation({
+  name: 'listFindings',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    page: FindingPage,
+  ): Promise<{ readonly items: readonly LensFinding[]; readonly hasMore: boolean }> {
+    assertLimit(page.limit, 'findings');
+    const found = await scope.platform.stores.lenses.findings({ ...page, limit: page.limit + 1 });
+    return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
+  },
+});
+
+/** The latest background jobs, newest first. Throws InvalidInput. */
+export const listJobs = operation({
+  name: 'listJobs',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    {
+      kind,
+      status,
+      limit,
+    }: { readonly kind: string | null; readonly status: JobStatus | null; readonly limit: number },
+  ): Promise<readonly Job[]> {
+    assertLimit(limit, 'jobs');
+    return scope.platform.stores.jobs.list({ kind, status }, limit);
+  },
+});
+
+/** Streams the runs of a lens as they change, from now on. Ends when the reader loses access. */
+export const watchLensRun = operation({
+  name: 'watchLensRun',
+  access: lensReader,
+  run(scope: Scope<LensPlatform>, { id }: { readonly id: string }): PollableStream<Delivery<LensRun>> {
+    const runs = scope.platform.bus.subscribe('lensRun', {
+      wanted: ({ lensId }) => lensId === id,
+      signal: scope.signal,
+    });
+    return whileAllowed(runs, { scope, access: lensReader, show: (run) => run });
+  },
+});
+
+/** Streams findings as runs and people change them, from now on. Ends when the reader loses access. */
+export const watchFindings = operation({
+  name: 'watchFindings',
+  access: lensReader,
+  run(
+    scope: Scope<LensPlatform>,
+    { lensId }: { readonly lensId: string | null },
+  ): PollableStream<Delivery<LensFinding>> {
+    const findings = scope.platform.bus.subscribe('finding', {
+      wanted: (found) => lensId === null || found.lensId === lensId,
+      signal: scope.signal,
+    });
+    return whileAllowed(findings, { scope, access: lensReader, show: (finding) => finding });
+  },
+});

@@ -1,0 +1,261 @@
+import { getLens } from '../resolvers/lens.ts';
+import { getSpan } from '../resolvers/traces.ts';
+import type { Execution } from '../src/domain/lens/execution.ts';
+import { readExecutionId } from '../src/domain/lens/execution.ts';
+import type { Evidence, FindingKind, FindingStatus, Priority } from '../src/domain/lens/finding.ts';
+import type { Coverage, LensRun, LensState } from '../src/domain/lens/lens.ts';
+import type { Review } from '../src/domain/lens/review.ts';
+import type { LensFinding } from '../src/domain/lens/store.ts';
+import { snakeCased } from '../src/domain/key-case.ts';
+import { usdText } from '../src/domain/money.ts';
+import { builder } from './builder.ts';
+import { CONTENT_COST } from './limits.ts';
+import { SpanType } from './refs.ts';
+
+/** Values of an enumeration with their descriptions. */
+export const described = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
+  Object.fromEntries(
+    Object.entries<string>(texts).map(([name, description]) => [
+      name.toUpperCase(),
+      { value: name as Name, description },
+    ]),
+  ) as Record<string, { readonly value: Name; readonly description: string }>;
+
+// Declared apart from their fields, because they refer to each other.
+export const FindingType = builder.objectRef<LensFinding>('Finding');
+export const LensType = builder.objectRef<LensState>('Lens');
+
+export const FindingStatusType = builder.enumType('FindingStatus', {
+  description: 'Status of a finding, set by people; a resolved one that occurs again is open.',
+  values: described<FindingStatus>({
+    open: 'Not judged yet, or occurred again.',
+    resolved: 'Said to be repaired.',
+    dismissed: 'Not to be reported again.',
+  }),
+});
+export const FindingKindType = builder.enumType('FindingKind', {
+  description: 'Whether a finding is a failure or behaviour that is worth knowing.',
+  values: described<FindingKind>({ issue: 'A failure.', pattern: 'Behaviour that breaks nothing.' }),
+});
+export const FindingPriorityType = builder.enumType('FindingPriority', {
+  description: 'Priority of a finding.',
+  values: described<Priority>({
+    high: 'Harm to users or data.',
+    medium: 'Failed tasks.',
+    low: 'The rest.',
+  }),
+});
+const EvidenceRoleType = builder.enumType('EvidenceRole', {
+  description: 'Whether a quote supports a finding or limits it.',
+  values: described<Evidence['role']>({ support: 'Supports the finding.', counterexample: 'Limits the finding.' }),
+});
+const LensRunStatusType = builder.enumType('LensRunStatus', {
+  description: 'Status of a run.',
+  values: described<LensRun['status']>({
+    queued: 'Waits for a worker.',
+    running: 'A worker holds it.',
+    completed: 'Ended with a result.',
+    failed: 'Ended without a result.',
+    cancelled: 'Cancelled by a person.',
+  }),
+});
+
+const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
+  description: 'A literal quote of one span.',
+  fields: (t) => ({
+    executionId: t.exposeID('executionId', { description: 'Execution that it is from.' }),
+    traceId: t.id({
+      nullable: true,
+      description: 'Trace of the execution.',
+      resolve: ({ executionId }) => readExecutionId(executionId)?.traceId ?? null,
+    }),
+    spanId: t.exposeID('spanId', { description: 'Id of the span that has it.' }),
+    quote: t.exposeString('quote', { description: 'Text, as it is stored.' }),
+    role: t.expose('role', { type: EvidenceRoleType, description: 'What it shows.' }),
+    span: t.field({
+      type: SpanType,
+      nullable: true,
+      complexity: CONTENT_COST,
+      description: 'The span. Fails with NOT_FOUND when it was removed.',
+      async resolve({ executionId, spanId }, _args, { scope }) {
+        const address = readExecutionId(executionId);
+        return address === null ? null : getSpan(scope, { ...address, spanId });
+      },
+    }),
+  }),
+});
+
+builder.objectType(FindingType, {
+  description: 'A recurring failure or pattern that a lens found, with evidence.',
+  fields: (t) => ({
+    id: t.id({ description: 'Its id.', resolve: ({ finding }) => finding.id }),
+    title: t.string({ description: 'What it is, in one line.', resolve: ({ finding }) => finding.title }),
+    description: t.string({ description: 'What happens.', resolve: ({ finding }) => finding.description }),
+    checkId: t.string({ description: 'Check that it breaks.', resolve: ({ finding }) => finding.checkId }),
+    kind: t.field({ type: FindingKindType, description: 'Its kind.', resolve: ({ finding }) => finding.kind }),
+    priority: t.field({
+      type: FindingPriorityType,
+      description: 'Its priority.',
+      resolve: ({ finding }) => finding.priority,
+    }),
+    status: t.field({ type: FindingStatusType, description: 'Its status.', resolve: ({ finding }) => finding.status }),
+    reason: t.string({
+      description: 'Why its status was set; may be empty.',
+      resolve: ({ finding }) => finding.reason,
+    }),
+    suggestion: t.string({
+      description: 'What may help; may be empty.',
+      resolve: ({ finding }) => finding.suggestion,
+    }),
+    limitation: t.string({
+      description: 'What limits the claim; may be empty.',
+      resolve: ({ finding }) => finding.limitation,
+    }),
+    occurrenceCount: t.int({
+      description: 'Number of executions with supporting evidence.',
+      resolve: ({ finding }) => finding.occurrences.length,
+    }),
+    firstSeen: t.field({
+      type: 'DateTime',
+      description: 'When a run found it first.',
+      resolve: ({ finding }) => new Date(finding.firstSeen),
+    }),
+    lastSeen: t.field({
+      type: 'DateTime',
+      description: 'When a run found it in further executions last.',
+      resolve: ({ finding }) => new Date(finding.lastSeen),
+    }),
+    evidence: t.field({
+      type: [EvidenceType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Quotes.',
+      resolve: ({ finding }) => [...finding.evidence],
+    }),
+    lens: t.field({
+      type: LensType,
+      nullable: true,
+      complexity: CONTENT_COST,
+      description: 'The lens that found it.',
+      resolve: ({ lensId }, _args, { scope }) => getLens(scope, { id: lensId }),
+    }),
+  }),
+});
+
+const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
+  description: 'Counts of a run.',
+  fields: (t) => ({
+    eligible: t.exposeInt('eligible', { description: 'Executions of the window that the settings admit.' }),
+    selected: t.exposeInt('selected', { description: 'Executions of the sample.' }),
+    screened: t.exposeInt('screened', { description: 'Executions that were reviewed, reused reviews included.' }),
+    reused: t.exposeInt('reused', { description: 'Reviews of earlier runs that were used again.' }),
+    partial: t.exposeInt('partial', { description: 'Reviews that left something out.' }),
+    unassessable: t.exposeInt('unassessable', { description: 'Executions whose record does not suffice.' }),
+    candidates: t.exposeInt('candidates', { description: 'Groups of observations.' }),
+    investigated: t.exposeInt('investigated', { description: 'Groups that were examined.' }),
+    inconclusive: t.exposeInt('inconclusive', { description: 'Of those, the ones without a result.' }),
+    failedTasks: t.exposeInt('failedTasks', { description: 'Reviews and examinations without an answer.' }),
+  }),
+});
+
+const LensReviewType = builder.objectRef<Review>('LensReview').implement({
+  description: 'The review of one execution.',
+  fields: (t) => ({
+    executionId: t.exposeID('executionId', { description: 'The execution.' }),
+    traceId: t.exposeID('traceId', { description: 'Its trace.' }),
+    agent: t.exposeString('agent', { description: 'Its agent; may be empty.' }),
+    reasoning: t.exposeString('reasoning', { description: 'What the reviewer says.' }),
+    verdicts: t.field({
+      type: 'JSON',
+      description: 'Observations: objects with `check_id`, `kind` and `summary`.',
+      resolve: ({ verdicts }) => snakeCased(verdicts),
+    }),
+    cannotAssess: t.exposeBoolean('cannotAssess', { description: 'Whether the record does not suffice.' }),
+    reused: t.exposeBoolean('reused', { description: 'Whether an earlier run made it.' }),
+  }),
+});
+
+const ExecutionType = builder.objectRef<Execution>('LensExecution').implement({
+  description: 'An execution of a sample.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id.' }),
+    traceId: t.exposeID('traceId', { description: 'Its trace.' }),
+    traceRef: t.exposeID('traceRef', { description: 'Ref of its trace.' }),
+    name: t.exposeString('name', { description: 'Name of its root.' }),
+    spanCount: t.exposeInt('spanCount', { description: 'Number of its spans.' }),
+  }),
+});
+
+export const LensRunType = builder.objectRef<LensRun>('LensRun').implement({
+  description: 'A run of a lens.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id.' }),
+    lensId: t.exposeID('lensId', { description: 'Its lens.' }),
+    status: t.expose('status', { type: LensRunStatusType, description: 'Its status.' }),
+    stage: t.exposeString('stage', { description: 'What it is doing, or how it ended.' }),
+    error: t.exposeString('error', { description: 'Why parts of it failed; empty without a failure.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
+    coverage: t.expose('coverage', { type: CoverageType, description: 'How far it came.' }),
+    costUsd: t.field({ type: 'Decimal', description: 'Settled cost in USD.', resolve: ({ cost }) => usdText(cost) }),
+    model: t.string({ description: 'Model that it asks.', resolve: ({ settings }) => settings.model }),
+    createdAt: t.field({
+      type: 'DateTime',
+      description: 'When it was queued.',
+      resolve: ({ createdAt }) => new Date(createdAt),
+    }),
+    finishedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it ended. Null before.',
+      resolve: ({ finishedAt }) => (finishedAt === null ? null : new Date(finishedAt)),
+    }),
+    reviewed: t.exposeInt('reviewed', { description: 'Number of its reviews.' }),
+    reviews: t.field({
+      type: [LensReviewType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Its latest reviews; in a subscription, those since the last event.',
+      resolve: ({ reviews }) => [...reviews],
+    }),
+    executions: t.field({
+      type: [ExecutionType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Its sample; empty before it is chosen.',
+      resolve: ({ sample }) => [...(sample?.executions ?? [])],
+    }),
+    callsTraceId: t.id({
+      description: 'Id of the trace of its own model calls.',
+      resolve: ({ id }) => id.replaceAll('-', ''),
+    }),
+  }),
+});
+
+builder.objectType(LensType, {
+  description: 'A saved investigation of traces.',
+  fields: (t) => ({
+    id: t.id({ description: 'Its id.', resolve: ({ lens }) => lens.id }),
+    name: t.string({ description: 'Its name.', resolve: ({ lens }) => lens.settings.name }),
+    model: t.string({ description: 'Model that it asks.', resolve: ({ lens }) => lens.settings.model }),
+    settings: t.field({
+      type: 'JSON',
+      description: 'All settings, with the members of `POST /lens`.',
+      resolve: ({ lens }) => snakeCased(lens.settings),
+    }),
+    revision: t.int({ description: 'Counts changes of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
+    spentUsd: t.field({
+      type: 'Decimal',
+      description: 'Cost of the current month, UTC, in USD.',
+      resolve: ({ lens }) => usdText(lens.spent),
+    }),
+    nextRunAt: t.field({
+      type: 'DateTime',
+      description: 'When the schedule queues the next run, if it repeats.',
+      resolve: ({ lens }) => new Date(lens.nextRunAt),
+    }),
+    latestRun: t.field({ type: LensRunType, description: 'Its latest run.', resolve: ({ run }) => run }),
+    findings: t.field({
+      type: [FindingType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Its findings, newest first.',
+      resolve: ({ lens, findings }) => findings.map((finding): LensFinding => ({ lensId: lens.id, finding })),
+    }),
+  }),
+});

@@ -1,0 +1,279 @@
+import {
+  cancelLensRun,
+  createLens,
+  getLens,
+  listLenses,
+  queueLensRun,
+  setFindingStatus,
+  updateLens,
+} from '../resolvers/lens.ts';
+import { listFindings, listJobs, watchFindings, watchLensRun } from '../resolvers/lens-feeds.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { Job } from '../src/domain/jobs/job.ts';
+import { PLAIN_RUN } from '../src/domain/lens/schedule.ts';
+import type { LensSettings } from '../src/domain/lens/settings.ts';
+import type { LensFinding } from '../src/domain/lens/store.ts';
+import { builder } from './builder.ts';
+import {
+  described,
+  FindingKindType,
+  FindingPriorityType,
+  FindingStatusType,
+  FindingType,
+  LensRunType,
+  LensType,
+} from './lens-types.ts';
+import { type Connection, pageCost } from './paging.ts';
+
+const CheckInput = builder.inputType('LensCheckInput', {
+  description: 'A rule that reviewers judge executions by.',
+  fields: (t) => ({
+    id: t.string({ required: true, description: 'Unique name.' }),
+    instruction: t.string({ required: true, description: 'The rule, at least 3 characters.' }),
+    enabled: t.boolean({ description: 'Whether it is applied; true when absent.' }),
+  }),
+});
+
+const SettingsInput = builder.inputType('LensSettingsInput', {
+  description: 'Settings of a lens. It needs a context or an enabled check.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Its name.' }),
+    model: t.string({ required: true, description: 'Public name of the model that reviews.' }),
+    context: t.string({ description: 'Expected behaviour.' }),
+    checks: t.field({ type: [CheckInput], description: 'Rules.' }),
+    service: t.string({ description: 'Only executions of this service.' }),
+    agentName: t.string({ description: 'Only executions of this agent.' }),
+    teamId: t.string({ description: 'Only executions of this team.' }),
+    lookbackHours: t.int({ description: 'Length of the window; 24 when absent.' }),
+    samplePercent: t.float({ description: 'Share of the executions, above 0; 100 when absent.' }),
+    sampleSize: t.int({ description: 'Most executions; no limit when absent.' }),
+    concurrency: t.int({ description: 'Simultaneous model calls; 8 when absent.' }),
+    enabled: t.boolean({ description: 'Whether runs repeat; true when absent.' }),
+    intervalMinutes: t.int({ description: 'Minutes between runs; 15 when absent.' }),
+    monthlyBudgetUsd: t.float({ description: 'Budget of a month, UTC, in USD; 100 when absent.' }),
+  }),
+});
+
+const settingsFrom = (input: typeof SettingsInput.$inferInput): LensSettings => ({
+  source: 'traces',
+  service: input.service ?? '',
+  agentName: input.agentName ?? '',
+  filters: [],
+  sampleSize: input.sampleSize ?? null,
+  samplePercent: input.samplePercent ?? 100,
+  teamId: input.teamId ?? '',
+  executionIds: [],
+  name: input.name,
+  context: input.context ?? '',
+  lookbackHours: input.lookbackHours ?? 24,
+  checks: (input.checks ?? []).map(({ id, instruction, enabled }) => ({ id, instruction, enabled: enabled ?? true })),
+  model: input.model,
+  enabled: input.enabled ?? true,
+  intervalMinutes: input.intervalMinutes ?? 15,
+  concurrency: input.concurrency ?? 8,
+  monthlyBudget: input.monthlyBudgetUsd ?? 100,
+});
+
+const LENS_ID = 'Id of the lens.';
+
+builder.queryFields((t) => ({
+  lenses: t.field({
+    type: [LensType],
+    complexity: { field: 1, multiplier: 50 },
+    description: 'All lenses, by id. For administrators.',
+    resolve: async (_root, _args, { scope }) => [...(await listLenses(scope, undefined)).lenses],
+  }),
+  lens: t.field({
+    type: LensType,
+    nullable: true,
+    description: 'One lens. Fails with NOT_FOUND when there is none. For administrators.',
+    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    resolve: (_root, { id }, { scope }) => getLens(scope, { id }),
+  }),
+}));
+
+const FindingFilterInput = builder.inputType('FindingFilter', {
+  description: 'Filter of findings. All given members must match.',
+  fields: (t) => ({
+    lensId: t.id({ description: LENS_ID }),
+    status: t.field({ type: FindingStatusType, description: 'Status.' }),
+    kind: t.field({ type: FindingKindType, description: 'Kind.' }),
+    priority: t.field({ type: FindingPriorityType, description: 'Priority.' }),
+  }),
+});
+
+const FindingConnectionType = builder.connectionObject(
+  { type: FindingType, name: 'FindingConnection', description: 'One page of findings.' },
+  { name: 'FindingEdge', description: 'One finding of a page.' },
+);
+
+const cursorOf = ({ finding }: LensFinding): string =>
+  Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
+
+/** The row behind a cursor. Throws InvalidInput. */
+function rowOf(cursor: string | null | undefined): { readonly lastSeen: string; readonly id: string } | null {
+  if (typeof cursor !== 'string') return null;
+  try {
+    const [lastSeen, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as readonly unknown[];
+    if (typeof lastSeen === 'string' && typeof id === 'string' && !Number.isNaN(Date.parse(lastSeen)))
+      return { lastSeen, id };
+  } catch (cause) {
+    throw new InvalidInput('Invalid cursor.', [], { cause });
+  }
+  throw new InvalidInput('Invalid cursor.');
+}
+
+builder.queryField('findings', (t) =>
+  t.field({
+    type: FindingConnectionType,
+    complexity: pageCost,
+    description: 'Findings of all lenses, the last seen first. For administrators.',
+    args: {
+      filter: t.arg({ type: FindingFilterInput, description: 'All findings when absent.' }),
+      first: t.arg.int({ description: 'Page size, 1 to 200; 50 when absent.' }),
+      after: t.arg.string({ description: 'Returns findings after this cursor.' }),
+    },
+    async resolve(_root, { filter, first, after }, { scope }): Promise<Connection<LensFinding>> {
+      const wanted = {
+        lensId: filter?.lensId ?? null,
+        status: filter?.status ?? null,
+        kind: filter?.kind ?? null,
+        priority: filter?.priority ?? null,
+      };
+      const page = { filter: wanted, limit: first ?? 50, after: rowOf(after) };
+      const { items, hasMore } = await listFindings(scope, page);
+      const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
+      const [startCursor, endCursor] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];
+      return { edges, pageInfo: { hasNextPage: hasMore, hasPreviousPage: false, startCursor, endCursor } };
+    },
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createLens: t.field({
+    type: LensType,
+    description: 'Creates a lens and queues its first run. For proxy administrators.',
+    args: { input: t.arg({ type: SettingsInput, required: true, description: 'Its settings.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'CreateLensResult', description: 'The lens, or why it was not created.' },
+    },
+    resolve: (_root, { input }, { scope }) => createLens(scope, settingsFrom(input)),
+  }),
+  updateLens: t.field({
+    type: LensType,
+    description: 'Replaces the settings of a lens. An active run keeps its own. For proxy administrators.',
+    args: {
+      id: t.arg.id({ required: true, description: LENS_ID }),
+      input: t.arg({ type: SettingsInput, required: true, description: 'All settings.' }),
+    },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateLensResult', description: 'The lens, or why it was not changed.' },
+    },
+    resolve: (_root, { id, input }, { scope }) => updateLens(scope, { id, settings: settingsFrom(input) }),
+  }),
+  runLens: t.field({
+    type: LensType,
+    description: 'Queues a run. Returns the lens with its active run when there is one. For proxy administrators.',
+    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'RunLensResult', description: 'The lens, or why no run was queued.' },
+    },
+    resolve: (_root, { id }, { scope }) => queueLensRun(scope, { id, request: PLAIN_RUN }),
+  }),
+  cancelLensRun: t.field({
+    type: LensType,
+    description: 'Cancels the active run of a lens; nothing when none is active. For proxy administrators.',
+    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    errors: {
+      types: [NotFound],
+      union: { name: 'CancelLensRunResult', description: 'The lens, or why no run was cancelled.' },
+    },
+    resolve: (_root, { id }, { scope }) => cancelLensRun(scope, { id }),
+  }),
+  setFindingStatus: t.field({
+    type: LensType,
+    description: 'Sets the status of a finding; an unknown finding changes nothing. For proxy administrators.',
+    args: {
+      lensId: t.arg.id({ required: true, description: LENS_ID }),
+      findingId: t.arg.id({ required: true, description: 'Id of the finding, or of one merged into it.' }),
+      status: t.arg({ type: FindingStatusType, required: true, description: 'New status.' }),
+      reason: t.arg.string({ description: 'Why; empty when absent. Reviewers respect it.' }),
+    },
+    errors: {
+      types: [NotFound],
+      union: { name: 'SetFindingStatusResult', description: 'The lens, or why nothing was changed.' },
+    },
+    resolve: (_root, { lensId: id, findingId, status, reason }, { scope }) =>
+      setFindingStatus(scope, { id, findingId, status, reason: reason ?? '' }),
+  }),
+}));
+
+builder.subscriptionFields((t) => ({
+  lensRun: t.field({
+    type: LensRunType,
+    description: 'Runs of one lens as they change: stage, coverage and reviews. For administrators.',
+    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { id }),
+    resolve: ({ event }) => event,
+  }),
+  findingChanges: t.field({
+    type: FindingType,
+    description: 'Findings as runs and people change them. For administrators.',
+    args: { lensId: t.arg.id({ description: `${LENS_ID} All lenses when absent.` }) },
+    subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensId ?? null }),
+    resolve: ({ event }) => event,
+  }),
+}));
+
+const JobStatusType = builder.enumType('JobStatus', {
+  description: 'Status of a job. A dead one was lost or failed too often.',
+  values: described<Job['status']>({
+    queued: 'Waits for a worker.',
+    running: 'A worker holds it.',
+    completed: 'Ended with a result.',
+    failed: 'Ended with a failure.',
+    cancelled: 'Cancelled by a person.',
+    dead: 'Lost or failed as often as it may.',
+  }),
+});
+
+const JobType = builder.objectRef<Job>('Job').implement({
+  description: 'Background work that survives a process.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id; for a run of a lens, that of the run.' }),
+    kind: t.exposeString('kind', { description: 'Its kind, e.g. `lens-run`.' }),
+    subject: t.exposeID('subject', { description: 'Id of the object that it works on.' }),
+    status: t.expose('status', { type: JobStatusType, description: 'Its status.' }),
+    attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
+    error: t.exposeString('error', { description: 'Why it ended or was delayed; may be empty.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
+    dueAt: t.expose('dueAt', {
+      type: 'DateTime',
+      description: 'When it may be claimed; while it runs, the end of its lease.',
+    }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it ended. Null before.',
+    }),
+  }),
+});
+
+builder.queryField('jobs', (t) =>
+  t.field({
+    type: [JobType],
+    complexity: pageCost,
+    description: 'The latest background jobs, newest first. For administrators.',
+    args: {
+      kind: t.arg.string({ description: 'Only jobs of this kind.' }),
+      status: t.arg({ type: JobStatusType, description: 'Only jobs of this status.' }),
+      first: t.arg.int({ description: 'Number of jobs, 1 to 200; 50 when absent.' }),
+    },
+    resolve: async (_root, { kind, status, first }, { scope }) => [
+      ...(await listJobs(scope, { kind: kind ?? null, status: status ?? null, limit: first ?? 50 })),
+    ],
+  }),
+);

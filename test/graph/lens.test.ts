@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { syntheticRuns } from '../../bench/lens/runs.ts';
+import { ALL_CHECKS, lensClient } from '../support/lens-client.ts';
+import {
+  CancelLensRunDocument,
+  CreateLensDocument,
+  FindingsDocument,
+  LensDocument,
+  RunLensDocument,
+  SetFindingStatusDocument,
+  type TypedDocumentString,
+  UpdateLensDocument,
+} from './generated/graphql.ts';
+
+const { app, send, key, ingest, ended } = lensClient({ slots: 1 });
+
+interface Answer<Data> {
+  readonly data: Data;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+async function ask<Data, Variables>(
+  document: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+  as = app().adminKey,
+): Promise<Answer<Data>> {
+  const { body } = await send('POST', '/graphql', { query: document.toString(), variables }, as);
+  return body as unknown as Answer<Data>;
+}
+
+/** Opens a subscription; resolves to its first events with data. */
+async function subscribed(query: string, wanted: number): Promise<{ readonly events: Promise<readonly string[]> }> {
+  const answer = await fetch(`${app().url}/graphql/stream`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${app().adminKey}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+    },
+    body: JSON.stringify({ query }),
+    signal: AbortSignal.timeout(60_000),
+  });
+  expect(answer.status).toBe(200);
+  async function read(): Promise<readonly string[]> {
+    const events: string[] = [];
+    let text = '';
+    for await (const chunk of answer.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      events.push(...lines.filter((line) => line.startsWith('data: {')));
+      if (events.length >= wanted) return events;
+    }
+    return events;
+  }
+  return { events: read() };
+}
+
+describe('lenses in the graph', () => {
+  it('create, run, find, judge and follow an investigation', async () => {
+    await ingest(syntheticRuns(6, 5));
+    const findings = await subscribed('subscription { findingChanges { title status lens { name } } }', 2);
+    const input = { name: 'graph', model: 'judge', checks: ALL_CHECKS, enabled: false };
+    const { data } = await ask(CreateLensDocument, { input });
+    if (!('id' in data.createLens)) throw new Error('No lens was created.');
+    const { id } = data.createLens;
+    await ended(id);
+    const { data: read } = await ask(LensDocument, { id });
+    expect(read.lens).toMatchObject({
+      name: 'graph',
+      latestRun: { status: 'COMPLETED', stage: 'Complete', error: '', coverage: { selected: 6, screened: 6 } },
+    });
+    expect(Number(read.lens?.spentUsd)).toBeGreaterThan(0);
+    expect(read.lens?.findings).toHaveLength(2);
+    expect((await findings.events).every((event) => event.includes('"status":"OPEN"'))).toBe(true);
+    const first = await ask(FindingsDocument, { filter: { lensId: id, kind: 'ISSUE', status: 'OPEN' }, first: 1 });
+    expect(first.data.jobs).toEqual([{ kind: 'lens-run', status: 'COMPLETED', attempts: 1 }]);
+    const [edge] = first.data.findings.edges;
+    expect(edge?.node).toMatchObject({ priority: 'MEDIUM', occurrenceCount: 1, lens: { name: 'graph' } });
+    for (const { span, spanId, role } of edge?.node.evidence ?? []) {
+      expect(span?.spanId).toBe(spanId);
+      expect(role).toBe('SUPPORT');
+    }
+    expect(first.data.findings.pageInfo.hasNextPage).toBe(true);
+    const after = first.data.findings.pageInfo.endCursor;
+    const second = await ask(FindingsDocument, { filter: { lensId: id }, first: 2, after });
+    expect(second.data.findings.edges).toHaveLength(1);
+    expect(second.data.findings.edges[0]?.node.title).not.toBe(edge?.node.title);
+    const findingId = read.lens?.findings[0]?.id ?? '';
+    const judged = await ask(SetFindingStatusDocument, { lensId: id, findingId, status: 'DISMISSED', reason: 'known' });
+    expect(judged.data.setFindingStatus).toMatchObject({ findings: [{ status: 'DISMISSED', reason: 'known' }, {}] });
+    const runs = await subscribed(`subscription { lensRun(id: "${id}") { status stage coverage { screened } } }`, 2);
+    expect((await ask(RunLensDocument, { id })).data.runLens).toMatchObject({ latestRun: { stage: 'Queued' } });
+    expect((await runs.events)[0]).toContain('"status":"QUEUED"');
+    await ended(id);
+    const changed = await ask(UpdateLensDocument, { id, input: { ...input, name: 'other' } });
+    expect(changed.data.updateLens).toMatchObject({ name: 'other', revision: 2 });
+    expect((await ask(CancelLensRunDocument, { id })).data.cancelLensRun).toMatchObject({ __typename: 'Lens' });
+  }, 90_000);
+
+  it('answers bad input, unknown lenses and foreign keys with their errors', async () => {
+    const input = { name: 'bad', model: 'judge', context: 'c', samplePercent: 0, concurrency: 0 };
+    expect((await ask(CreateLensDocument, { input })).data.createLens).toMatchObject({
+      __typename: 'InvalidInputError',
+      issues: [{ path: ['body', 'sample_percent'] }, { path: ['body', 'concurrency'] }],
+    });
+    expect((await ask(RunLensDocument, { id: 'none' })).data.runLens).toEqual({
+      __typename: 'NotFoundError',
+      message: 'Lens not found',
+    });
+    const stranger = (await key({})).key;
+    expect((await ask(FindingsDocument, { first: 1 }, stranger)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+    expect((await ask(FindingsDocument, { first: 1, after: 'x' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
+    expect((await ask(FindingsDocument, { first: 0 })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
+  });
+});
