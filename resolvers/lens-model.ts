@@ -36,7 +36,7 @@ const RENEW_MS = RESERVED_MS / 10;
 const ANSWER_LIMIT = 4 * 1024 * 1024;
 const TAG = 'litellm-lens';
 /** Attempts of one call after failures that may pass. */
-const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>() } as const;
+const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), withoutFallbacks: false } as const;
 
 /** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
 async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {

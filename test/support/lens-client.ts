@@ -121,14 +121,13 @@ export function lensClient({
   };
 }
 
-/** A vendor's model that the catalog has no price for. */
+/** A model that the catalog does not list, with a price for its input only. */
 const unpriced = (base: string): object => ({
   model_name: 'unpriced',
   litellm_params: {
-    model: 'openai/gpt-4o',
+    model: 'openai/not-in-the-catalog',
     api_base: base,
     api_key: 'k',
     input_cost_per_token: 0.000001,
-    output_cost_per_token: null,
   },
 });

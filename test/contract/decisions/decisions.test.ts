@@ -29,7 +29,11 @@ beforeAll(async () => {
           litellm_params: { model: 'openrouter/a/up-3', ...params, api_base: `${upstream.url}/api` },
         },
         { model_name: 'nowhere', litellm_params: { model: 'hosted_vllm/up-4', api_key: CREDENTIAL } },
-        { model_name: 'talker', litellm_params: { model: 'anthropic/up-5', ...params } },
+        {
+          model_name: 'talker',
+          litellm_params: { model: 'anthropic/up-5', ...params },
+          model_info: { mode: 'embedding' },
+        },
         { model_name: 'decider', litellm_params: { model: 'typesafe/jev-latest', ...params } },
         { model_name: 'gone', litellm_params: { model: 'openai/up-6', ...params, api_base: 'http://127.0.0.1:1/v1' } },
         {

@@ -25,7 +25,7 @@ it('allowedAddresses.add 400: the file declares the list; a duplicate is told fi
   const { status, body } = await client.post('/add/allowed_ip', { ip: '10.0.0.1' });
   expect(status).toBe(400);
   const { resolution, ...rest } = body['detail'] as Json;
-  expect(resolution).toMatch(/^edit \S*config\.yaml:2 to change it/);
+  expect(resolution).toMatch(/^edit \S*config\.yaml:5 to change it/);
   expect(rest).toEqual({
     error: "general_settings key 'allowed_ips' is set in the config file, so only the file can change it.",
     keys: ['allowed_ips'],

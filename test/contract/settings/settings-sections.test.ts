@@ -52,7 +52,7 @@ describe('settings.updateSections', () => {
         keys: ['drop_params'],
         section: 'litellm_settings',
         stored_database_values_ignored: [],
-        resolution: 'edit config.yaml:5 to change it, or remove it from the file to store it in the database',
+        resolution: 'edit config.yaml:8 to change it, or remove it from the file to store it in the database',
       },
       type: 'auth_error',
       param: 'None',

@@ -169,7 +169,7 @@ describe('settings.update', () => {
       keys: ['alerting'],
       section: 'general_settings',
       stored_database_values_ignored: [],
-      resolution: 'edit config.yaml:6 to change it, or remove it from the file to store it in the database',
+      resolution: 'edit config.yaml:9 to change it, or remove it from the file to store it in the database',
     });
   });
 
