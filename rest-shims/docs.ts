@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { DESCRIPTIONS, exampleOf } from './docs-examples.ts';
+import { DESCRIPTIONS } from './docs-descriptions.ts';
+import { exampleOf } from './docs-examples.ts';
 import { escapeHtml } from './http/html.ts';
 import type { HttpAnswer, RouteRow } from './http/route.ts';
 

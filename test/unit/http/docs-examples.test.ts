@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { DESCRIPTIONS, exampleOf } from '../../../rest-shims/docs-examples.ts';
+import { DESCRIPTIONS } from '../../../rest-shims/docs-descriptions.ts';
+import { exampleOf } from '../../../rest-shims/docs-examples.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
 it('every route has a description, and every description a route', () => {
