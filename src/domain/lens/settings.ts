@@ -77,8 +77,8 @@ function assertBounds(settings: LensSettings): void {
     ['concurrency', !(concurrency >= 1 && concurrency <= MOST_CONCURRENCY), `must be from 1 to ${MOST_CONCURRENCY}`],
     ['monthly_budget', !(monthlyBudget > 0 && Number.isFinite(monthlyBudget)), 'must be above 0'],
   ];
-  const broken = faults.filter(([, isBroken]) => isBroken);
-  if (broken.length > 0) throw faulty(broken.map(([name, , text]) => issueAt(['body', name], text)));
+  const found = faults.filter(([, isBroken]) => isBroken);
+  if (found.length > 0) throw faulty(found.map(([name, , text]) => issueAt(['body', name], text)));
 }
 
 /** Throws InvalidInput for members out of bounds, and for members that contradict each other. */

@@ -78,7 +78,9 @@ describe('what a request counts as', () => {
     expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
   });
 
-  const paths = restRoutes.flatMap(({ name, method, category, paths: own }) =>
+  // Rows of forwarded calls have no category: it depends on the rest of the path.
+  const rows = restRoutes.filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
+  const paths = rows.flatMap(({ name, method, category, paths: own }) =>
     own.map((path) => ({ name, method, category, path: examplePath(name, path) })),
   );
   it.each(paths)('$method $path of the row $name has its category, $category', ({ method, path, category }) => {
