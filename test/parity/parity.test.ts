@@ -108,6 +108,8 @@ describe('a trace', () => {
     };
     const agentRows = listed('agents').map(withoutSpend).map(withoutTools);
     expect(agents?.map(inSnakeCase).map(withoutTools)).toEqual(agentRows);
+    expect(agents?.map(({ toolCalls }) => toolCalls)).toEqual([1]);
+    expect(listed('agents').map((agent) => (agent as { readonly tool_calls: number }).tool_calls)).toEqual([0]);
     const toldSpans = spans?.nodes.map((span) => ({
       span_id: span.spanId,
       parent_span_id: span.parentSpanId,
