@@ -27,7 +27,7 @@ const open = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
     ...(dataDir === undefined ? {} : { dataDir }),
   });
 
-/** Calls until it is told to stop; the number of successes and failures. */
+/** Sends calls while `until` is false; resolves to the number of successes and failures. */
 async function load({ url, adminKey }: TestApp, until: () => boolean): Promise<readonly [number, number]> {
   const counts: [number, number] = [0, 0];
   await Promise.all(

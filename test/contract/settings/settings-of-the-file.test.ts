@@ -21,7 +21,7 @@ it('settings.deleteCallback 400: a callback of the file', async () => {
   expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
 });
 
-it('allowedAddresses.add 400: the file declares the list; a duplicate is told first', async () => {
+it('allowedAddresses.add 400: the file declares the list, after the check for a duplicate', async () => {
   const { status, body } = await client.post('/add/allowed_ip', { ip: '10.0.0.1' });
   expect(status).toBe(400);
   const { resolution, ...rest } = body['detail'] as Json;
