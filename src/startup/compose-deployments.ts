@@ -25,7 +25,7 @@ export async function composeDeployments(
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
   const deployments = createDeploymentRegistry({
     configured: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
-    deployments: settings.storeModels ? deploymentStore : null,
+    deployments: settings.storesModels ? deploymentStore : null,
     credentials: credentialStore,
     reader: settings.deploymentReader,
     withCredential,

@@ -54,7 +54,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     deployments: parts.deployments,
     credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
-    storesModels: settings.storeModels,
+    storesModels: settings.storesModels,
     catalog,
     catalogKeys: parts.catalogKeys,
     catalogResults: createCatalogResultCache(catalog),

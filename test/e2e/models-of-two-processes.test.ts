@@ -38,7 +38,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a stored model
 
   it('is refused in the other process soon after it was blocked and deleted', async () => {
     await make('dying');
-    expect(await statusAt(there, 'dying')).toBe(200);
+    await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(200), SOON);
     await here.call('POST', '/model/block', { model_id: 'dying' });
     expect(await statusAt(here, 'dying')).toBe(403);
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(403), SOON);

@@ -52,8 +52,6 @@ export interface Settings {
   readonly deployments: readonly Deployment[];
   /** Reads deployments that are made at run time. */
   readonly deploymentReader: DeploymentReader;
-  /** Administrators may make deployments at run time, which are stored in the database. */
-  readonly storeModels: boolean;
   /** Encrypts stored parameters and credentials. The admin key where none is set. */
   readonly saltKey: Secret;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
@@ -126,7 +124,7 @@ export interface Settings {
   readonly logLevel: LogLevel;
   /** The configuration file, which owns the settings that it declares. */
   readonly config: DeclaredConfig;
-  /** Models and settings of the dashboard may be stored in the database. */
+  /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
   readonly storesModels: boolean;
   /** Texts to log at start. */
   readonly warnings: readonly string[];
@@ -234,7 +232,6 @@ function settingsOf(
     // PostgreSQL waits for ever at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,
-    storeModels: values.storeModels,
     maxRequestBytes: values.maxRequestBytes,
     maxConnections: values.maxConnections,
     streamHeartbeatSeconds: values.streamHeartbeatSeconds,

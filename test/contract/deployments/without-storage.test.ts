@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
-const { send, post } = tenancyClient();
+const { send, post } = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
 
 const OFF = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.";
 

@@ -39,6 +39,7 @@ it('a model says how it is asked whether it answers, or is asked like others', (
     maxTokens: 7,
     timeoutSeconds: 9,
     onDemandOnly: true,
+    decision: {},
   });
 });
 

@@ -16,13 +16,6 @@ export const GATEWAY_SETTINGS = {
     file: 'general_settings.demo_model',
     description: 'Serves the built-in model `demo`, which calls no provider.',
   }),
-  storeModels: setting({
-    kind: flag(),
-    default: false,
-    env: ['STORE_MODEL_IN_DB'],
-    file: 'general_settings.store_model_in_db',
-    description: 'Lets administrators make models, access groups and fallbacks at run time; they are in the database.',
-  }),
   dropParams: setting({
     kind: flag(),
     default: false,

@@ -164,7 +164,7 @@ export const SERVER_SETTINGS = {
     default: true,
     env: ['STORE_MODEL_IN_DB'],
     file: 'general_settings.store_model_in_db',
-    description: 'Allows models and settings of the dashboard to be stored in the database.',
+    description: 'Allows models, access groups, fallbacks and settings to be stored in the database at run time.',
   }),
   allowedIps: setting({
     kind: list('addresses or CIDR blocks', proxyFault),
