@@ -42,6 +42,8 @@ const configAt = (base: string, file: string) => {
   });
   const dead = { api_base: 'http://127.0.0.1:1/v1' };
   return {
+    // Models that the cases add are configured below.
+    general_settings: { store_model_in_db: false },
     // The files were recorded with the defaults of the reference, but without retries where they are not the subject.
     router_settings: {
       ...(file === 'retries' ? {} : { num_retries: 0 }),
