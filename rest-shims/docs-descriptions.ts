@@ -8,6 +8,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'accessGroups.info': 'Read an access group.',
   'accessGroups.list': 'List access groups.',
   'accessGroups.update': 'Update an access group.',
+  'auditLog.get': 'Read a change of a key, team, model or other row.',
+  'auditLog.list': 'List changes of keys, teams, models and other rows.',
   'batches.cancel': 'Cancel a batch.',
   'batches.create': 'Create a batch of model calls from an uploaded file.',
   'batches.get': 'Read a batch.',

@@ -19,6 +19,7 @@ import './trace-edges.ts';
 import './trace-labels.ts';
 import './trace-removal.ts';
 import './annotations.ts';
+import './audit-log.ts';
 import './chat.ts';
 import './decisions.ts';
 import './checkout.ts';

@@ -91,6 +91,7 @@ async function composeApp(context: StartContext): Promise<void> {
     passThrough: platform.passThrough,
     connections,
     activity: recording.activity,
+    authorship: opened.stores.authorship,
   });
   startCatalog(context, { catalog, recorder });
   sales.freeTier.start();

@@ -92,6 +92,11 @@ export interface TeamPlatform extends UserPlatform {
   readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizationMembers'>;
 }
 
+/** Recorded changes of rows. */
+export interface AuditPlatform {
+  readonly stores: Pick<Stores, 'auditLog'>;
+}
+
 /** Budgets that other rows refer to. */
 export interface BudgetPlatform {
   readonly stores: Pick<Stores, 'budgets'>;

@@ -12,6 +12,7 @@ import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type {
   ActivityPlatform,
+  AuditPlatform,
   CatalogPlatform,
   CheckoutPlatform,
   CodingAgentPlatform,
@@ -41,6 +42,7 @@ import type { Stores } from './stores.ts';
 export interface Platform
   extends
     ActivityPlatform,
+    AuditPlatform,
     CatalogPlatform,
     CheckoutPlatform,
     CodingAgentPlatform,

@@ -1,4 +1,5 @@
 import type { AnnotationStore } from '../../src/domain/annotations/annotation.ts';
+import type { AuditLog } from '../../src/domain/audit-log/audit-entry.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
@@ -21,6 +22,7 @@ import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upst
 /** The stores that operations use, one per noun. */
 export interface Stores extends TenancyStores {
   readonly annotations: AnnotationStore;
+  readonly auditLog: AuditLog;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;

@@ -2,6 +2,7 @@ import { allowedAddressRoutes } from '../../rest-shims/allowed-addresses.ts';
 import { accessGroupRoutes } from '../../rest-shims/access-groups.ts';
 import { activityExportRoutes } from '../../rest-shims/activity-export.ts';
 import { activityKeyRoutes } from '../../rest-shims/activity-keys.ts';
+import { auditLogRoutes } from '../../rest-shims/audit-log.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
@@ -80,6 +81,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...tagRoutes,
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
+  ...auditLogRoutes,
   ...managementPageRoutes,
   ...forwardedProviderRoutes,
   ...spendLogRoutes,

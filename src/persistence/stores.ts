@@ -1,4 +1,5 @@
 import type { AnnotationStore } from '../domain/annotations/annotation.ts';
+import type { AuditLog, Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { CallStore } from '../domain/calls/call-record.ts';
 import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
@@ -25,6 +26,8 @@ import type { ClickHouseLocation } from './clickhouse/client.ts';
 /** All stores, over one database; traces may be in another. */
 export interface Stores extends TenancyStores {
   readonly annotations: AnnotationStore;
+  readonly auditLog: AuditLog;
+  readonly authorship: Authorship;
   readonly calls: CallStore;
   /** Store of the spans of calls, where it is not that of their spend; null: `calls` stores both. */
   readonly callSpans: CallStore | null;

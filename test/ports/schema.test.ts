@@ -41,6 +41,7 @@ for (const engine of ENGINES)
         'access_group',
         'activity_process',
         'annotation',
+        'audit_entry',
         'budget',
         'call_note',
         'call_segment',

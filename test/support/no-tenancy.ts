@@ -44,6 +44,7 @@ export const OTHER_STORES = {
   lenses: unused,
   lensWorkers: unused,
   annotations: NO_ROWS,
+  auditLog: NO_ROWS,
   codingAgents: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },

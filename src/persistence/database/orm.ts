@@ -10,6 +10,8 @@ import { createInFlight } from './in-flight.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
+import { createAuditRecorder } from '../audit-log/recorder.ts';
+import { createAuditLog } from '../audit-log/store.ts';
 import { createCallStore } from '../calls/store.ts';
 import { createCallSpanStore, createCallSpendStore } from '../calls/separate-stores.ts';
 import { createCatalogHistory } from '../catalog/history.ts';
@@ -81,7 +83,7 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
 function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): Database {
   const writes = createWriteHealth(() => inFlight.run(() => probeWrites({ orm, flavour })));
   const inFlight = createInFlight(writes);
-  return { orm, engine, flavour, inFlight, writes };
+  return { orm, engine, flavour, inFlight, writes, audit: createAuditRecorder() };
 }
 
 /**
@@ -189,6 +191,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     ...callsAndTraces,
     ...createTenancyStores(database),
     annotations: createAnnotationStore(database),
+    auditLog: createAuditLog(database),
+    authorship: database.audit,
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),

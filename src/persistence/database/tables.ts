@@ -20,6 +20,7 @@ import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
 import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
+import { AuditEntryEntity } from '../audit-log/entities/audit-entry.ts';
 import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
@@ -80,6 +81,7 @@ export const ENTITIES = [
   UpstreamObjectEntity,
   ResponseEntity,
   AccessGroupEntity,
+  AuditEntryEntity,
   BudgetEntity,
   CredentialEntity,
   DeploymentEntity,

@@ -65,6 +65,76 @@ export type AnnotatorKind =
   /** A model that judges. */
   | 'LLM';
 
+/** What happened to a row. */
+export type AuditAction =
+  /** The row was blocked. */
+  | 'BLOCKED'
+  /** The row is new. */
+  | 'CREATED'
+  /** The row was deleted. */
+  | 'DELETED'
+  /** The secret of a key was replaced. */
+  | 'ROTATED'
+  /** The row was unblocked. */
+  | 'UNBLOCKED'
+  /** Members of the row changed. */
+  | 'UPDATED';
+
+/** Filter of changes. All conditions must match; blank text is ignored. */
+export type AuditLogFilter = {
+  /** What happened. */
+  action?: AuditAction | null | undefined;
+  /** Exact author. */
+  changedBy?: string | number | null | undefined;
+  /** Exact hash of the key that made the change. */
+  changedByKey?: string | number | null | undefined;
+  /** Earliest time, inclusive. */
+  from?: string | null | undefined;
+  /** Kind of the row. */
+  noun?: AuditNoun | null | undefined;
+  /** Exact id of the row. */
+  objectId?: string | number | null | undefined;
+  /** Exact team of the row. */
+  teamId?: string | number | null | undefined;
+  /** Latest time, exclusive. */
+  to?: string | null | undefined;
+};
+
+/** Kinds of rows whose changes are recorded. */
+export type AuditNoun =
+  /** Access groups. */
+  | 'ACCESS_GROUP'
+  /** Budgets that other rows refer to. */
+  | 'BUDGET'
+  /** Credentials of providers. */
+  | 'CREDENTIAL'
+  /** Customers of client applications. */
+  | 'CUSTOMER'
+  /** Models that are stored at run time. */
+  | 'DEPLOYMENT'
+  /** Virtual keys. */
+  | 'KEY'
+  /** Fallbacks of models. */
+  | 'MODEL_FALLBACK'
+  /** Organizations. */
+  | 'ORGANIZATION'
+  /** Members of organizations. */
+  | 'ORGANIZATION_MEMBER'
+  /** Paths whose calls are forwarded. */
+  | 'PASS_THROUGH_ENDPOINT'
+  /** Projects. */
+  | 'PROJECT'
+  /** Sections of the stored settings. */
+  | 'SETTINGS'
+  /** Tags of calls. */
+  | 'TAG'
+  /** Teams. */
+  | 'TEAM'
+  /** Members of teams. */
+  | 'TEAM_MEMBER'
+  /** Users. */
+  | 'USER';
+
 /** A capability flag of the price map: `VISION` is `supports_vision`. */
 export type CatalogCapability =
   /** Adaptive thinking: the model chooses the amount of reasoning. */
@@ -1289,6 +1359,7 @@ export type NodeQueryVariables = Exact<{
 
 export type NodeQuery = { node:
     | NodeFacts_Annotation_Fragment
+    | NodeFacts_AuditEntry_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
@@ -1312,6 +1383,7 @@ export type NodesQueryVariables = Exact<{
 
 export type NodesQuery = { nodes: Array<
     | NodeFacts_Annotation_Fragment
+    | NodeFacts_AuditEntry_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
@@ -1339,6 +1411,8 @@ export type SpanNodesQuery = { nodes: Array<
    | null> };
 
 type NodeFacts_Annotation_Fragment = { __typename: 'Annotation', id: string };
+
+type NodeFacts_AuditEntry_Fragment = { __typename: 'AuditEntry', id: string };
 
 type NodeFacts_CallableModel_Fragment = { __typename: 'CallableModel', id: string };
 
@@ -1370,6 +1444,7 @@ type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, i
 
 export type NodeFactsFragment =
   | NodeFacts_Annotation_Fragment
+  | NodeFacts_AuditEntry_Fragment
   | NodeFacts_CallableModel_Fragment
   | NodeFacts_CatalogEntry_Fragment
   | NodeFacts_CatalogSnapshot_Fragment
@@ -1390,6 +1465,17 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ViewerQuery = { viewer: { role: Role, keyHash: string, userId: string | null, key: { hash: string } | null, team: { teamId: string } | null } | null };
+
+export type AuditLogQueryVariables = Exact<{
+  filter?: AuditLogFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
 
 export type AnnotateTraceMutationVariables = Exact<{
   input: AnnotateTraceInput;
@@ -1437,6 +1523,7 @@ export type AnnotationNodeQueryVariables = Exact<{
 
 export type AnnotationNodeQuery = { node:
     | { __typename: 'Annotation', name: string }
+    | { __typename: 'AuditEntry' }
     | { __typename: 'CallableModel' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'CatalogSnapshot' }
@@ -2874,6 +2961,35 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const AuditLogDocument = new TypedDocumentString(`
+    query AuditLog($filter: AuditLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  auditLog(
+    filter: $filter
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+    nodes {
+      id
+      changedBy
+      changedByKey
+      action
+      noun
+      objectId
+      teamId
+      before
+      after
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
 export const AnnotateTraceDocument = new TypedDocumentString(`
     mutation AnnotateTrace($input: AnnotateTraceInput!) {
   annotateTrace(input: $input) {
