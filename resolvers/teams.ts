@@ -2,6 +2,7 @@ import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { defaultsOfTeams } from '../src/domain/settings/new-rows.ts';
 import {
   newTeam,
   patchedTeam,
@@ -54,14 +55,15 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. Its author becomes an administrator of it. Throws Conflict when the id is taken, InvalidInput, and
+ * Creates a team. What the draft leaves out comes from the settings of new teams. Its author becomes an administrator of it. Throws Conflict when the id is taken, InvalidInput, and
  * Forbidden for a caller who administers neither the proxy nor the organization.
  */
 export const createTeam = operation({
   name: 'createTeam',
   access: teamManager,
-  async run(scope: Scope<TeamPlatform>, { id, patch, members, memberLimits }: TeamDraft): Promise<TeamView> {
-    const { stores, ids, ownedKeys } = scope.platform;
+  async run(scope: Scope<TeamPlatform>, { id, patch: sent, members, memberLimits }: TeamDraft): Promise<TeamView> {
+    const { stores, ids, ownedKeys, configuration } = scope.platform;
+    const patch = { ...defaultsOfTeams(configuration), ...sent };
     const caller = callerOf(scope);
     const about = authored(scope);
     const organizationId = idOrNull(patch.organizationId);

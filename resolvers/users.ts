@@ -2,6 +2,7 @@ import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/error
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
+import { defaultsOfUsers } from '../src/domain/settings/new-rows.ts';
 import {
   ALL_USERS,
   DEFAULT_USER_ID,
@@ -51,14 +52,19 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
   if (taken !== undefined) throw new Conflict(`User with email ${user.email} already exists`);
 }
 
-/** Creates a user, its memberships and its key. Throws Conflict when the id or the email is taken, and InvalidInput. */
+/**
+ * Creates a user, its memberships and its key. What the draft leaves out comes from the settings of new users. Throws
+ * Conflict when the id or the email is taken, and InvalidInput.
+ */
 export const createUser = operation({
   name: 'createUser',
   access: tenantAdmin,
-  async run(scope: Scope<UserPlatform>, { id, patch, teamIds, key }: UserDraft): Promise<CreatedUser> {
-    const { stores, ids, ownedKeys } = scope.platform;
+  async run(scope: Scope<UserPlatform>, { id, patch, teamIds: named, key }: UserDraft): Promise<CreatedUser> {
+    const { stores, ids, ownedKeys, configuration } = scope.platform;
     const about = authored(scope);
-    const user = newUser(patch, { ...about, id: idOrNull(id) ?? ids.uuid() });
+    const defaults = defaultsOfUsers(configuration);
+    const teamIds = named.length === 0 ? defaults.teamIds : named;
+    const user = newUser({ ...defaults.patch, ...patch }, { ...about, id: idOrNull(id) ?? ids.uuid() });
     await assertNew(scope, user);
     await stores.users.add(user);
     // Keys may have named the user before it existed.

@@ -1,5 +1,8 @@
+import { GROUP_DESCRIPTIONS } from './setting-group-texts.ts';
+
 /** What a row does, in one line. A row without an entry is a failure of `test/unit/http/docs-examples.test.ts`. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  ...GROUP_DESCRIPTIONS,
   'allowedAddresses.add': 'Allow an address or a block of addresses to call.',
   'allowedAddresses.delete': 'Remove an address from those that may call.',
   'allowedAddresses.list': 'List the addresses that may call.',

@@ -1,8 +1,10 @@
 import type { RouteFacts } from './http/route.ts';
+import { GROUP_EXAMPLES } from './setting-group-texts.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 /** Example bodies. Other rows with a body take it from a file. */
 const BODIES: Readonly<Record<string, object>> = {
+  ...GROUP_EXAMPLES,
   'chat.completions': { model: 'demo', messages: HELLO },
   'completions.create': { model: 'demo', prompt: 'Hello' },
   'credentials.create': {

@@ -81,6 +81,8 @@ export interface KeyPlatform {
 /** Users and their invitations. Their keys are virtual keys. */
 export interface UserPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'users' | 'invitations' | 'teams' | 'teamMembers'>;
+  /** Settings of new users and teams. */
+  readonly configuration: Configuration;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
 }

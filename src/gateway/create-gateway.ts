@@ -13,6 +13,7 @@ import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
+import type { CostAdjustments } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
@@ -71,6 +72,8 @@ export interface GatewayOptions {
   readonly checksFallbackBudgets: boolean;
   /** Configured retries, cooldowns and fallbacks, read for each call: they may change at run time. The default when absent. */
   readonly routing?: () => RoutingPolicy;
+  /** Discounts and margins of providers, read for each call. None when absent. */
+  readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, for the random part of waits. */
   readonly random: () => number;
 }
@@ -84,7 +87,7 @@ export function createGateway(
   const configured = createLiveRouter(deployments, options.providers);
   const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
   const routeOf = withoutCooling(configured, cooldowns);
-  const price = createPricer(() => catalog.current());
+  const price = createPricer(() => catalog.current(), options.costAdjustments);
   const budgets = createBudgets({
     admission: options.admission,
     expectations: createCostExpectations(price, () => catalog.current()),

@@ -7,6 +7,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
 import type { Measured } from '../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
+import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { imageCost } from './image-price.ts';
 
 /**
@@ -109,8 +110,22 @@ export function costOf(
 /** Usage of a call; `usage` is null when no tokens were counted. */
 type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 
-/** Creates the price function. Prices are computed once per deployment and catalog snapshot. */
-export function createPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
+/**
+ * Creates the price function, with the discount and the margin of the provider. Prices are computed once per deployment and
+ * catalog snapshot.
+ */
+export function createPricer(
+  current: () => CatalogSnapshot,
+  adjustments: () => CostAdjustments = () => NO_ADJUSTMENTS,
+): (deployment: Deployment, used: Used) => Usd | null {
+  const listPrice = createListPricer(current);
+  return (deployment, used) => {
+    const cost = listPrice(deployment, used);
+    return cost === null ? null : adjustedCost(cost, deployment.provider, adjustments());
+  };
+}
+
+function createListPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
   let known = new Map<string, Prices>();
   return (deployment, { usage, measured, charged }) => {

@@ -38,6 +38,7 @@ import { realtimeRoutes } from '../../rest-shims/realtime.ts';
 import { requestRoutes } from '../../rest-shims/requests.ts';
 import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
+import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
@@ -94,6 +95,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...activityExportRoutes,
   ...gatewayActivityRoutes,
   ...settingRoutes,
+  ...settingGroupRoutes,
   ...allowedAddressRoutes,
   ...traceRoutes,
   ...lensWorkerRoutes,

@@ -21,6 +21,7 @@ import { randomIds } from '../runtime/identifiers.ts';
 import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
+import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import type { StartContext } from './context.ts';
 
 /** How long the last spans may take to their collector, in ms. */
@@ -90,6 +91,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly http: UpstreamClient;
   readonly catalog: CatalogSource;
   readonly deployments: DeploymentSource;
+  readonly configuration: RunningConfiguration;
 }
 
 /** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
@@ -118,6 +120,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     pause,
     random: Math.random,
     routing: () => settings.routing,
+    costAdjustments: () => parts.configuration.costAdjustments(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,

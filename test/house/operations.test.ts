@@ -20,6 +20,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
   findLensWorker: 'it needs the token of a worker',
+  getPageSettings: 'pages need it before there is a key, and it reads no store',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
   getFreeTierUsage: 'who has used up the day must be able to see that',

@@ -1,5 +1,5 @@
 /** What is shown in place of a secret. */
-const REDACTED = 'REDACTED';
+export const REDACTED = 'REDACTED';
 
 /** Nesting beyond which a value is shown as a whole as redacted. */
 const DEEPEST = 10;

@@ -124,8 +124,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     },
     others: names(`
       add_function_to_prompt anthropic_prompt_caching_ttl apply_user_budget_to_team_keys budget_exceeded_throttle_percentage
-      cost_discount_config cost_margin_config custom_provider_map default_internal_user_params
-      default_max_internal_user_budget default_team_params default_team_settings disable_add_user_agent_to_request_tags
+      custom_provider_map default_max_internal_user_budget default_team_settings disable_add_user_agent_to_request_tags
       disable_copilot_system_to_assistant disable_end_user_cost_tracking disable_token_counter
       enable_anthropic_prompt_caching enable_json_schema_validation enable_preview_features enable_redis_auth_cache force_ipv4
       forward_traceparent_to_llm_provider internal_user_budget_duration json_logs langfuse_default_tags

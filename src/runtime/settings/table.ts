@@ -1,6 +1,7 @@
 import type { SettingGroup, ValueOf } from './setting.ts';
 import { BILLING_SETTINGS, CATALOG_SETTINGS } from './table/catalog.ts';
 import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/gateway.ts';
+import { GROUP_SETTINGS } from './table/groups.ts';
 import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
@@ -12,6 +13,7 @@ export const SETTINGS = {
   ...SERVER_SETTINGS,
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
+  ...GROUP_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
   ...ROUTING_SETTINGS,
   ...HEALTH_SETTINGS,
@@ -34,6 +36,11 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Server and access', settings: SERVER_SETTINGS },
   { title: 'Database', settings: STORAGE_SETTINGS },
   { title: 'Model calls', settings: GATEWAY_SETTINGS },
+  {
+    title: 'New users and teams, discounts and margins',
+    note: 'Where the file has none of them, the dashboard can store them.',
+    settings: GROUP_SETTINGS,
+  },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
   { title: 'Retries, cooldowns and fallbacks', settings: ROUTING_SETTINGS },
   { title: 'Health checks', settings: HEALTH_SETTINGS },

@@ -1,13 +1,16 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
+import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import type { Configuration } from '../../domain/settings/configuration.ts';
-import { type DeclaredConfig, sectionsOf, type StoredSections } from '../../domain/settings/ownership.ts';
+import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
 
 /** The configuration in force in this process, and the addresses it allows. */
 export interface RunningConfiguration extends Configuration {
   readonly allowedAddresses: AllowedAddresses;
+  /** Discounts and margins of providers. */
+  costAdjustments(): CostAdjustments;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Calls `listener` after the file or the stored settings were read again; returns how to stop that. */
@@ -26,10 +29,12 @@ export function createConfiguration({
   let config = declared;
   let stored: StoredSections = new Map();
   let allowed = allowedList(config, stored);
+  let adjustments = adjustmentsOf(config, stored);
   const listeners = new Set<() => void>();
 
   function changed(): void {
     allowed = allowedList(config, stored);
+    adjustments = adjustmentsOf(config, stored);
     for (const listener of listeners) listener();
   }
 
@@ -37,6 +42,7 @@ export function createConfiguration({
     current: () => config,
     stored: () => stored,
     storesModels,
+    costAdjustments: () => adjustments,
     toYaml: (value) => stringify(value),
     async refresh() {
       stored = sectionsOf(await store.all());
@@ -58,4 +64,9 @@ export function createConfiguration({
       },
     },
   };
+}
+
+function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdjustments {
+  const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
+  return costAdjustmentsOf(valueOf('cost_discount_config'), valueOf('cost_margin_config'));
 }

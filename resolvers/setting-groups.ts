@@ -1,0 +1,184 @@
+import { assertRemovable, assertWritable, viewOf } from '../src/domain/settings/ownership.ts';
+import { shown } from '../src/domain/settings/redaction.ts';
+import { type GroupName, SETTING_GROUPS, type SettingGroup } from '../src/domain/settings/setting-groups.ts';
+import { valuesOfGroup, writtenValues } from '../src/domain/settings/group-values.ts';
+import {
+  routerSettingsOf,
+  type RouterSetting,
+  ROUTER_FIELDS,
+  type RouterField,
+} from '../src/domain/settings/router-fields.ts';
+import type { Content } from '../src/domain/settings/stored-section.ts';
+import { anyKey, anyone, tenantAdmin, tenantViewer } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SettingsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { assertStored, readerOf, settingsState, storeSettings } from './operation/settings-state.ts';
+
+/** A group with what is set, secrets hidden. */
+export interface GroupView {
+  readonly group: SettingGroup;
+  /** Settings that the file or the database has; without built-in values. */
+  readonly values: Content;
+  /** Whether anything of it is set, and by whom. */
+  readonly source: 'config' | 'db' | 'unset';
+}
+
+interface Named {
+  readonly name: GroupName;
+}
+
+function viewOfGroup(
+  scope: Scope<SettingsPlatform>,
+  { name }: Named,
+  { config, stored }: Awaited<ReturnType<typeof settingsState>>,
+): GroupView {
+  const group = SETTING_GROUPS[name];
+  const values = valuesOfGroup(group, config, stored);
+  const isFile = group.member !== null && viewOf(config, stored, group.section, group.member).source === 'config';
+  const isSet = Object.keys(values).length > 0;
+  return {
+    group,
+    values: Object.fromEntries(Object.entries(values).map(([one, value]) => [one, shown(one, value, readerOf(scope))])),
+    source: isFile ? 'config' : isSet ? 'db' : 'unset',
+  };
+}
+
+/** Reads settings that belong together. */
+export const getSettingGroup = operation({
+  name: 'getSettingGroup',
+  access: tenantViewer,
+  run: async (scope: Scope<SettingsPlatform>, named: Named): Promise<GroupView> =>
+    viewOfGroup(scope, named, await settingsState(scope)),
+});
+
+/**
+ * Stores settings that belong together. Throws InvalidInput, OwnedByFile when the configuration file declares other ones,
+ * and Unsupported while settings are not stored.
+ */
+export const updateSettingGroup = operation({
+  name: 'updateSettingGroup',
+  access: tenantAdmin,
+  async run(
+    scope: Scope<SettingsPlatform>,
+    { name, sent: given }: Named & { readonly sent: Content },
+  ): Promise<GroupView> {
+    assertStored(scope);
+    const group = SETTING_GROUPS[name];
+    const { section, member } = group;
+    const sent = name === 'userBanner' ? { ...given, revision: scope.platform.ids.uuid() } : given;
+    const state = await settingsState(scope);
+    const written = writtenValues(name, group, sent, valuesOfGroup(group, state.config, state.stored));
+    if (member !== null)
+      assertWritable(state.config, state.stored, { section, writes: [{ name: member, value: written }] });
+    await storeSettings(scope, section, (content) => {
+      const values = writtenValues(name, group, sent, member === null ? content : contentOf(content[member]));
+      return member === null ? values : { ...content, [member]: values };
+    });
+    return viewOfGroup(scope, { name }, await settingsState(scope));
+  },
+});
+
+/** Removes the stored settings of a group. Throws as `updateSettingGroup`. */
+export const removeSettingGroup = operation({
+  name: 'removeSettingGroup',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { name }: Named): Promise<void> {
+    assertStored(scope);
+    const group = SETTING_GROUPS[name];
+    const { section, member } = group;
+    const { config, stored } = await settingsState(scope);
+    if (member !== null) assertRemovable(config, stored, section, member);
+    await storeSettings(scope, section, (content) => {
+      if (member === null) return {};
+      const { [member]: _removed, ...rest } = content;
+      return rest;
+    });
+  },
+});
+
+const contentOf = (value: unknown): Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+/** Reads the message for all users. */
+export const getUserBanner = operation({
+  name: 'getUserBanner',
+  access: anyKey,
+  run: ({ platform }: Scope<SettingsPlatform>): GroupView => {
+    const group = SETTING_GROUPS.userBanner;
+    const { configuration } = platform;
+    const values = valuesOfGroup(group, configuration.current(), configuration.stored());
+    return { group, values, source: Object.keys(values).length > 0 ? 'db' : 'unset' };
+  },
+});
+
+/** Settings of the router, and what holds. */
+export interface RouterSettings {
+  readonly fields: Readonly<Record<string, RouterField>>;
+  readonly settings: readonly RouterSetting[];
+}
+
+/** Reads the settings of the router with their owners. */
+export const getRouterSettings = operation({
+  name: 'getRouterSettings',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<RouterSettings> {
+    const { config, stored } = await settingsState(scope);
+    return { fields: ROUTER_FIELDS, settings: routerSettingsOf(config, stored) };
+  },
+});
+
+/** Callbacks and alerts in force. */
+export interface ActiveCallbacks {
+  readonly success: readonly string[];
+  readonly failure: readonly string[];
+  readonly both: readonly string[];
+  readonly alerting: readonly string[];
+  readonly router: RouterSettings;
+}
+
+/** Lists callbacks and alerts that the configuration names. */
+export const listCallbacks = operation({
+  name: 'listCallbacks',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>): Promise<ActiveCallbacks> {
+    const { config, stored } = await settingsState(scope);
+    const named = (section: string, name: string): readonly string[] => {
+      const { effectiveValue } = viewOf(config, stored, section, name);
+      return (Array.isArray(effectiveValue) ? effectiveValue : [effectiveValue]).filter(
+        (one) => typeof one === 'string',
+      );
+    };
+    return {
+      success: named('litellm_settings', 'success_callback'),
+      failure: named('litellm_settings', 'failure_callback'),
+      both: named('litellm_settings', 'callbacks'),
+      alerting: named('general_settings', 'alerting'),
+      router: { fields: ROUTER_FIELDS, settings: routerSettingsOf(config, stored) },
+    };
+  },
+});
+
+/** What the pages need before there is a key. */
+export interface PageSettings {
+  readonly logoUrl: string;
+  readonly isSsoConfigured: boolean;
+}
+
+const SSO_IDS = ['google_client_id', 'microsoft_client_id', 'generic_client_id', 'saml_idp_metadata_url'];
+
+/** Reads what the pages need before there is a key. Reads no store. */
+export const getPageSettings = operation({
+  name: 'getPageSettings',
+  access: anyone,
+  run({ platform }: Scope<SettingsPlatform>): PageSettings {
+    const { configuration } = platform;
+    const of = (group: SettingGroup): Content => valuesOfGroup(group, configuration.current(), configuration.stored());
+    const logo = of(SETTING_GROUPS.uiTheme)['logo_url'];
+    const sso = of(SETTING_GROUPS.sso);
+    return {
+      logoUrl: typeof logo === 'string' ? logo : '',
+      isSsoConfigured: SSO_IDS.some((name) => sso[name] !== undefined),
+    };
+  },
+});

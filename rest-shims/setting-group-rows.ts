@@ -1,0 +1,241 @@
+import type { ActiveCallbacks, GroupView, RouterSettings } from '../resolvers/setting-groups.ts';
+import { GROUP_STRATEGIES, STRATEGY_DESCRIPTIONS } from '../src/domain/settings/router-fields.ts';
+import type { GroupField, SettingGroup } from '../src/domain/settings/setting-groups.ts';
+import { fields, flagOf, listOf, members, requiredText } from './http/body-fields.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Types of JSON Schema by the kind of a setting. */
+const SCHEMA_TYPES: Readonly<Record<GroupField['kind'], string>> = {
+  integer: 'integer',
+  number: 'number',
+  flag: 'boolean',
+  text: 'string',
+  list: 'array',
+  map: 'object',
+  objects: 'array',
+  any: 'string',
+};
+
+/** Types of fields of a form. */
+const FIELD_TYPES: Readonly<Record<GroupField['kind'], string>> = {
+  integer: 'Integer',
+  number: 'Float',
+  flag: 'Boolean',
+  text: 'String',
+  list: 'List',
+  map: 'Dictionary',
+  objects: 'List',
+  any: 'String',
+};
+
+/** The settings of a group, with built-in values for those that are not set. */
+const whole = ({ group, values }: GroupView): Values => ({
+  ...Object.fromEntries(Object.entries(group.fields).map(([name, { defaultValue }]) => [name, defaultValue])),
+  ...values,
+});
+
+const schemaOf = ({ description, fields: rows }: SettingGroup): object => ({
+  description,
+  properties: Object.fromEntries(
+    Object.entries(rows).map(([name, { kind, description: text, choices }]) => [
+      name,
+      {
+        description: text,
+        type: SCHEMA_TYPES[kind],
+        ...(kind === 'list' ? { items: choices === null ? { type: 'string' } : { enum: choices } } : {}),
+        ...(kind === 'list' || choices === null ? {} : { enum: choices }),
+      },
+    ]),
+  ),
+});
+
+const schemaView = (view: GroupView): Values => ({ values: whole(view), field_schema: schemaOf(view.group) });
+
+/** `max_connections` as `Max Connections`. */
+const labelOf = (name: string): string =>
+  name.replaceAll(
+    /(^|_)([a-z])/g,
+    (_all, start: string, letter: string) => (start === '' ? '' : ' ') + letter.toUpperCase(),
+  );
+
+const fieldRow = (name: string, field: GroupField, values: Values): object => ({
+  field_name: name,
+  field_type: FIELD_TYPES[field.kind],
+  field_value: values[name] ?? null,
+  field_description: field.description,
+  field_default: field.defaultValue,
+  ui_field_name: labelOf(name),
+});
+
+/** Fields of Redis that one kind of server has. */
+const OF_KIND: Readonly<Record<string, string>> = {
+  redis_startup_nodes: 'cluster',
+  startup_nodes: 'cluster',
+  sentinel_nodes: 'sentinel',
+  service_name: 'sentinel',
+  sentinel_password: 'sentinel',
+  similarity_threshold: 'semantic',
+  redis_semantic_cache_embedding: 'semantic',
+  semantic_cache_scope: 'semantic',
+};
+
+const cacheView = ({ group, values }: GroupView): Values => ({
+  fields: Object.entries(group.fields).map(([name, field]) => ({
+    ...fieldRow(name, field, values),
+    options: field.choices,
+    link: null,
+    redis_type: OF_KIND[name] ?? null,
+  })),
+  current_values: values,
+  redis_type_descriptions: {
+    node: 'One Redis server.',
+    cluster: 'A Redis cluster.',
+    sentinel: 'Redis with sentinels that select the primary server.',
+  },
+});
+
+const connectionView = ({ group, values, source }: GroupView): Values => ({
+  values,
+  fields: Object.entries(group.fields).map(([name, field]) => ({
+    ...fieldRow(name, field, values),
+    section: OF_KIND[name] ?? 'connection',
+  })),
+  source: source === 'unset' ? null : source,
+});
+
+/** Settings of an export. Its secrets are redacted like all others. */
+function exportView(view: GroupView): Values {
+  const { api_key: key, integration_token: token, ...values } = whole(view);
+  return {
+    api_key_masked: key,
+    ...(Object.hasOwn(view.group.fields, 'integration_token') ? { integration_token_masked: token } : {}),
+    ...values,
+    status: view.source === 'unset' ? null : 'configured',
+  };
+}
+
+const eventsView = (view: GroupView): Values => ({
+  settings: Object.entries(whole(view)).map(([event, enabled]) => ({ event, enabled })),
+});
+
+/** The form of a group's answers: read, and written. */
+interface Form {
+  readonly rendered: (view: GroupView) => Values;
+  readonly changed: (view: GroupView, message: string) => Values;
+}
+
+/** Where each setting comes from. */
+const ownersOf = ({ group, values, source }: GroupView): Values =>
+  Object.fromEntries(
+    Object.entries(group.fields).map(([name, { defaultValue }]) => {
+      if (values[name] !== undefined) return [name, source];
+      return [name, defaultValue === null ? 'unset' : 'default'];
+    }),
+  );
+
+const stored = ({ values }: GroupView, message: string): Values => ({ message, status: 'success', settings: values });
+const told = (_view: GroupView, message: string): Values => ({ message, status: 'success' });
+
+export const GROUP_FORMS = {
+  schema: { rendered: schemaView, changed: stored },
+  owned: { rendered: (view) => ({ ...schemaView(view), provenance: ownersOf(view) }), changed: stored },
+  active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: stored },
+  theme: {
+    rendered: schemaView,
+    changed: ({ values }, message) => ({ message: `${message}.`, status: 'success', theme_config: values }),
+  },
+  values: {
+    rendered: ({ values }) => ({ values }),
+    changed: ({ values }, message) => ({ message, status: 'success', values }),
+  },
+  flat: { rendered: whole, changed: (view, message) => ({ message, status: 'success', ...whole(view) }) },
+  events: { rendered: eventsView, changed: (view, message) => ({ message, ...eventsView(view) }) },
+  export: { rendered: exportView, changed: told },
+  vault: {
+    rendered: (view) => ({ config_type: 'hashicorp_vault', ...schemaView(view) }),
+    changed: told,
+  },
+  cache: { rendered: cacheView, changed: stored },
+  connection: { rendered: connectionView, changed: stored },
+} satisfies Readonly<Record<string, Form>>;
+
+export type GroupForm = keyof typeof GROUP_FORMS;
+
+const readEvents = fields({
+  settings: (sent: unknown) =>
+    sent === undefined ? { rule: 'missing', message: 'Field required' } : listOf<Values>(eventItem)(sent),
+});
+const readEvent = members({ event: requiredText, enabled: flagOf });
+
+const eventItem = (sent: unknown): { readonly value: Values } | { readonly rule: string; readonly message: string } =>
+  typeof sent === 'object' && sent !== null && !Array.isArray(sent)
+    ? { value: { ...sent } }
+    : { rule: 'dict_type', message: 'Input should be a valid dictionary' };
+
+/** The settings of a body that lists events. Throws InvalidInput. */
+export function eventValues(body: Uint8Array): Values {
+  const rows = readEvents(body).settings ?? [];
+  return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
+}
+
+const routerFields = ({ fields: rows }: RouterSettings, values: Values): readonly object[] =>
+  Object.entries(rows).map(([name, { type, label, description, defaultValue, options }]) => ({
+    field_name: name,
+    field_type: type,
+    field_value: values[name] ?? null,
+    field_description: description,
+    field_default: defaultValue,
+    options,
+    ui_field_name: label,
+    link: null,
+  }));
+
+const STRATEGIES = {
+  routing_strategy_descriptions: STRATEGY_DESCRIPTIONS,
+  routing_group_strategies: GROUP_STRATEGIES,
+};
+
+export const renderRouterFields = (settings: RouterSettings): object => ({
+  fields: routerFields(settings, {}),
+  ...STRATEGIES,
+});
+
+const routerValues = ({ settings }: RouterSettings): Values =>
+  Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+
+export const renderRouterSettings = (settings: RouterSettings): object => ({
+  fields: routerFields(settings, routerValues(settings)),
+  current_values: routerValues(settings),
+  ...STRATEGIES,
+  source: Object.fromEntries(settings.settings.map(({ name, source }) => [name, source])),
+});
+
+/** Callbacks with an effect. */
+const AVAILABLE = {
+  otel: {
+    litellm_callback_name: 'otel',
+    litellm_callback_params: ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    ui_callback_name: 'OpenTelemetry',
+  },
+};
+
+/** Callbacks and alerts as the dashboard reads them. Their variables are not told. */
+export const renderCallbacks = ({ success, failure, both, alerting, router }: ActiveCallbacks): object => ({
+  status: 'success',
+  callbacks: [
+    ...success.map((name) => ({ name, type: 'success', variables: {} })),
+    ...failure.map((name) => ({ name, type: 'failure', variables: {} })),
+    ...both.map((name) => ({ name, type: 'success_and_failure', variables: {} })),
+  ],
+  alerts: alerting.map((name) => ({ name, variables: {} })),
+  active_alerting_destinations: alerting,
+  router_settings: routerValues(router),
+  available_callbacks: AVAILABLE,
+});
+
+export const renderCallbackList = ({ success, failure, both }: ActiveCallbacks): object => ({
+  success,
+  failure,
+  success_and_failure: both,
+});

@@ -1,0 +1,262 @@
+import {
+  getPageSettings,
+  getRouterSettings,
+  getSettingGroup,
+  getUserBanner,
+  listCallbacks,
+  removeSettingGroup,
+  updateSettingGroup,
+} from '../resolvers/setting-groups.ts';
+import type { GroupName } from '../src/domain/settings/setting-groups.ts';
+import { parseObject } from './http/body-fields.ts';
+import { json, route, type RouteFacts, type RouteRow } from './http/route.ts';
+import {
+  eventValues,
+  GROUP_FORMS,
+  type GroupForm,
+  renderCallbackList,
+  renderCallbacks,
+  renderRouterFields,
+  renderRouterSettings,
+} from './setting-group-rows.ts';
+import type { FailureForm } from './tenancy-errors.ts';
+
+/** A group on the wire: its paths and the form of its answers. */
+interface GroupRows {
+  readonly group: GroupName;
+  /** Second part of the names of its rows. */
+  readonly named: string;
+  readonly read: string;
+  readonly write: readonly ['PATCH' | 'POST' | 'PUT', string];
+  readonly form: GroupForm;
+  /** What was stored, at the start of a sentence. */
+  readonly subject: string;
+  readonly failures?: FailureForm;
+}
+
+const row = (
+  group: GroupName,
+  named: string,
+  [read, method, write = read]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
+  about: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
+): GroupRows => ({ group, named, read, write: [method, write], ...about });
+
+const dashboard = (path: string): readonly [string, 'PATCH', string] => [`/get/${path}`, 'PATCH', `/update/${path}`];
+
+const TEXT: FailureForm = { body: 'text' };
+
+/** Every group that has a path to read it and one to write it. */
+const GROUPS: readonly GroupRows[] = [
+  row('internalUser', 'InternalUser', dashboard('internal_user_settings'), {
+    form: 'schema',
+    subject: 'Internal user settings',
+  }),
+  row('defaultTeam', 'DefaultTeam', dashboard('default_team_settings'), {
+    form: 'schema',
+    subject: 'Default team settings',
+  }),
+  row('sso', 'Sso', dashboard('sso_settings'), { form: 'owned', subject: 'SSO settings' }),
+  row('ui', 'Ui', dashboard('ui_settings'), { form: 'schema', subject: 'UI settings' }),
+  row('uiTheme', 'UiTheme', dashboard('ui_theme_settings'), { form: 'theme', subject: 'UI theme settings' }),
+  row('mcpSemanticFilter', 'McpSemanticFilter', dashboard('mcp_semantic_filter_settings'), {
+    form: 'schema',
+    subject: 'MCP semantic filter settings',
+  }),
+  row('mcpToolSearch', 'McpToolSearch', dashboard('mcp_tool_search_settings'), {
+    form: 'schema',
+    subject: 'MCP tool search settings',
+  }),
+  row('websearch', 'Websearch', dashboard('websearch_interception_settings'), {
+    form: 'active',
+    subject: 'Web search interception settings',
+  }),
+  row('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
+    form: 'values',
+    subject: 'Cost discount configuration',
+    failures: TEXT,
+  }),
+  row('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
+    form: 'values',
+    subject: 'Cost margin configuration',
+    failures: TEXT,
+  }),
+  row('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
+    form: 'flat',
+    subject: 'Blocking of models without pricing',
+  }),
+  row('emailEvents', 'EmailEvents', ['/email/event_settings', 'PATCH'], {
+    form: 'events',
+    subject: 'Email event settings',
+  }),
+  row('cloudZero', 'CloudZero', ['/cloudzero/settings', 'PUT'], { form: 'export', subject: 'CloudZero settings' }),
+  row('vantage', 'Vantage', ['/vantage/settings', 'PUT'], { form: 'export', subject: 'Vantage settings' }),
+  row('hashicorpVault', 'HashicorpVault', ['/config_overrides/hashicorp_vault', 'POST'], {
+    form: 'vault',
+    subject: 'HashiCorp Vault configuration',
+  }),
+  row('cache', 'Cache', ['/cache/settings', 'POST'], { form: 'cache', subject: 'Cache settings' }),
+  row('coordinationRedis', 'CoordinationRedis', ['/coordination_redis/settings', 'POST'], {
+    form: 'connection',
+    subject: 'Coordination Redis settings',
+  }),
+];
+
+const ROW = { surface: 'management', category: null, credential: 'required' } as const;
+const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const CHANGING = { ...ROW, answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
+
+function rowsOf({ group: name, named, read, write: [method, path], form, subject, failures }: GroupRows): RouteRow[] {
+  const { rendered, changed } = GROUP_FORMS[form];
+  const about: Pick<RouteFacts, 'failures'> = { failures: failures ?? { body: 'detail' } };
+  return [
+    route({
+      ...READING,
+      ...about,
+      name: `settings.get${named}`,
+      paths: [read],
+      parse: () => ({ name }),
+      run: getSettingGroup,
+      render: (view) => json(rendered(view)),
+    }),
+    route({
+      ...CHANGING,
+      ...about,
+      method,
+      name: `settings.update${named}`,
+      paths: [path],
+      parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),
+      run: updateSettingGroup,
+      render: (view) => json(changed(view, `${subject} updated successfully`)),
+    }),
+  ];
+}
+
+/** Settings that are read and written in groups. */
+export const settingGroupRoutes: readonly RouteRow[] = [
+  ...GROUPS.flatMap(rowsOf),
+  route({
+    ...READING,
+    name: 'settings.getUserBanner',
+    paths: ['/get/user_banner'],
+    parse: () => undefined,
+    run: (scope) => getUserBanner(scope, undefined),
+    render: (view) => json(GROUP_FORMS.flat.rendered(view)),
+  }),
+  route({
+    ...CHANGING,
+    method: 'PATCH',
+    name: 'settings.updateUserBanner',
+    paths: ['/update/user_banner'],
+    parse: ({ body }) => ({ name: 'userBanner' as const, sent: parseObject(body) }),
+    run: updateSettingGroup,
+    render: (view) => json({ message: 'User banner updated successfully', banner: GROUP_FORMS.flat.rendered(view) }),
+  }),
+  route({
+    ...CHANGING,
+    method: 'POST',
+    name: 'settings.resetEmailEvents',
+    paths: ['/email/event_settings/reset'],
+    answers: [200, 400, 401, 403],
+    parse: () => ({ name: 'emailEvents' as const }),
+    run: removeSettingGroup,
+    render: () => json({ message: 'Email event settings reset to defaults' }),
+  }),
+  route({
+    ...CHANGING,
+    method: 'DELETE',
+    name: 'settings.deleteHashicorpVault',
+    paths: ['/config_overrides/hashicorp_vault'],
+    answers: [200, 400, 401, 403],
+    parse: () => ({ name: 'hashicorpVault' as const }),
+    run: removeSettingGroup,
+    render: () => json({ message: 'HashiCorp Vault configuration deleted successfully', status: 'success' }),
+  }),
+  route({
+    ...READING,
+    name: 'settings.router',
+    paths: ['/router/settings'],
+    parse: () => undefined,
+    run: (scope) => getRouterSettings(scope, undefined),
+    render: (settings) => json(renderRouterSettings(settings)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.routerFields',
+    paths: ['/router/fields'],
+    parse: () => undefined,
+    run: (scope) => getRouterSettings(scope, undefined),
+    render: (settings) => json(renderRouterFields(settings)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.callbacks',
+    paths: ['/get/config/callbacks'],
+    parse: () => undefined,
+    run: (scope) => listCallbacks(scope, undefined),
+    render: (active) => json(renderCallbacks(active)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.callbackList',
+    paths: ['/callbacks/list'],
+    parse: () => undefined,
+    run: (scope) => listCallbacks(scope, undefined),
+    render: (active) => json(renderCallbackList(active)),
+  }),
+  route({
+    ...READING,
+    name: 'settings.ssoReadiness',
+    paths: ['/sso/readiness'],
+    parse: () => ({ name: 'sso' as const }),
+    run: getSettingGroup,
+    render: ({ source }) =>
+      json({
+        status: 'healthy',
+        sso_configured: source !== 'unset',
+        message:
+          source === 'unset'
+            ? 'No SSO provider configured'
+            : 'An SSO provider is configured. Sign-in by SSO is not served.',
+      }),
+  }),
+  route({
+    ...READING,
+    name: 'settings.latestRelease',
+    paths: ['/get/latest_release_info'],
+    parse: () => ({ name: 'ui' as const }),
+    run: getSettingGroup,
+    // No outside server is asked for newer versions.
+    render: () => json(null),
+  }),
+  route({
+    ...READING,
+    credential: 'none',
+    answers: [200],
+    name: 'settings.logo',
+    paths: ['/get_logo_url'],
+    parse: () => undefined,
+    run: (scope) => getPageSettings(scope, undefined),
+    render: ({ logoUrl }) => json({ logo_url: logoUrl }),
+  }),
+  route({
+    ...READING,
+    credential: 'none',
+    answers: [200],
+    name: 'settings.pages',
+    paths: ['/.well-known/litellm-ui-config'],
+    parse: () => undefined,
+    run: (scope) => getPageSettings(scope, undefined),
+    render: ({ isSsoConfigured }) =>
+      json({
+        server_root_path: '',
+        proxy_base_url: null,
+        auto_redirect_to_sso: false,
+        admin_ui_disabled: false,
+        sso_configured: isSsoConfigured,
+        hide_default_credentials_hint: false,
+        is_control_plane: false,
+        mcp_stdio_enabled: false,
+        workers: [],
+      }),
+  }),
+];

@@ -1,0 +1,80 @@
+import { InvalidInput } from '../errors.ts';
+import { addUsd, type Usd, usdFrom, ZERO_USD } from '../money.ts';
+import type { Content } from './stored-section.ts';
+
+/** Largest margin: ten times the price. */
+const LARGEST_MARGIN = 10;
+/** Shares are exact to a millionth. */
+const PARTS = 1_000_000;
+
+interface Margin {
+  /** Millionths of the price. */
+  readonly share: bigint;
+  /** Amount for each call. */
+  readonly fixed: Usd;
+}
+
+/** Discounts and margins of providers. */
+export interface CostAdjustments {
+  /** Millionths of the price that are taken off, by provider. */
+  readonly discounts: ReadonlyMap<string, bigint>;
+  /** By provider; `global` is for the others. */
+  readonly margins: ReadonlyMap<string, Margin>;
+}
+
+export const NO_ADJUSTMENTS: CostAdjustments = { discounts: new Map(), margins: new Map() };
+
+const isShare = (value: unknown, most: number): value is number =>
+  typeof value === 'number' && value >= 0 && value <= most;
+
+/** Throws InvalidInput for a discount that is no share of the price. */
+export function assertCostDiscounts(values: Content): void {
+  for (const [provider, value] of Object.entries(values))
+    if (!isShare(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);
+}
+
+/** Throws InvalidInput for a margin that is neither a share nor `percentage` and `fixed_amount`. */
+export function assertCostMargins(values: Content): void {
+  for (const [provider, value] of Object.entries(values))
+    if (marginOf(value) === null)
+      throw new InvalidInput(
+        `Margin for ${provider} must be a number between 0 and ${LARGEST_MARGIN} (0% to 1000%), or an object with percentage or fixed_amount`,
+      );
+}
+
+const partsOf = (share: number): bigint => BigInt(Math.round(share * PARTS));
+
+function marginOf(value: unknown): Margin | null {
+  if (isShare(value, LARGEST_MARGIN)) return { share: partsOf(value), fixed: ZERO_USD };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const { percentage = 0, fixed_amount: fixed = 0 } = value as Content;
+  const amount = typeof fixed === 'number' && fixed >= 0 ? usdFrom(fixed) : null;
+  return isShare(percentage, LARGEST_MARGIN) && amount !== null ? { share: partsOf(percentage), fixed: amount } : null;
+}
+
+const entriesOf = (value: unknown): readonly [string, unknown][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+
+/** Reads both settings. What is no discount or margin has no effect. */
+export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdjustments {
+  return {
+    discounts: new Map(
+      entriesOf(discounts).flatMap(([name, value]) => (isShare(value, 1) ? [[name, partsOf(value)] as const] : [])),
+    ),
+    margins: new Map(
+      entriesOf(margins).flatMap(([name, value]) => {
+        const margin = marginOf(value);
+        return margin === null ? [] : [[name, margin] as const];
+      }),
+    ),
+  };
+}
+
+/** The price of a call with the discount of its provider, and then its margin. */
+export function adjustedCost(cost: Usd, provider: string, { discounts, margins }: CostAdjustments): Usd {
+  const discount = discounts.get(provider) ?? 0n;
+  const margin = margins.get(provider) ?? margins.get('global');
+  const reduced = (cost - (cost * discount) / BigInt(PARTS)) as Usd;
+  if (margin === undefined) return reduced;
+  return addUsd(addUsd(reduced, ((reduced * margin.share) / BigInt(PARTS)) as Usd), margin.fixed);
+}

@@ -1,0 +1,64 @@
+import { InvalidInput, type Issue } from '../errors.ts';
+import { assertCostDiscounts, assertCostMargins } from './cost-adjustments.ts';
+import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts';
+import { REDACTED } from './redaction.ts';
+import type { GroupName, SettingGroup } from './setting-groups.ts';
+import { type Content, withoutNulls } from './stored-section.ts';
+import { isOfKind, type ValueKind } from './value-kinds.ts';
+
+const EXPECTED: Readonly<Record<ValueKind, readonly [rule: string, message: string]>> = {
+  integer: ['int_parsing', 'Input should be a valid integer'],
+  number: ['float_parsing', 'Input should be a valid number'],
+  flag: ['bool_parsing', 'Input should be a valid boolean'],
+  text: ['string_type', 'Input should be a valid string'],
+  list: ['list_type', 'Input should be a valid list'],
+  map: ['dict_type', 'Input should be a valid dictionary'],
+  objects: ['list_type', 'Input should be a valid list'],
+  any: ['value_error', 'Input is not valid'],
+};
+
+const isMap = (value: unknown): value is Content =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a group has set: by the file where it declares the setting, else in the database. Empty without either. */
+export function valuesOfGroup(group: SettingGroup, config: DeclaredConfig, stored: StoredSections): Content {
+  if (group.member === null) return withoutNulls(stored.get(group.section) ?? {});
+  const { effectiveValue } = viewOf(config, stored, group.section, group.member);
+  return isMap(effectiveValue) ? withoutNulls(effectiveValue) : {};
+}
+
+function issueOf(name: string, value: unknown, { fields }: SettingGroup): readonly Issue[] {
+  const field = fields[name];
+  if (field === undefined) return [];
+  const at = { path: ['body', name], input: value };
+  if (!isOfKind(field.kind, value)) {
+    const [rule, message] = EXPECTED[field.kind];
+    return [{ ...at, rule, message }];
+  }
+  const { choices } = field;
+  const isChoice = (one: unknown): boolean => choices?.includes(String(one)) !== false;
+  if (choices === null || value === null || (Array.isArray(value) ? value.every(isChoice) : isChoice(value))) return [];
+  const expected = choices.map((choice) => `'${choice}'`).join(', ');
+  return [{ ...at, rule: 'literal_error', message: `Input should be one of ${expected}`, context: { expected } }];
+}
+
+/** Checks of whole groups. */
+const CHECKS: { readonly [Name in GroupName]?: (values: Content) => void } = {
+  costDiscount: assertCostDiscounts,
+  costMargin: assertCostMargins,
+};
+
+/**
+ * The settings of a group after a write. Unknown ones are ignored where the group lists its settings; a null removes one,
+ * and a redacted secret keeps the stored one. Throws InvalidInput.
+ */
+export function writtenValues(name: GroupName, group: SettingGroup, sent: Content, before: Content): Content {
+  const names = Object.keys(group.fields);
+  const known =
+    names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
+  const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
+  if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
+  CHECKS[name]?.(known);
+  const written = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== REDACTED));
+  return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
+}

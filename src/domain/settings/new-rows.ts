@@ -1,0 +1,59 @@
+import { usdFrom } from '../money.ts';
+import { ROLES } from '../role.ts';
+import type { TeamPatch } from '../teams/team.ts';
+import type { UserPatch } from '../users/user.ts';
+import type { Configuration } from './configuration.ts';
+import { valuesOfGroup } from './group-values.ts';
+import { type GroupName, SETTING_GROUPS } from './setting-groups.ts';
+import type { Content } from './stored-section.ts';
+
+type Read = Pick<Configuration, 'current' | 'stored'>;
+
+const valuesOf = (configuration: Read, name: GroupName): Content =>
+  valuesOfGroup(SETTING_GROUPS[name], configuration.current(), configuration.stored());
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const textsOf = (value: unknown): readonly string[] | undefined =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : undefined;
+const wholeOf = (value: unknown): number | undefined => (Number.isSafeInteger(value) ? Number(value) : undefined);
+
+const budgetOf = ({ max_budget: amount, budget_duration: duration }: Content) => ({
+  maxBudget: typeof amount === 'number' || typeof amount === 'string' ? (usdFrom(amount) ?? undefined) : undefined,
+  budgetDuration: textOf(duration),
+});
+
+/** An object without the members that are undefined. */
+const defined = <Values extends object>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Values]?: Exclude<Values[Name], undefined>;
+  };
+
+/** Settings of new users that a request leaves out, and the teams they join. */
+export function defaultsOfUsers(configuration: Read): {
+  readonly patch: UserPatch;
+  readonly teamIds: readonly string[];
+} {
+  const values = valuesOf(configuration, 'internalUser');
+  const { user_role: role, models, teams } = values;
+  return {
+    patch: defined({ ...budgetOf(values), role: ROLES.find((one) => one === role), models: textsOf(models) }),
+    teamIds: (Array.isArray(teams) ? teams : []).flatMap((one: unknown) => {
+      const id = typeof one === 'object' && one !== null ? (one as Content)['team_id'] : one;
+      return typeof id === 'string' ? [id] : [];
+    }),
+  };
+}
+
+/** Settings of new teams that a request leaves out. Their models are for teams of a single sign-on only. */
+export function defaultsOfTeams(configuration: Read): TeamPatch {
+  const values = valuesOf(configuration, 'defaultTeam');
+  return defined({
+    ...budgetOf(values),
+    tpmLimit: wholeOf(values['tpm_limit']),
+    rpmLimit: wholeOf(values['rpm_limit']),
+    memberPermissions: textsOf(values['team_member_permissions']),
+    organizationId: textOf(values['organization_id']),
+  });
+}

@@ -1,0 +1,113 @@
+import { type DeclaredConfig, type SettingView, type StoredSections, viewOf } from './ownership.ts';
+
+/** A setting of the router. */
+export interface RouterField {
+  readonly type: 'String' | 'Integer' | 'Float' | 'Boolean' | 'List' | 'Dictionary';
+  readonly label: string;
+  readonly description: string;
+  /** The built-in value; null for none. */
+  readonly defaultValue: unknown;
+  readonly options: readonly string[] | null;
+}
+
+/** Strategies of a whole router. */
+const STRATEGIES = [
+  'simple-shuffle',
+  'least-busy',
+  'usage-based-routing',
+  'latency-based-routing',
+  'cost-based-routing',
+  'usage-based-routing-v2',
+  'lar1',
+] as const;
+
+/** Strategies of a group of models. */
+export const GROUP_STRATEGIES: readonly string[] = [...STRATEGIES, 'priority'];
+
+export const STRATEGY_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  priority: 'The deployment with the lowest priority number; equal ones share the calls.',
+  'simple-shuffle': 'A random deployment.',
+  'least-busy': 'The deployment with the fewest calls in flight.',
+  'latency-based-routing': 'The deployment with the lowest latency.',
+  'cost-based-routing': 'The deployment with the lowest price.',
+  'usage-based-routing': 'The deployment with the fewest tokens in this minute.',
+  'usage-based-routing-v2': 'The deployment with the fewest tokens in this minute.',
+};
+
+type Row = readonly [
+  type: RouterField['type'],
+  label: string,
+  description: string,
+  more?: { readonly otherwise?: unknown; readonly options?: readonly string[] },
+];
+
+const ROWS: Readonly<Record<string, Row>> = {
+  routing_strategy: [
+    'String',
+    'Routing Strategy',
+    'How a deployment of a model is selected.',
+    { otherwise: 'simple-shuffle', options: STRATEGIES },
+  ],
+  routing_strategy_args: ['Dictionary', 'Routing Strategy Args', 'Arguments of the strategy.', { otherwise: {} }],
+  routing_groups: ['List', 'Routing Groups', 'Models with a strategy of their own.', { otherwise: [] }],
+  num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { otherwise: 0 }],
+  timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds.'],
+  stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds.'],
+  max_fallbacks: ['Integer', 'Max Fallbacks', 'Most fallbacks of a call.', { otherwise: 5 }],
+  fallbacks: ['List', 'Fallbacks', 'Models that are called after another one failed.', { otherwise: [] }],
+  context_window_fallbacks: [
+    'List',
+    'Context Window Fallbacks',
+    'Models for prompts that are too long for another one.',
+    { otherwise: [] },
+  ],
+  content_policy_fallbacks: [
+    'List',
+    'Content Policy Fallbacks',
+    'Models for prompts that another one refuses.',
+    { otherwise: [] },
+  ],
+  allowed_fails: ['Integer', 'Allowed Failures', 'Failures a minute before a cooldown.'],
+  cooldown_time: ['Float', 'Cooldown Time', 'Length of a cooldown, in seconds.'],
+  retry_after: ['Integer', 'Retry After', 'Least wait before a retry, in seconds.', { otherwise: 0 }],
+  retry_policy: ['Dictionary', 'Retry Policy', 'Retries by the kind of failure.'],
+  model_group_alias: ['Dictionary', 'Model Group Alias', 'Further names of models.', { otherwise: {} }],
+  enable_pre_call_checks: [
+    'Boolean',
+    'Enable Pre-Call Checks',
+    'Skips deployments whose context window is too small.',
+    { otherwise: false },
+  ],
+  default_litellm_params: ['Dictionary', 'Default Parameters', 'Parameters of every deployment.'],
+  set_verbose: ['Boolean', 'Set Verbose', 'Logs more.', { otherwise: false }],
+  default_max_parallel_requests: ['Integer', 'Default Max Parallel Requests', 'Most parallel calls of a deployment.'],
+  enable_tag_filtering: [
+    'Boolean',
+    'Enable Tag Filtering',
+    'Selects deployments by the tags of a request.',
+    { otherwise: false },
+  ],
+  tag_filtering_match_any: ['Boolean', 'Tag Filtering Match Any', 'One common tag is enough.', { otherwise: true }],
+  disable_cooldowns: ['Boolean', 'Disable Cooldowns', 'Calls failing deployments, too.'],
+};
+
+/** In the order in which they are listed. */
+export const ROUTER_FIELDS: Readonly<Record<string, RouterField>> = Object.fromEntries(
+  Object.entries(ROWS).map(([name, [type, label, description, more]]) => [
+    name,
+    { type, label, description, defaultValue: more?.otherwise ?? null, options: more?.options ?? null },
+  ]),
+);
+
+/** A setting of the router that is in force. */
+export interface RouterSetting extends Pick<SettingView, 'name' | 'source'> {
+  readonly value: unknown;
+}
+
+/** The settings of the router: of the file, of the database, or built in. */
+export const routerSettingsOf = (config: DeclaredConfig, stored: StoredSections): readonly RouterSetting[] =>
+  Object.entries(ROUTER_FIELDS).map(([name, { defaultValue }]) => {
+    const { source, effectiveValue } = viewOf(config, stored, 'router_settings', name);
+    if (source !== 'unset') return { name, source, value: effectiveValue };
+    return { name, source: defaultValue === null ? 'unset' : 'default', value: defaultValue };
+  });

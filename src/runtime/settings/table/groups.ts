@@ -1,0 +1,33 @@
+import { anything } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+/** Settings that the dashboard can store, too. The file wins over what is stored. */
+export const GROUP_SETTINGS = {
+  defaultUserParams: setting({
+    kind: anything('map'),
+    default: null,
+    file: 'litellm_settings.default_internal_user_params',
+    description:
+      'Settings of new users that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
+  }),
+  defaultTeamParams: setting({
+    kind: anything('map'),
+    default: null,
+    file: 'litellm_settings.default_team_params',
+    description:
+      'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
+  }),
+  costDiscounts: setting({
+    kind: anything('map'),
+    default: null,
+    file: 'litellm_settings.cost_discount_config',
+    description: 'Share of the price of a call that is taken off, by provider, such as `openai: 0.05`.',
+  }),
+  costMargins: setting({
+    kind: anything('map'),
+    default: null,
+    file: 'litellm_settings.cost_margin_config',
+    description:
+      'Share of the price of a call that is added, by provider or `global`: a number, or `percentage` and `fixed_amount` in USD.',
+  }),
+} as const;

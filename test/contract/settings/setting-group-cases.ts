@@ -1,0 +1,256 @@
+import type { Json } from '../../support/tenancy-client.ts';
+
+/** A group, what is written to it, and both answers. */
+interface Group {
+  readonly row: string;
+  readonly read: string;
+  readonly write: readonly [method: 'PATCH' | 'POST' | 'PUT', path: string];
+  readonly sent: Json;
+  /** Answer to the write, and to a read after it. */
+  readonly written: Json;
+  readonly told: Json;
+}
+
+const dashboard = (path: string) => ({ read: `/get/${path}`, write: ['PATCH', `/update/${path}`] as const });
+const said = (subject: string, more: Json = {}): Json => ({
+  message: `${subject} updated successfully`,
+  status: 'success',
+  ...more,
+});
+
+const NO_SSO = Object.fromEntries(
+  [
+    'google_client_secret',
+    'microsoft_client_id',
+    'microsoft_client_secret',
+    'microsoft_tenant',
+    'generic_client_id',
+    'generic_client_secret',
+    'generic_authorization_endpoint',
+    'generic_token_endpoint',
+    'generic_userinfo_endpoint',
+    'generic_scope',
+    'saml_idp_metadata_url',
+    'saml_idp_metadata_xml',
+    'saml_sp_entity_id',
+    'saml_allow_unsolicited',
+    'proxy_base_url',
+    'user_email',
+    'ui_access_mode',
+    'role_mappings',
+    'team_mappings',
+  ].map((name) => [name, name === 'generic_scope' ? 'openid email profile' : null]),
+);
+
+const NO_UI = Object.fromEntries(
+  [
+    'disable_model_add_for_internal_users',
+    'disable_team_admin_delete_team_user',
+    'require_auth_for_public_ai_hub',
+    'allow_public_health_readiness_details',
+    'forward_client_headers_to_llm_api',
+    'forward_llm_provider_auth_headers',
+    'disable_agents_for_internal_users',
+    'allow_agents_for_team_admins',
+    'disable_vector_stores_for_internal_users',
+    'allow_vector_stores_for_team_admins',
+    'disable_custom_api_keys',
+    'disable_key_generate_for_org_admin',
+  ].map((name) => [name, false]),
+);
+
+const EVENTS = ['New User Invitation', 'Virtual Key Rotated', 'Soft Budget Crossed', 'Max Budget Alert'];
+
+/** Every group that has a path to read it and one to write it. */
+export const SETTING_GROUP_CASES: readonly Group[] = [
+  {
+    row: 'InternalUser',
+    ...dashboard('internal_user_settings'),
+    sent: { max_budget: 5, user_role: 'internal_user', unknown: 1 },
+    written: said('Internal user settings', { settings: { max_budget: 5, user_role: 'internal_user' } }),
+    told: {
+      values: { user_role: 'internal_user', max_budget: 5, budget_duration: null, models: null, teams: null },
+    },
+  },
+  {
+    row: 'DefaultTeam',
+    ...dashboard('default_team_settings'),
+    sent: { max_budget: 7, team_member_permissions: ['/key/info'] },
+    written: said('Default team settings', { settings: { max_budget: 7, team_member_permissions: ['/key/info'] } }),
+    told: {
+      values: {
+        models: [],
+        max_budget: 7,
+        budget_duration: null,
+        tpm_limit: null,
+        rpm_limit: null,
+        team_member_permissions: ['/key/info'],
+        organization_id: null,
+      },
+    },
+  },
+  {
+    row: 'Sso',
+    ...dashboard('sso_settings'),
+    sent: { google_client_id: 'abc', google_client_secret: 'very-secret-text' },
+    written: said('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
+    told: {
+      values: { ...NO_SSO, google_client_id: 'abc', google_client_secret: 'REDACTED' },
+      provenance: {
+        ...Object.fromEntries(Object.keys(NO_SSO).map((name) => [name, 'unset'])),
+        generic_scope: 'default',
+        google_client_id: 'db',
+        google_client_secret: 'db',
+      },
+    },
+  },
+  {
+    row: 'Ui',
+    ...dashboard('ui_settings'),
+    sent: { disable_custom_api_keys: true },
+    written: said('UI settings', { settings: { disable_custom_api_keys: true } }),
+    told: { values: { ...NO_UI, disable_custom_api_keys: true } },
+  },
+  {
+    row: 'UiTheme',
+    ...dashboard('ui_theme_settings'),
+    sent: { logo_url: 'http://x/y.png' },
+    written: {
+      message: 'UI theme settings updated successfully.',
+      status: 'success',
+      theme_config: { logo_url: 'http://x/y.png' },
+    },
+    told: { values: { logo_url: 'http://x/y.png', logo_url_dark: null, favicon_url: null } },
+  },
+  {
+    row: 'McpSemanticFilter',
+    ...dashboard('mcp_semantic_filter_settings'),
+    sent: { top_k: 3 },
+    written: said('MCP semantic filter settings', { settings: { top_k: 3 } }),
+    told: {
+      values: { enabled: false, embedding_model: 'text-embedding-3-small', top_k: 3, similarity_threshold: 0.3 },
+    },
+  },
+  {
+    row: 'McpToolSearch',
+    ...dashboard('mcp_tool_search_settings'),
+    sent: { enabled: true },
+    written: said('MCP tool search settings', { settings: { enabled: true } }),
+    told: { values: { enabled: true, top_k: 5 } },
+  },
+  {
+    row: 'Websearch',
+    ...dashboard('websearch_interception_settings'),
+    sent: { enabled_providers: ['bedrock'] },
+    written: said('Web search interception settings', { settings: { enabled_providers: ['bedrock'] } }),
+    told: {
+      values: { enabled: false, enabled_providers: ['bedrock'], search_tool_name: null, max_agentic_loops: null },
+      active_on_this_pod: false,
+    },
+  },
+  {
+    row: 'CostDiscount',
+    read: '/config/cost_discount_config',
+    write: ['PATCH', '/config/cost_discount_config'],
+    sent: { openai: 0.05 },
+    written: said('Cost discount configuration', { values: { openai: 0.05 } }),
+    told: { values: { openai: 0.05 } },
+  },
+  {
+    row: 'CostMargin',
+    read: '/config/cost_margin_config',
+    write: ['PATCH', '/config/cost_margin_config'],
+    sent: { openai: { percentage: 0.1, fixed_amount: 0.001 } },
+    written: said('Cost margin configuration', { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } }),
+    told: { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } },
+  },
+  {
+    row: 'BlockUnpriced',
+    read: '/config/block_requests_for_models_without_pricing',
+    write: ['PATCH', '/config/block_requests_for_models_without_pricing'],
+    sent: { enabled: false },
+    written: said('Blocking of models without pricing', { enabled: false }),
+    told: { enabled: false },
+  },
+  {
+    row: 'EmailEvents',
+    read: '/email/event_settings',
+    write: ['PATCH', '/email/event_settings'],
+    sent: { settings: [{ event: 'Virtual Key Created', enabled: false }] },
+    written: {
+      message: 'Email event settings updated successfully',
+      settings: [
+        { event: 'Virtual Key Created', enabled: false },
+        ...EVENTS.map((event) => ({ event, enabled: true })),
+      ],
+    },
+    told: {
+      settings: [
+        { event: 'Virtual Key Created', enabled: false },
+        ...EVENTS.map((event) => ({ event, enabled: true })),
+      ],
+    },
+  },
+  {
+    row: 'CloudZero',
+    read: '/cloudzero/settings',
+    write: ['PUT', '/cloudzero/settings'],
+    sent: { api_key: 'very-secret-text', timezone: 'UTC' },
+    written: said('CloudZero settings'),
+    told: { api_key_masked: 'REDACTED', connection_id: null, timezone: 'UTC', status: 'configured' },
+  },
+  {
+    row: 'Vantage',
+    read: '/vantage/settings',
+    write: ['PUT', '/vantage/settings'],
+    sent: { base_url: 'https://api.vantage.example' },
+    written: said('Vantage settings'),
+    told: {
+      api_key_masked: null,
+      integration_token_masked: null,
+      base_url: 'https://api.vantage.example',
+      status: 'configured',
+    },
+  },
+  {
+    row: 'HashicorpVault',
+    read: '/config_overrides/hashicorp_vault',
+    write: ['POST', '/config_overrides/hashicorp_vault'],
+    sent: { vault_addr: 'https://vault.example:8200', vault_token: 'very-secret-text' },
+    written: said('HashiCorp Vault configuration'),
+    told: {
+      config_type: 'hashicorp_vault',
+      values: {
+        vault_addr: 'https://vault.example:8200',
+        vault_token: 'REDACTED',
+        approle_role_id: null,
+        approle_secret_id: null,
+        approle_mount_path: null,
+        client_cert: null,
+        client_key: null,
+        vault_cert_role: null,
+        vault_namespace: null,
+        vault_login_namespace: null,
+        vault_secret_namespace: null,
+        vault_mount_name: null,
+        vault_path_prefix: null,
+      },
+    },
+  },
+  {
+    row: 'Cache',
+    read: '/cache/settings',
+    write: ['POST', '/cache/settings'],
+    sent: { ttl: 60 },
+    written: said('Cache settings', { settings: { ttl: 60 } }),
+    told: { current_values: { ttl: 60 } },
+  },
+  {
+    row: 'CoordinationRedis',
+    read: '/coordination_redis/settings',
+    write: ['POST', '/coordination_redis/settings'],
+    sent: { host: 'redis.example', password: 'very-secret-text' },
+    written: said('Coordination Redis settings', { settings: { host: 'redis.example', password: 'REDACTED' } }),
+    told: { values: { host: 'redis.example', password: 'REDACTED' }, source: 'db' },
+  },
+];

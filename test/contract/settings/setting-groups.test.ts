@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { type Answer, chat, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+import { SETTING_GROUP_CASES } from './setting-group-cases.ts';
+
+const client = tenancyClient({
+  config: {
+    model_list: [
+      {
+        model_name: 'priced',
+        litellm_params: { model: 'demo', input_cost_per_token: 0.001, output_cost_per_token: 0.002 },
+      },
+    ],
+    litellm_settings: { mcp_tool_search: { enabled: true } },
+  },
+});
+const unstored = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
+const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
+
+const READ_ONLY = {
+  status: 403,
+  body: {
+    error: {
+      message: 'user not allowed to access this route, role= proxy_admin_viewer.',
+      type: 'auth_error',
+      param: 'None',
+      code: '403',
+    },
+  },
+};
+const NO_OBJECT = {
+  status: 422,
+  body: {
+    detail: [
+      {
+        type: 'model_attributes_type',
+        loc: ['body'],
+        msg: 'Input should be a valid dictionary or object to extract fields from',
+      },
+    ],
+  },
+};
+
+/** Members of the answers that no test repeats. */
+const withoutSchema = ({ status, body }: Answer): object => {
+  const { field_schema: _schema, fields: _fields, redis_type_descriptions: _kinds, ...rest } = body;
+  return { status, body: rest };
+};
+
+describe.each(SETTING_GROUP_CASES)(
+  'settings.get$row and settings.update$row',
+  ({ read, write: [method, path], ...group }) => {
+    const { row, sent, written, told } = group;
+    const write = (body: unknown, key?: string) => client.send(method, path, body, key);
+
+    it(`settings.update${row} 200 and settings.get${row} 200: what was stored`, async () => {
+      expect(await write(sent)).toEqual({ status: 200, body: written });
+      expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: told });
+      expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: told });
+    });
+
+    it(`settings.get${row} 401 and settings.update${row} 401: without a key`, async () => {
+      expect(await client.get(read, '')).toEqual(NO_KEY);
+      expect(await write(sent, '')).toEqual(NO_KEY);
+    });
+
+    it(`settings.update${row} 403: with the key of a read-only administrator`, async () => {
+      expect(await write(sent, await viewer())).toEqual(READ_ONLY);
+    });
+
+    it(`settings.update${row} 422: a body that is no object`, async () => {
+      expect(await write([])).toEqual(NO_OBJECT);
+    });
+
+    it(`settings.update${row} 400: while settings are not stored`, async () => {
+      const { status, body } = await unstored.send(method, path, sent);
+      expect(status).toBe(400);
+      expect(JSON.stringify(body)).toContain('Settings are not stored: set STORE_MODEL_IN_DB=True');
+    });
+  },
+);
+
+describe('values of settings', () => {
+  it('a wrong role and a wrong number are refused with their places', async () => {
+    expect(
+      await client.send('PATCH', '/update/internal_user_settings', { user_role: 'king', max_budget: 'abc' }),
+    ).toEqual({
+      status: 422,
+      body: {
+        detail: [
+          {
+            type: 'literal_error',
+            loc: ['body', 'user_role'],
+            msg: "Input should be one of 'proxy_admin', 'proxy_admin_viewer', 'internal_user', 'internal_user_viewer'",
+          },
+          { type: 'float_parsing', loc: ['body', 'max_budget'], msg: 'Input should be a valid number' },
+        ],
+      },
+    });
+  });
+
+  it('a redacted secret keeps the stored one', async () => {
+    await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'very-secret-text' });
+    await client.send('PATCH', '/update/sso_settings', { microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
+    const { body } = await client.get('/get/sso_settings');
+    expect(body['values']).toMatchObject({ microsoft_client_secret: 'REDACTED', microsoft_tenant: 't' });
+  });
+
+  it('a discount beyond the price and a margin that is no amount are refused', async () => {
+    expect(await client.send('PATCH', '/config/cost_discount_config', { openai: 5 })).toEqual({
+      status: 400,
+      body: { detail: 'Discount for openai must be between 0 and 1 (0% to 100%)' },
+    });
+    expect((await client.send('PATCH', '/config/cost_margin_config', { openai: -1 })).status).toBe(400);
+  });
+
+  it('what the file declares is not stored', async () => {
+    const { status, body } = await client.send('PATCH', '/update/mcp_tool_search_settings', { enabled: false });
+    expect(status).toBe(400);
+    expect(body['detail']).toMatchObject({ keys: ['mcp_tool_search'], section: 'litellm_settings' });
+  });
+
+  it('new users and teams have the stored limits where the request has none', async () => {
+    await client.send('PATCH', '/update/internal_user_settings', {
+      max_budget: 3,
+      budget_duration: '30d',
+      user_role: 'internal_user',
+    });
+    await client.send('PATCH', '/update/default_team_settings', { max_budget: 9, tpm_limit: 100 });
+    expect((await client.post('/user/new', {})).body).toMatchObject({
+      max_budget: 3,
+      budget_duration: '30d',
+      user_role: 'internal_user',
+    });
+    expect((await client.post('/user/new', { max_budget: 1 })).body).toMatchObject({ max_budget: 1 });
+    expect((await client.post('/team/new', {})).body).toMatchObject({ max_budget: 9, tpm_limit: 100 });
+    expect((await client.post('/team/new', { tpm_limit: 5 })).body).toMatchObject({ max_budget: 9, tpm_limit: 5 });
+  });
+
+  it('discount and margin change the price of a call', async () => {
+    const cost = async (): Promise<number> => {
+      const answer = await client.app().call('POST', '/v1/chat/completions', chat('priced'));
+      expect(answer.status).toBe(200);
+      await answer.text();
+      return Number(answer.headers.get('x-litellm-response-cost'));
+    };
+    const listed = await cost();
+    expect(listed).toBeGreaterThan(0);
+    await client.send('PATCH', '/config/cost_discount_config', { demo: 0.5 });
+    expect(await cost()).toBeCloseTo(listed / 2, 9);
+    await client.send('PATCH', '/config/cost_margin_config', { global: { percentage: 1, fixed_amount: 0.25 } });
+    expect(await cost()).toBeCloseTo(listed + 0.25, 9);
+    await client.send('PATCH', '/config/cost_discount_config', {});
+    await client.send('PATCH', '/config/cost_margin_config', {});
+    expect(await cost()).toBe(listed);
+  });
+});

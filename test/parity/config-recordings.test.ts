@@ -1,0 +1,188 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { CHOSEN_CONFIG_DIFFERENCES } from './chosen-config-differences.ts';
+import { compareKeyAnswer, type KeyComparison } from './key-shapes.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  recordedConfig,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+/** Addresses of the recording. */
+const MODELS = '127.0.0.1:9912';
+const TARGETS = '127.0.0.1:9913';
+
+/** Admin key of the recording. */
+const ADMIN_KEY = 'sk-ref-Zq3vN8xT1kLr7WmPb5Yc2Hd9';
+
+interface Hosts {
+  readonly models: string;
+  readonly targets: string;
+}
+
+/** The part of `models_config` that is about settings. */
+const FIRST_SETTING = 'config/yaml GET';
+const LAST_SETTING = 'patch cost_margin reset';
+
+/** Answers of other nouns. Their recordings are compared in their own tests. */
+const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
+
+/** The reference answers these with a 500. */
+const isCopied = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
+
+const isCompared = (one: RecordedCase): boolean =>
+  one.method !== 'CONFIG' && isTold(one) && isCopied(one) && !OTHER_NOUNS.test(one.path);
+
+/** The flag of the interface beside the list of the reference. */
+const INTERFACE_FLAG = '"stored_database_value_ignored":true,';
+
+/** A process for some cases. */
+interface Start {
+  readonly app: TestApp;
+  readonly stop: () => Promise<void>;
+}
+
+interface Compared extends KeyComparison {
+  readonly file: string;
+}
+
+async function send(
+  file: string,
+  cases: readonly RecordedCase[],
+  replay: ReturnType<typeof createReplay>,
+): Promise<readonly Compared[]> {
+  const compared: Compared[] = [];
+  for (const [index, one] of cases.entries()) {
+    if (typeof one.wait_before_s === 'number') await sleep(Math.min(one.wait_before_s, 1) * 1_000);
+    const answer = await replay.send(one.method === 'GET' ? { ...one, body: null } : one);
+    const ours = { ...answer, text: answer.text.replace(INTERFACE_FLAG, '') };
+    if (isCompared(one)) compared.push({ ...compareKeyAnswer(index, one, ours), file });
+  }
+  return compared;
+}
+
+/** Settings of the file and the database, in three starts on one database. */
+async function owned(hosts: Hosts): Promise<readonly Compared[]> {
+  const located = JSON.stringify(recordedCases('config_owned'))
+    .replaceAll(MODELS, hosts.models)
+    .replaceAll(TARGETS, hosts.targets);
+  const all: readonly RecordedCase[] = JSON.parse(located);
+  const restarts = all.flatMap((one, index) => (typeof Reflect.get(one, 'config_text') === 'string' ? [index] : []));
+  let current: Start | null = null;
+  const replay = createReplay(() => current?.app.url ?? '', ADMIN_KEY);
+  const compared: Compared[] = [];
+  let dataDir: string | null = null;
+  try {
+    for (const [phase, from] of restarts.entries()) {
+      const restart = all[from] ?? {};
+      const app: TestApp = await startApp({
+        config: parse(String(Reflect.get(restart, 'config_text'))) as Record<string, unknown>,
+        env: Reflect.get(restart, 'env') as Record<string, string>,
+        ...(dataDir === null ? {} : { dataDir }),
+      });
+      ({ dataDir } = app);
+      const isLast = phase === restarts.length - 1;
+      current = { app, stop: () => app.stop({ keepData: !isLast }) };
+      const cases = all.slice(from + 1, restarts[phase + 1]).filter(({ method }) => method !== 'CONFIG');
+      compared.push(...(await send('config_owned', cases, replay)));
+      await current.stop();
+      current = null;
+    }
+    return compared;
+  } finally {
+    await current?.stop();
+  }
+}
+
+async function withStore(hosts: Hosts): Promise<readonly Compared[]> {
+  const app = await startApp({ config: recordedConfig('cfg-db', { UP: hosts.models, MASTER: ADMIN_KEY }) });
+  try {
+    const replay = createReplay(app.url, app.adminKey);
+    const cases = recordedCases('models_config');
+    const first = cases.findIndex(({ name }) => name === FIRST_SETTING);
+    const last = cases.findIndex(({ name }) => name === LAST_SETTING);
+    await send('models_config', cases.slice(0, 2), replay);
+    const settings = await send('models_config', cases.slice(first, last + 1), replay);
+    return [...settings, ...(await send('allowed_ips', recordedCases('allowed_ips'), replay))];
+  } finally {
+    await app.stop();
+  }
+}
+
+async function withoutStore(hosts: Hosts): Promise<readonly Compared[]> {
+  const app = await startApp({
+    config: recordedConfig('cfg-default', { UP: hosts.models, MASTER: ADMIN_KEY }),
+    env: { STORE_MODEL_IN_DB: 'False' },
+  });
+  try {
+    return await send(
+      'config_without_store',
+      recordedCases('config_without_store'),
+      createReplay(app.url, app.adminKey),
+    );
+  } finally {
+    await app.stop();
+  }
+}
+
+const keyOf = ({ file, name }: Compared): string => `${file}: ${name}`;
+const isDifferent = ({ status, shape }: KeyComparison): boolean => status !== null || shape !== null;
+
+const isChosen = (one: Compared): boolean => CHOSEN_CONFIG_DIFFERENCES.has(keyOf(one));
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: settings', () => {
+  let all: readonly Compared[] = [];
+  const compared = (): readonly Compared[] => all.filter((one) => !isChosen(one));
+  beforeAll(async () => {
+    const models = await startRecordedUpstream();
+    const targets = await startRecordedUpstream('decisions');
+    const hosts = { models: new URL(models.base).host, targets: new URL(targets.base).host };
+    try {
+      all = [...(await owned(hosts)), ...(await withStore(hosts)), ...(await withoutStore(hosts))];
+    } finally {
+      await models.stop();
+      await targets.stop();
+    }
+  }, 180_000);
+  afterAll(() => {
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(compared()));
+  });
+
+  it('have the same status in 95 of 100 cases', () => {
+    expect(compared().length).toBeGreaterThan(150);
+    const alike = compared().filter(({ status }) => status === null);
+    expect(alike.length / compared().length).toBeGreaterThanOrEqual(0.95);
+  });
+
+  it('have the same shape in 90 of 100 cases', () => {
+    const alike = compared().filter((one) => !isDifferent(one));
+    expect(alike.length / compared().length).toBeGreaterThanOrEqual(0.9);
+  });
+
+  it('differ in every case that is listed as a chosen difference', () => {
+    const listed = all.filter(isChosen);
+    expect(listed.length).toBe(CHOSEN_CONFIG_DIFFERENCES.size);
+    expect(listed.filter((one) => !isDifferent(one)).map(keyOf)).toEqual([]);
+  });
+});
+
+function report(compared: readonly Compared[]): string {
+  const differing = compared.filter(isDifferent);
+  const lines = differing.map(
+    ({ file, index, name, status, shape, text }) =>
+      `${file} #${index} ${name}: ${status ?? ''} ${shape ?? ''}\n    ${text.slice(0, 240)}`,
+  );
+  const statuses = compared.filter(({ status }) => status === null).length;
+  return [...lines, `statuses ${statuses}, shapes ${compared.length - differing.length} of ${compared.length}`].join(
+    '\n',
+  );
+}
