@@ -51,7 +51,8 @@ export const listModelsOf = operation({
       throw new Forbidden('Only proxy admins can see the models of other teams.');
     const team = await scope.platform.stores.teams.find(teamId);
     if (team === null) throw new NotFound('listed model', teamId, `Team not found, passed team_id=${teamId}`);
-    return models.filter(({ name }) => allowsModel(team.models, name));
+    const { deployments } = scope.platform;
+    return models.filter(({ name }) => allowsModel(team.models, name, deployments.accessGroupsOf(name)));
   },
 });
 

@@ -17,6 +17,7 @@ import type {
   CodingAgentPlatform,
   DecisionPlatform,
   DeploymentPlatform,
+  FallbackPlatform,
   FreeTierPlatform,
   GatewayActivityPlatform,
   HealthPlatform,
@@ -46,6 +47,7 @@ export interface Platform
     CodingAgentPlatform,
     DecisionPlatform,
     DeploymentPlatform,
+    FallbackPlatform,
     FreeTierPlatform,
     GatewayActivityPlatform,
     HealthPlatform,
@@ -63,6 +65,7 @@ export interface Platform
     StoredDeploymentPlatform,
     TracePlatform {
   readonly stores: Stores;
+  readonly deployments: DeploymentPlatform['deployments'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;
