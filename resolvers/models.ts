@@ -96,10 +96,8 @@ export const listModelInfo = operation({
       ({ name, deployment }) =>
         (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
     );
-    if (deploymentId !== null && named.length === 0) {
-      const message = `/model/info: Model id = ${deploymentId} not found on litellm proxy`;
-      throw new InvalidInput(message, [{ path: ['query', 'litellm_model_id'], rule: 'value', message }]);
-    }
+    if (deploymentId !== null && named.length === 0)
+      throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
     const isShown = ({ deployment }: ModelInfo): boolean =>
       !onlyHealthy || gateway.healthOf(deployment.id).state !== 'failing';
     return named.filter(isShown).map((one) => ({ ...one, seesAddress }));
