@@ -28,7 +28,7 @@ interface Chosen {
 }
 
 /** Refuses changes where models are not stored. */
-function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlatform, 'storesModels'>>): void {
+export function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlatform, 'storesModels'>>): void {
   if (!platform.storesModels)
     throw new Unsupported("Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.");
 }

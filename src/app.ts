@@ -54,12 +54,12 @@ async function composeApp(context: StartContext): Promise<void> {
   const { stores, configuration, addressOf, admit } = await composeSettings(context, opened.stores);
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
-  const keys = composeKeys(context, stores);
+  const models = await composeDeployments(context, stores);
+  const { deployments, fallbacks } = models;
+  const keys = composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
-  const models = await composeDeployments(context, stores);
-  const { deployments } = models;
-  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments, configuration });
+  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments, configuration, fallbacks });
   const connections = composeConnections(context);
   const parts = {
     ...keys,

@@ -1,5 +1,6 @@
 import { followBatches } from '../resolvers/batches.ts';
 import { refreshDeployments } from '../resolvers/deployment-changes.ts';
+import { refreshFallbacks } from '../resolvers/fallbacks.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
@@ -107,6 +108,12 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       seconds: MODELS_SECONDS,
       reconcile: (_since: Date, signal: AbortSignal) =>
         refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
+    },
+    {
+      what: 'stored fallbacks',
+      seconds: MODELS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshFallbacks(systemScope(platform, 'fallback-refresh', signal), undefined),
     },
     {
       what: 'pass-through entries',

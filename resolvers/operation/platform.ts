@@ -5,6 +5,7 @@ import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
+import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
@@ -162,7 +163,7 @@ export interface DeploymentPlatform {
 
 /** Deployments that administrators make at run time. */
 export interface StoredDeploymentPlatform {
-  readonly stores: Pick<Stores, 'credentials' | 'deployments' | 'fallbacks'>;
+  readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
   readonly deployments: DeploymentRegistry;
   /** Stored credentials by name. */
   readonly credentials: CredentialFinder;
@@ -172,6 +173,16 @@ export interface StoredDeploymentPlatform {
   readonly catalog: CatalogSource;
   readonly clock: Clock;
   readonly ids: Ids;
+}
+
+/** Fallbacks of models. */
+export interface FallbackPlatform {
+  readonly stores: Pick<Stores, 'fallbacks'>;
+  readonly fallbacks: FallbackRegistry;
+  readonly deployments: Pick<DeploymentRegistry, 'all'>;
+  /** Whether fallbacks may be stored at run time. */
+  readonly storesModels: boolean;
+  readonly clock: Clock;
 }
 
 /** Model calls. */

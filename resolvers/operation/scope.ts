@@ -18,6 +18,7 @@ import type {
   CodingAgentPlatform,
   DecisionPlatform,
   DeploymentPlatform,
+  FallbackPlatform,
   FreeTierPlatform,
   GatewayActivityPlatform,
   HealthPlatform,
@@ -48,6 +49,7 @@ export interface Platform
     CodingAgentPlatform,
     DecisionPlatform,
     DeploymentPlatform,
+    FallbackPlatform,
     FreeTierPlatform,
     GatewayActivityPlatform,
     HealthPlatform,
@@ -65,6 +67,7 @@ export interface Platform
     StoredDeploymentPlatform,
     TracePlatform {
   readonly stores: Stores;
+  readonly deployments: DeploymentPlatform['deployments'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;

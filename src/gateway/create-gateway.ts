@@ -34,6 +34,7 @@ import type {
 import { watchHealth } from './health.ts';
 import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
+import { permittedFor } from './permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
 import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
@@ -147,7 +148,7 @@ export function createGateway(
     // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
-    const found = routeOf(model, deploymentId);
+    const found = permittedFor(routeOf, key)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);
       throw unknownModel(endpoint.path, model, endpoint.medium);

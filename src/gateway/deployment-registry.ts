@@ -6,6 +6,7 @@ import type {
   DeploymentRegistry,
   KnownDeployment,
 } from '../domain/deployments/deployment-source.ts';
+import { accessGroupsOf, type AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { Parameters } from '../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../domain/deployments/stored-deployment.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -34,6 +35,7 @@ interface Built {
   readonly all: readonly KnownDeployment[];
   readonly broken: readonly BrokenDeployment[];
   readonly blocked: ReadonlySet<string>;
+  readonly accessGroupsOf: AccessGroupsOf;
 }
 
 /** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
@@ -94,6 +96,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       all,
       broken,
       blocked: new Set(names.filter((name) => !callable.has(name))),
+      accessGroupsOf: accessGroupsOf(all.map(({ deployment }) => deployment)),
     };
   }
 
@@ -124,6 +127,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     isBlocked: (model) => built.blocked.has(model),
     all: () => built.all,
     broken: () => built.broken,
+    accessGroupsOf: (model) => built.accessGroupsOf(model),
     find,
     configure(deployments) {
       configured = deployments;

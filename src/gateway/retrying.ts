@@ -11,6 +11,7 @@ import type { Estimated } from './budgets.ts';
 import type { OpenCall } from './call.ts';
 import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
+import { permittedFor } from './permitted-router.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
@@ -62,11 +63,14 @@ interface Attempt {
 }
 
 export function createRetrying(tools: RetryTools): Retrying {
-  const { routeOf, cooldowns, forRequest, reserve, reportsTries } = tools;
-  const groupOf = (name: string): string => routeOf.byId(name)?.deployment.modelGroup ?? name;
+  const { cooldowns, forRequest, reserve, reportsTries } = tools;
+  const groupOf = (name: string): string => tools.routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
-  function targetOf(name: string, { deploymentId }: ModelRequest): Omit<Attempt, 'asked'> | null {
+  function targetOf(
+    name: string,
+    { routeOf, request: { deploymentId } }: { readonly routeOf: Router; readonly request: ModelRequest },
+  ): Omit<Attempt, 'asked'> | null {
     const none = (): readonly Route[] => [];
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
@@ -142,6 +146,7 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   return {
     assertCallable(key, { endpoint }, { fallbacks, longer }) {
+      const routeOf = permittedFor(tools.routeOf, key);
       for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
         if (!mayCall(key, groupOf(name))) throw notAvailable(name);
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
@@ -149,7 +154,8 @@ export function createRetrying(tools: RetryTools): Retrying {
       }
     },
     async send(call, routed) {
-      const { request, route, signal } = routed;
+      const { key, request, route, signal } = routed;
+      const routeOf = permittedFor(tools.routeOf, key);
       const names = request.retries !== undefined && request.retries.fallbacks.length + request.retries.longer.size > 0;
       const made: Made = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null };
       let target: CallTarget = { request, deployment: route.deployment };
@@ -175,7 +181,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       for (const fallback of targets) {
         try {
           const asked = asFallback(request, fallback, groupOf(fallback.model));
-          const found = targetOf(fallback.model, request);
+          const found = targetOf(fallback.model, { routeOf, request });
           if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
           budgetFailure = await reserve(call, { deployment: found.first.deployment, request: asked });
           if (budgetFailure !== null) continue;

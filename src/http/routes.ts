@@ -10,6 +10,7 @@ import { checkoutRoutes } from '../../rest-shims/checkout.ts';
 import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { decisionRoutes } from '../../rest-shims/decisions.ts';
+import { fallbackRoutes } from '../../rest-shims/fallbacks.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
 import { forwardedProviderRoutes } from '../../rest-shims/forwarded-providers.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
@@ -29,6 +30,7 @@ import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
 import { lensRoutes } from '../../rest-shims/lens.ts';
 import { lensWorkerRoutes } from '../../rest-shims/lens-worker.ts';
+import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts';
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
@@ -70,6 +72,8 @@ export const restRoutes: readonly RouteRow[] = [
   ...modelInfoRoutes,
   ...deploymentRoutes,
   ...credentialRoutes,
+  ...modelAccessGroupRoutes,
+  ...fallbackRoutes,
   ...keyRoutes,
   ...userRoutes,
   ...invitationRoutes,

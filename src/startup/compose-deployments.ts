@@ -1,7 +1,9 @@
 import type { CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { DeploymentStore } from '../domain/deployments/stored-deployment.ts';
+import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { createDeploymentRegistry } from '../gateway/deployment-registry.ts';
+import { createFallbackRegistry } from '../gateway/fallback-registry.ts';
 import type { Stores as DatabaseStores } from '../persistence/stores.ts';
 import { demoDeployment } from '../providers/providers.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -14,12 +16,13 @@ export interface Deployments {
   readonly deployments: DeploymentRegistry & CredentialFinder;
   readonly deploymentStore: DeploymentStore;
   readonly credentialStore: CredentialStore;
+  readonly fallbacks: FallbackRegistry;
 }
 
 /** Opens the stores with the salt key, and reads what they have. */
 export async function composeDeployments(
   { settings }: StartContext,
-  stores: Pick<DatabaseStores, 'credentials' | 'deployments'>,
+  stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,
 ): Promise<Deployments> {
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltKey);
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
@@ -32,6 +35,10 @@ export async function composeDeployments(
     addressFault,
     nowMs: () => systemClock.monotonicMs(),
   });
-  await deployments.reload();
-  return { deployments, deploymentStore, credentialStore };
+  const fallbacks = createFallbackRegistry({
+    store: settings.storesModels ? stores.fallbacks : null,
+    configured: () => settings.routing,
+  });
+  await Promise.all([deployments.reload(), fallbacks.refresh()]);
+  return { deployments, deploymentStore, credentialStore, fallbacks };
 }

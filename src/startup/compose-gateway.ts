@@ -1,6 +1,7 @@
 import type { Bus } from '../domain/bus.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
+import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
@@ -92,6 +93,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly catalog: CatalogSource;
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
 }
 
 /** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
@@ -119,7 +121,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ids: randomIds,
     pause,
     random: Math.random,
-    routing: () => settings.routing,
+    routing: () => parts.fallbacks.policy(),
     costAdjustments: () => parts.configuration.costAdjustments(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,

@@ -1,4 +1,5 @@
 import { createFailedKeys } from '../domain/keys/failed-keys.ts';
+import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { PaymentProvider } from '../domain/checkout/payments.ts';
 import { type CallerWatch, createCallerWatch } from '../gateway/caller-watch.ts';
@@ -28,11 +29,17 @@ export interface Keys {
   readonly networkOf: NetworkOf;
 }
 
-export function composeKeys({ settings }: StartContext, stores: Stores): Keys {
+export function composeKeys(
+  { settings }: StartContext,
+  {
+    stores,
+    deployments,
+  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf'> },
+): Keys {
   const networkOf = createClientNetworks(settings.trustedProxies);
   const keyRing = createKeyRing({
     masterKey: settings.masterKey,
-    store: createOwnedKeys(stores.keys, stores),
+    store: createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model)),
     generator: keyGenerator,
     clock: systemClock,
     failures: createFailedKeys({

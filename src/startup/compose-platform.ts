@@ -55,6 +55,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
     storesModels: settings.storesModels,
+    fallbacks: parts.fallbacks,
     catalog,
     catalogKeys: parts.catalogKeys,
     catalogResults: createCatalogResultCache(catalog),

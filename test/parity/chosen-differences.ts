@@ -13,6 +13,7 @@ const REASONS = {
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
   licence: 'features behind a licence of the reference are served',
   knownKey: 'a key that is known but lacks a right is answered 403',
+  unknownMode: 'the mode of a model that no price map knows is not told',
   wholeDays: 'pages of daily activity are whole days, so that there is no second one',
 } as const;
 
@@ -30,6 +31,11 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'inference: openai passthrough',
     'inference: openai prefix',
     'inference: vllm passthrough',
+    'models_config: model/new duplicate id',
+    'models_config: model/new no params',
+    'models_config: model/new no name',
+    'models_config: model/new unknown provider',
+    'models_config: model/new empty body',
   ],
   nativeBodies: [
     'inference: messages malformed',
@@ -68,6 +74,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   ],
   knownKey: ['key_u', 'key_uv', 'key_x', 'key_t'].map((name) => `activity: gateway activity as key:${name}`),
   wholeDays: ['user', 'team', 'tag'].map((entity) => `activity: ${entity} activity page 2`),
+  unknownMode: ['models_config: models one'],
   oneStream: ['inference: responses stream'],
   moreFields: [
     'inference: gemini route goog key',
