@@ -25,6 +25,7 @@ import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';
 import './lens.ts';
+import './lens-feedback.ts';
 import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';

@@ -271,7 +271,7 @@ export interface AnnotationPlatform extends TracePlatform {
 
 /** Lenses, their runs and workers. */
 export interface LensPlatform {
-  readonly stores: Pick<Stores, 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
+  readonly stores: Pick<Stores, 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
   readonly catalog: CatalogSource;
   readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
