@@ -9,6 +9,8 @@ export interface Access {
   readonly description: string;
   /** Throws Forbidden when this caller may not, Unauthenticated when a null caller, who sent no credential, must send one. */
   readonly check: (caller: Caller | null) => void;
+  /** Whether holders of tracing keys may, who may do nothing else. */
+  readonly admitsTraceSenders?: true;
 }
 
 export const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
@@ -243,7 +245,8 @@ export const traceReader: Access = {
 /** Every credential except read-only administrators. */
 export const traceWriter: Access = {
   name: 'traceWriter',
-  description: 'Every key except read-only administrators.',
+  admitsTraceSenders: true,
+  description: 'Every key except read-only administrators; tracing keys.',
   check(caller) {
     const { role } = known(caller);
     if (role === 'proxy_admin_viewer')

@@ -7,6 +7,7 @@ import type { CredentialFinder } from '../../src/domain/credentials/credential.t
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
+import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -31,6 +32,7 @@ import type {
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { Stores } from './stores.ts';
 
 /*
@@ -271,7 +273,14 @@ export interface AnnotationPlatform extends TracePlatform {
 
 /** Lenses, their runs and workers. */
 export interface LensPlatform {
-  readonly stores: Pick<Stores, 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
+  readonly stores: Pick<
+    Stores,
+    keyof LensRowStores | 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces' | 'writable'
+  >;
+  /** Evicts tracing keys from memory. */
+  readonly tracingKeyRing: Pick<TracingKeyRing, 'forgetTracingKey'>;
+  /** Base address of this process, without a trailing slash. */
+  publicUrl(): string;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
   readonly catalog: CatalogSource;
   readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;

@@ -8,6 +8,7 @@ import { createKeyRing } from '../gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../gateway/gateway-paid-keys.ts';
 import { createOwnedKeys } from '../gateway/owned-keys.ts';
 import type { KeyRing } from '../gateway/key-ring.ts';
+import { type TracingKeyRing, withTracingKeys } from '../gateway/tracing-key-ring.ts';
 import { paidKeysOf } from '../gateway/paid-keys.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createStripe } from '../providers/stripe/stripe.ts';
@@ -23,24 +24,31 @@ type NetworkOf = ReturnType<typeof createClientNetworks>;
 
 /** Who calls: keys of the gateway, and the watch that ends live feeds of keys that no longer hold. */
 export interface Keys {
-  readonly keyRing: KeyRing;
+  readonly keyRing: TracingKeyRing;
   readonly callerWatch: CallerWatch;
   readonly networkOf: NetworkOf;
 }
 
 export function composeKeys({ settings }: StartContext, stores: Stores): Keys {
   const networkOf = createClientNetworks(settings.trustedProxies);
-  const keyRing = createKeyRing({
+  const failures = createFailedKeys({
+    perMinute: settings.wrongKeysPerMinute,
+    networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
+    clock: systemClock,
+  });
+  const virtualKeys = createKeyRing({
     masterKey: settings.masterKey,
     store: createOwnedKeys(stores.keys, stores),
     generator: keyGenerator,
     clock: systemClock,
-    failures: createFailedKeys({
-      perMinute: settings.wrongKeysPerMinute,
-      networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
-      clock: systemClock,
-    }),
+    failures,
     pause,
+  });
+  const keyRing = withTracingKeys(virtualKeys, {
+    store: stores.tracingKeys,
+    generator: keyGenerator,
+    clock: systemClock,
+    failures,
   });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);
