@@ -14,7 +14,8 @@ import type { Selection } from '../src/domain/lens/settings.ts';
 import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { lensNamed } from './lens.ts';
-import { lensReader } from './operation/access.ts';
+import { withFeedback } from './lens-feedback.ts';
+import { lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -123,7 +124,8 @@ async function ordered(
 export async function chosen(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
   const all = await ordered(scope, selection, window);
   const selected = selectedCount(all.length, selection);
-  return { executions: all.slice(0, selected), eligible: all.length, selected, nextOffset: null, nextCursor: null };
+  const executions = await withFeedback(scope, all.slice(0, selected));
+  return { executions, eligible: all.length, selected, nextOffset: null, nextCursor: null };
 }
 
 export interface PreviewRequest {

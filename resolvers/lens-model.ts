@@ -20,7 +20,7 @@ import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { traceIdOfRun } from './lens-activity.ts';
 import { assertAnalysisModel, exceedsContext, followsSchema, outputTokensOf, worstCost } from './lens-models.ts';
 import { heldRun, workerOf } from './lens-work.ts';
-import { lensWorker } from './operation/access.ts';
+import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';

@@ -26,6 +26,8 @@ import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';
 import './lens.ts';
+import './lens-feedback.ts';
+import './lens-tracing-keys.ts';
 import './keys.ts';
 import './key-changes.ts';
 import './key-list.ts';

@@ -8,6 +8,7 @@ import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/depl
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
+import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
 import type { Metrics } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
@@ -32,6 +33,7 @@ import type {
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { Stores } from './stores.ts';
 
 /*
@@ -289,7 +291,14 @@ export interface AnnotationPlatform extends TracePlatform {
 
 /** Lenses, their runs and workers. */
 export interface LensPlatform {
-  readonly stores: Pick<Stores, 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
+  readonly stores: Pick<
+    Stores,
+    keyof LensRowStores | 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces' | 'writable'
+  >;
+  /** Evicts tracing keys from memory. */
+  readonly tracingKeyRing: Pick<TracingKeyRing, 'forgetTracingKey'>;
+  /** Base address of this process, without a trailing slash. */
+  publicUrl(): string;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
   readonly catalog: CatalogSource;
   readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;

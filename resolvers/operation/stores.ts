@@ -10,6 +10,7 @@ import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
 import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
@@ -20,7 +21,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
 
 /** The stores that operations use, one per noun. */
-export interface Stores extends TenancyStores {
+export interface Stores extends TenancyStores, LensRowStores {
   readonly annotations: AnnotationStore;
   readonly auditLog: AuditLog;
   readonly catalogHistory: CatalogHistory;

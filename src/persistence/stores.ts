@@ -11,6 +11,7 @@ import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-ac
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
+import type { LensRowStores } from '../domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../domain/lens/store.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
@@ -24,7 +25,7 @@ import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-ob
 import type { ClickHouseLocation } from './clickhouse/client.ts';
 
 /** All stores, over one database; traces may be in another. */
-export interface Stores extends TenancyStores {
+export interface Stores extends TenancyStores, LensRowStores {
   readonly annotations: AnnotationStore;
   readonly auditLog: AuditLog;
   readonly authorship: Authorship;

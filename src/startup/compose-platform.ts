@@ -75,6 +75,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     outlines: createTraceOutlines(),
     keyRing: parts.keyRing,
     ownedKeys: parts.keyRing,
+    tracingKeyRing: parts.keyRing,
     availableTeams: settings.availableTeams,
     callerWatch: parts.callerWatch,
     responses: {

@@ -266,6 +266,7 @@ export async function openGraph(
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     heldRuns: { find: () => null, keep() {} },
+    tracingKeyRing: { forgetTracingKey() {} },
     pause,
     records: { waiting: () => 0, readable: async () => true },
     ...options.platform,

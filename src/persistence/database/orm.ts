@@ -25,6 +25,7 @@ import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createAnnotationStore } from '../annotations/store.ts';
+import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
@@ -190,6 +191,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return {
     ...callsAndTraces,
     ...createTenancyStores(database),
+    ...createLensRowStores(database),
     annotations: createAnnotationStore(database),
     auditLog: createAuditLog(database),
     authorship: database.audit,

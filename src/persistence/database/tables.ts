@@ -52,6 +52,9 @@ import {
   type LensReviewSchema,
   LensWorkerEntity,
 } from '../lens/entities/lens-work.ts';
+import { DatasetEntity, DatasetRevisionEntity } from '../lens/entities/dataset.ts';
+import { SignalConfigEntity, TraceSignalEntity } from '../lens/entities/signal.ts';
+import { TracingKeyEntity } from '../lens/entities/tracing-key.ts';
 import { JobEntity, type JobSchema } from '../jobs/entities/job.ts';
 import { UserEntity } from '../users/entities/user.ts';
 import { VirtualKeyEntity } from '../keys/entities/virtual-key.ts';
@@ -102,6 +105,11 @@ export const ENTITIES = [
   LensReviewEntity,
   LensAnswerEntity,
   LensWorkerEntity,
+  TracingKeyEntity,
+  DatasetEntity,
+  DatasetRevisionEntity,
+  SignalConfigEntity,
+  TraceSignalEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,
