@@ -5,6 +5,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
 import type { Answer, DecisionInput, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
 import { answerOf, type LabelledQuestion } from '../../domain/decisions/distribution.ts';
+import { sumOfUsages } from '../../domain/decisions/groups.ts';
 import { InvalidInput, Unsupported, UpstreamFailed } from '../../domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { readLabels, TOP_LOGPROBS } from '../../wire/decisions/chat/label-reading.ts';
@@ -116,7 +117,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
       return {
         model: calls.models[0] ?? null,
         answers,
-        usage: sumOf(calls.usages),
+        usage: sumOfUsages(calls.usages),
         more: {},
         usageMore: {},
       };
@@ -157,15 +158,4 @@ async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
     if (refused) return null;
     throw error;
   }
-}
-
-function sumOf(usages: readonly Usage[]): Usage {
-  const sum = (of: (usage: Usage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
-  return {
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    cacheReadTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
-    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
-    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
-  };
 }
