@@ -86,6 +86,8 @@ for (const engine of ENGINES)
         'span',
         'spans (view)',
         'spend (view)',
+        'spend_day',
+        'spend_day_label',
         'spend_row',
         'tag',
         'team',

@@ -15,6 +15,7 @@ import {
   LATER_EXTRAS,
   type Source,
 } from './columns.ts';
+import { FRESH, dailyAdditions } from '../spend/daily-sums.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
 
@@ -82,6 +83,11 @@ const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
     .map(([column, source]) => expressionOf(table, column, source, traceNo))
     .join(', ');
 
+const namedValues = (table: keyof CallTables): string =>
+  columnsOf(table)
+    .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
+    .join(', ');
+
 /** Queries over segments; the first parameter is the JSON list of their numbers. */
 interface Selections {
   /** One row per profile. */
@@ -145,7 +151,7 @@ const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trac
  * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
  * read once. With a single writer the numbers of new traces are known beforehand.
  */
-function inSteps({ profiles, calls }: Selections): readonly string[] {
+function inSteps({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   const all = 'from unfolded_call cross join unfolded_profile on profile_no = of_profile';
   return [
     `create temp table if not exists unfolded_profile (profile_no integer primary key, ${INTO_PROFILES})`,
@@ -153,6 +159,9 @@ function inSteps({ profiles, calls }: Selections): readonly string[] {
     `insert into unfolded_profile (${INTO_PROFILES}) ${profiles}`,
     `insert into unfolded_call (${INTO_CALLS}) ${calls('unfolded_profile', ['profile_no'])}`,
     `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
+    ...daily.map(
+      (statement) => `with ${FRESH} as materialized (select ${namedValues('spend_row')} ${all}) ${statement}`,
+    ),
     `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
     `${into('span')}
       select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${all}`,
@@ -162,7 +171,9 @@ function inSteps({ profiles, calls }: Selections): readonly string[] {
 }
 
 /** PostgreSQL: one statement writes the three tables, and passes on the trace numbers. */
-const atOnce = (ones: string): string => `${ones}, made as (
+const atOnce = (ones: string, daily: readonly string[]): string => `${ones}, ${FRESH} as materialized (
+      select ${namedValues('spend_row')} from one
+    ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, made as (
       ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (
       ${into('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
@@ -180,7 +191,8 @@ export function createCallUnfolding(
   };
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
   const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
-  const statements = flavour === 'sqlite' ? inSteps(selected) : [atOnce(ones)];
+  const daily = dailyAdditions(flavour);
+  const statements = flavour === 'sqlite' ? inSteps(selected, daily) : [atOnce(ones, daily)];
 
   const readText = (table: 'spend_row' | 'span'): readonly string[] =>
     columnsOf(table).map(([column, source]) => {

@@ -17,6 +17,12 @@ import { ResponseEntity, type ResponseSchema } from '../responses/entities/respo
 import { RetiredSecretEntity } from '../keys/entities/retired-secret.ts';
 import { BlockTraceEntity, type BlockTraceSchema } from '../span-blocks/entities/block-trace.ts';
 import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
+import {
+  SpendDayEntity,
+  SpendDayLabelEntity,
+  type SpendDayLabelSchema,
+  type SpendDaySchema,
+} from '../spend/entities/spend-day.ts';
 import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
@@ -73,6 +79,8 @@ export const ENTITIES = [
   BlockTraceEntity,
   ExportBodyEntity,
   SpendRowEntity,
+  SpendDayEntity,
+  SpendDayLabelEntity,
   KeySpendEntity,
   FreeTierUseEntity,
   GatewayActivityEntity,
@@ -129,6 +137,8 @@ export type Tables = InferKyselyDB<
   | typeof BlockTraceSchema
   | typeof ExportBodySchema
   | typeof SpendRowSchema
+  | typeof SpendDaySchema
+  | typeof SpendDayLabelSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema
   | typeof GatewayActivitySchema
