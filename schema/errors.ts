@@ -35,7 +35,7 @@ const ErrorCodeType = builder.enumType('ErrorCode', {
 });
 
 /** Fields of every error in a result union. */
-const UserErrorType = builder.interfaceRef<DomainError>('UserError').implement({
+export const UserErrorType = builder.interfaceRef<DomainError>('UserError').implement({
   description: 'An error that the caller can act on.',
   fields: (t) => ({
     code: t.field({ type: ErrorCodeType, description: 'Error code.', resolve: ({ code }) => code }),

@@ -34,6 +34,7 @@ import './key-list.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';
+import './settings.ts';
 import './viewer.ts';
 import { builder } from './builder.ts';
 import { runInTurns } from './turns.ts';

@@ -51,7 +51,7 @@ async function composeApp(context: StartContext): Promise<void> {
   const bus = createBus();
   const opened = await composeStores(context);
   const { exports } = opened;
-  const { stores, configuration, addressOf, admit } = await composeSettings(context, opened.stores);
+  const { stores, configuration, addressOf, admit } = await composeSettings(context, { stores: opened.stores, bus });
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);

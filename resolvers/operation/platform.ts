@@ -284,6 +284,12 @@ export interface SettingsPlatform {
   readonly ids: Ids;
 }
 
+/** Settings, and live feeds of them. */
+export interface SettingsFeedPlatform extends SettingsPlatform {
+  readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
+  readonly callerWatch: CallerWatch;
+}
+
 /** Labels, scores and notes on traces and spans. */
 export interface AnnotationPlatform extends TracePlatform {
   readonly ids: Ids;

@@ -25,28 +25,15 @@ export async function settingsState({ platform }: Scope<SettingsPlatform>): Prom
 export const readerOf = (scope: Scope<SettingsPlatform>): Reader =>
   callerOf(scope).role === 'proxy_admin' ? 'admin' : 'viewer';
 
-/** Stores settings of a section, applies them in this process and tells subscribers. Returns the stored section. */
+/** Stores settings of a section and applies them in this process. Returns the stored section. */
 export async function storeSettings(
   scope: Scope<SettingsPlatform>,
   section: string,
   change: (content: Content) => Content,
 ): Promise<Content> {
-  const { stores, configuration, bus, clock } = scope.platform;
-  let names: readonly string[] = [];
-  const { content } = await stores.settings.change(
-    section,
-    (before) => {
-      const after = change(before);
-      names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-        (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-      );
-      return after;
-    },
-    authored(scope),
-  );
+  const { stores, configuration } = scope.platform;
+  const { content } = await stores.settings.change(section, change, authored(scope));
   await configuration.refresh();
-  if (names.length > 0)
-    bus.publish('settingsChange', { at: clock.now(), changed: names.map((name) => ({ section, name })) });
   return content;
 }
 

@@ -1,5 +1,7 @@
 import type { Incoming } from '../../rest-shims/http/outgoing.ts';
+import type { Bus } from '../domain/bus.ts';
 import type { Stores } from '../persistence/stores.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { createClientAddresses } from '../runtime/network/client-network.ts';
 import { createConfiguration, type RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { createSealedSettings } from '../runtime/stored-settings/sealed-settings.ts';
@@ -18,7 +20,10 @@ export interface ComposedSettings {
 }
 
 /** The configuration file and the stored settings beside it. */
-export async function composeSettings({ settings }: StartContext, unsealed: Stores): Promise<ComposedSettings> {
+export async function composeSettings(
+  { settings }: StartContext,
+  { stores: unsealed, bus }: { readonly stores: Stores; readonly bus: Bus },
+): Promise<ComposedSettings> {
   const stores = { ...unsealed, settings: createSealedSettings(unsealed.settings, settings.masterKey) };
   const configuration = createConfiguration({
     declared: settings.config,
@@ -26,6 +31,7 @@ export async function composeSettings({ settings }: StartContext, unsealed: Stor
     storesModels: settings.storesModels,
   });
   await configuration.refresh();
+  configuration.onChange((changed) => bus.publish('settingsChange', { at: systemClock.now(), changed }));
   const addressOf = createClientAddresses(settings.trustedProxies);
   return {
     stores,

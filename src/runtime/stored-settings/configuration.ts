@@ -1,7 +1,8 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
-import type { Configuration } from '../../domain/settings/configuration.ts';
+import { changedSettings } from '../../domain/settings/changed-settings.ts';
+import type { Configuration, SettingsChange } from '../../domain/settings/configuration.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
@@ -13,8 +14,8 @@ export interface RunningConfiguration extends Configuration {
   costAdjustments(): CostAdjustments;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
-  /** Calls `listener` after the file or the stored settings were read again; returns how to stop that. */
-  onChange(listener: () => void): () => void;
+  /** Calls `listener` with what changed after the file or the stored settings were read again; returns how to stop that. */
+  onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }
 
 export function createConfiguration({
@@ -30,12 +31,15 @@ export function createConfiguration({
   let stored: StoredSections = new Map();
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
-  function changed(): void {
+  function apply(next: DeclaredConfig, sections: StoredSections): void {
+    const changed = [...changedSettings(sectionsIn(config), sectionsIn(next)), ...changedSettings(stored, sections)];
+    config = next;
+    stored = sections;
     allowed = allowedList(config, stored);
     adjustments = adjustmentsOf(config, stored);
-    for (const listener of listeners) listener();
+    if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
   return {
@@ -45,12 +49,10 @@ export function createConfiguration({
     costAdjustments: () => adjustments,
     toYaml: (value) => stringify(value),
     async refresh() {
-      stored = sectionsOf(await store.all());
-      changed();
+      apply(config, sectionsOf(await store.all()));
     },
     declare(next) {
-      config = next;
-      changed();
+      apply(next, stored);
     },
     onChange(listener) {
       listeners.add(listener);
@@ -70,3 +72,11 @@ function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdju
   const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
   return costAdjustmentsOf(valueOf('cost_discount_config'), valueOf('cost_margin_config'));
 }
+
+/** Sections of a file that are maps. */
+const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
+  new Map(
+    Object.entries(resolved).flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? [[name, { ...value }] as const] : [],
+    ),
+  );

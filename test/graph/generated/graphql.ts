@@ -834,6 +834,28 @@ export type Role =
   /** Reads everything, changes nothing. */
   | 'PROXY_ADMIN_VIEWER';
 
+/** Section of the configuration file. */
+export type SettingSection =
+  /** `environment_variables`. Their values are hidden. */
+  | 'ENVIRONMENT'
+  /** `general_settings`. */
+  | 'GENERAL'
+  /** `litellm_settings`. */
+  | 'LITELLM'
+  /** `router_settings`. */
+  | 'ROUTER';
+
+/** Where the value of a setting comes from. */
+export type SettingSource =
+  /** The configuration file, which owns what it declares. */
+  | 'CONFIG'
+  /** A value that was stored at run time. */
+  | 'DATABASE'
+  /** A built-in value. */
+  | 'DEFAULT'
+  /** Nothing sets it. */
+  | 'UNSET';
+
 /** OpenTelemetry span kind. */
 export type SpanKind =
   /** OpenTelemetry's client kind. */
@@ -975,6 +997,16 @@ export type TraceSourceType =
   | 'SLACK'
   /** Started from teams. */
   | 'TEAMS';
+
+/** A setting and its new value. */
+export type UpdateSettingInput = {
+  /** Name within its section. */
+  name: string;
+  /** Section of the setting. */
+  section: SettingSection;
+  /** New value. Null removes the stored value. */
+  value?: unknown;
+};
 
 /** A workload to estimate. Rates and shares are decimals from 0 to 1. */
 export type WorkloadInput = {
@@ -1476,6 +1508,37 @@ export type AuditLogQueryVariables = Exact<{
 
 
 export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
+export type SettingFieldsFragment = { section: SettingSection, name: string, source: SettingSource, editable: boolean, declaredValue: unknown, effectiveValue: unknown, ignoredStoredValue: unknown, defaultValue: unknown };
+
+export type SettingsQueryVariables = Exact<{
+  sections?: Array<SettingSection> | SettingSection | null | undefined;
+  names?: Array<string> | string | null | undefined;
+}>;
+
+
+export type SettingsQuery = { settings: Array<(
+    { description: string | null }
+    & SettingFieldsFragment
+  )> | null };
+
+export type UpdateSettingMutationVariables = Exact<{
+  input: UpdateSettingInput;
+}>;
+
+
+export type UpdateSettingMutation = { updateSetting:
+    | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
+    | (
+      { __typename: 'Setting' }
+      & SettingFieldsFragment
+    )
+    | { __typename: 'SettingOwnedByFileError', code: ErrorCode, message: string, keys: Array<string>, storedValueIgnored: boolean, resolution: string, owningSection: string }
+   };
+
+export type SettingsChangedSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SettingsChangedSubscription = { settingsChanged: { droppedUpdates: number, changed: Array<{ section: string, name: string }> } };
 
 export type AnnotateTraceMutationVariables = Exact<{
   input: AnnotateTraceInput;
@@ -1829,6 +1892,18 @@ export const NodeFactsFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"NodeFacts"}) as unknown as TypedDocumentString<NodeFactsFragment, unknown>;
+export const SettingFieldsFragmentDoc = new TypedDocumentString(`
+    fragment SettingFields on Setting {
+  section
+  name
+  source
+  editable
+  declaredValue
+  effectiveValue
+  ignoredStoredValue
+  defaultValue
+}
+    `, {"fragmentName":"SettingFields"}) as unknown as TypedDocumentString<SettingFieldsFragment, unknown>;
 export const ContentFragmentDoc = new TypedDocumentString(`
     fragment Content on SpanContent {
   __typename
@@ -2990,6 +3065,63 @@ export const AuditLogDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
+export const SettingsDocument = new TypedDocumentString(`
+    query Settings($sections: [SettingSection!], $names: [String!]) {
+  settings(sections: $sections, names: $names) {
+    ...SettingFields
+    description
+  }
+}
+    fragment SettingFields on Setting {
+  section
+  name
+  source
+  editable
+  declaredValue
+  effectiveValue
+  ignoredStoredValue
+  defaultValue
+}`) as unknown as TypedDocumentString<SettingsQuery, SettingsQueryVariables>;
+export const UpdateSettingDocument = new TypedDocumentString(`
+    mutation UpdateSetting($input: UpdateSettingInput!) {
+  updateSetting(input: $input) {
+    __typename
+    ... on Setting {
+      ...SettingFields
+    }
+    ... on UserError {
+      code
+      message
+    }
+    ... on SettingOwnedByFileError {
+      owningSection: section
+      keys
+      storedValueIgnored
+      resolution
+    }
+  }
+}
+    fragment SettingFields on Setting {
+  section
+  name
+  source
+  editable
+  declaredValue
+  effectiveValue
+  ignoredStoredValue
+  defaultValue
+}`) as unknown as TypedDocumentString<UpdateSettingMutation, UpdateSettingMutationVariables>;
+export const SettingsChangedDocument = new TypedDocumentString(`
+    subscription SettingsChanged {
+  settingsChanged {
+    changed {
+      section
+      name
+    }
+    droppedUpdates
+  }
+}
+    `) as unknown as TypedDocumentString<SettingsChangedSubscription, SettingsChangedSubscriptionVariables>;
 export const AnnotateTraceDocument = new TypedDocumentString(`
     mutation AnnotateTrace($input: AnnotateTraceInput!) {
   annotateTrace(input: $input) {

@@ -1,0 +1,150 @@
+import type { PollableStream } from '../src/domain/pollable-stream.ts';
+import { UPDATED_SECTIONS } from '../src/domain/settings/config-update.ts';
+import type { SettingsChange } from '../src/domain/settings/configuration.ts';
+import { GENERAL_FIELDS } from '../src/domain/settings/general-fields.ts';
+import { assertRemovable, GENERAL, rowOf, type SettingView, viewOf } from '../src/domain/settings/ownership.ts';
+import { shown } from '../src/domain/settings/redaction.ts';
+import { ROUTER_FIELDS } from '../src/domain/settings/router-fields.ts';
+import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { tenantAdmin, tenantViewer } from './operation/access.ts';
+import { whileAllowed } from './operation/live-feed.ts';
+import { operation } from './operation/operation.ts';
+import type { SettingsFeedPlatform, SettingsPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
+import { removeSetting, updateConfiguration, updateSetting } from './settings.ts';
+
+/** A section that has settings. */
+export type SettingSection = (typeof UPDATED_SECTIONS)[number];
+
+/** A setting with its owner and what is known of it. */
+export interface DescribedSetting extends Omit<SettingView, 'section'> {
+  readonly section: SettingSection;
+  /** Null for a setting that this product does not know. */
+  readonly description: string | null;
+  readonly defaultValue: unknown;
+}
+
+interface Known {
+  readonly description: string;
+  readonly defaultValue: unknown;
+}
+
+const ROUTER = 'router_settings';
+const VARIABLES = 'environment_variables';
+
+const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, Known>>> = {
+  [GENERAL]: GENERAL_FIELDS,
+  [SHARED]: new Map(Object.entries(SHARED_FIELDS)),
+  [ROUTER]: new Map(Object.entries(ROUTER_FIELDS)),
+  [VARIABLES]: new Map(),
+};
+
+const namesIn = (value: unknown): readonly string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+
+/** Known settings first, then what the file and the database have besides. */
+const namesOf = (section: SettingSection, { config, stored }: SettingsState): readonly string[] => [
+  ...new Set([...KNOWN[section].keys(), ...namesIn(config.declared[section]), ...namesIn(stored.get(section))]),
+];
+
+function described(
+  scope: Scope<SettingsPlatform>,
+  { config, stored }: SettingsState,
+  section: SettingSection,
+  name: string,
+): DescribedSetting {
+  const view = viewOf(config, stored, section, name);
+  const known = KNOWN[section].get(name);
+  const defaultValue = known?.defaultValue ?? null;
+  const isBuiltIn = view.source === 'unset' && defaultValue !== null;
+  const reader = readerOf(scope);
+  // Every variable may be a secret.
+  const visible = (value: unknown): unknown =>
+    section === VARIABLES
+      ? Reflect.get(shown(VARIABLES, { [name]: value }, reader) as object, name)
+      : shown(name, value, reader);
+  return {
+    ...view,
+    section,
+    source: isBuiltIn ? 'default' : view.source,
+    declaredValue: visible(view.declaredValue),
+    effectiveValue: isBuiltIn ? defaultValue : visible(view.effectiveValue),
+    ignoredStoredValue: visible(view.ignoredStoredValue),
+    description: known?.description ?? null,
+    defaultValue,
+  };
+}
+
+/** Filter of settings; null matches all. */
+export interface AskedSettings {
+  readonly sections: readonly SettingSection[] | null;
+  readonly names: readonly string[] | null;
+}
+
+/** Lists settings with their owners. Secrets are hidden. */
+export const listSettingViews = operation({
+  name: 'listSettingViews',
+  access: tenantViewer,
+  async run(scope: Scope<SettingsPlatform>, { sections, names }: AskedSettings): Promise<readonly DescribedSetting[]> {
+    const state = await settingsState(scope);
+    return UPDATED_SECTIONS.filter((section) => sections?.includes(section) !== false).flatMap((section) =>
+      namesOf(section, state)
+        .filter((name) => names?.includes(name) !== false)
+        .map((name) => described(scope, state, section, name)),
+    );
+  },
+});
+
+/** A setting and its new value; null removes the stored one. */
+export interface SettingChange {
+  readonly section: SettingSection;
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/**
+ * Stores a setting of any section, or removes the stored value. Throws InvalidInput, and OwnedByFile when the configuration
+ * file declares another value.
+ */
+export const changeSetting = operation({
+  name: 'changeSetting',
+  access: tenantAdmin,
+  async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
+    const isNamed = section === GENERAL || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
+    if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
+      throw new InvalidInput(`${name} is a setting of ${SHARED}.`);
+    if (!isNamed) await changeOther(scope, { section, name, value });
+    else if (value === null) await removeSetting(scope, { name });
+    else await updateSetting(scope, { name, value });
+    return described(scope, await settingsState(scope), section, name);
+  },
+});
+
+async function changeOther(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<void> {
+  if (value !== null) return updateConfiguration(scope, { [section]: { [name]: value } });
+  const { config, stored } = await settingsState(scope);
+  assertRemovable(config, stored, section, name);
+  await storeSettings(scope, rowOf(section, name), ({ [name]: _removed, ...rest }) => rest);
+}
+
+/** Settings that were just changed. */
+export interface SettingsUpdate extends SettingsChange {
+  /** Updates that were dropped before this one because the reader was too slow. */
+  readonly missed: number;
+}
+
+/** Changes of settings as this process learns of them. Ends when the reader loses access. */
+export const watchSettings = operation({
+  name: 'watchSettings',
+  access: tenantViewer,
+  run(scope: Scope<SettingsFeedPlatform>, _input: undefined): PollableStream<SettingsUpdate> {
+    const deliveries = scope.platform.bus.subscribe('settingsChange', { signal: scope.signal });
+    return whileAllowed(deliveries, {
+      scope,
+      access: tenantViewer,
+      show: ({ event, missed }) => ({ ...event, missed }),
+    });
+  },
+});

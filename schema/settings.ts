@@ -1,0 +1,165 @@
+import {
+  changeSetting,
+  type DescribedSetting,
+  listSettingViews,
+  type SettingsUpdate,
+  watchSettings,
+} from '../resolvers/setting-views.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { OwnedByFile } from '../src/domain/settings/ownership.ts';
+import { builder } from './builder.ts';
+import { UserErrorType } from './errors.ts';
+
+/** About how many settings a list has. */
+const SETTINGS = 100;
+const CHANGED = 5;
+
+const SectionType = builder.enumType('SettingSection', {
+  description: 'Section of the configuration file.',
+  values: {
+    GENERAL: { value: 'general_settings', description: '`general_settings`.' },
+    LITELLM: { value: 'litellm_settings', description: '`litellm_settings`.' },
+    ROUTER: { value: 'router_settings', description: '`router_settings`.' },
+    ENVIRONMENT: { value: 'environment_variables', description: '`environment_variables`. Their values are hidden.' },
+  } as const,
+});
+
+const SourceType = builder.enumType('SettingSource', {
+  description: 'Where the value of a setting comes from.',
+  values: {
+    CONFIG: { value: 'config', description: 'The configuration file, which owns what it declares.' },
+    DATABASE: { value: 'db', description: 'A value that was stored at run time.' },
+    DEFAULT: { value: 'default', description: 'A built-in value.' },
+    UNSET: { value: 'unset', description: 'Nothing sets it.' },
+  } as const,
+});
+
+const SettingType = builder.objectRef<DescribedSetting>('Setting').implement({
+  description: 'A setting of the configuration file or the database. Secrets are `REDACTED`.',
+  fields: (t) => ({
+    section: t.field({
+      type: SectionType,
+      description: 'Section that it belongs to.',
+      resolve: ({ section }) => section,
+    }),
+    name: t.exposeString('name', { description: 'Name within its section.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'What it does. Null for a setting that is not known.',
+    }),
+    source: t.field({ type: SourceType, description: 'Where its value comes from.', resolve: ({ source }) => source }),
+    editable: t.exposeBoolean('editable', {
+      description: 'Whether it can be changed at run time: the configuration file does not declare it.',
+    }),
+    declaredValue: t.expose('declaredValue', {
+      type: 'JSON',
+      nullable: true,
+      description:
+        'Value as the configuration file has it; references such as `os.environ/NAME` are not resolved. Null when the file does not declare it, or declares it as null.',
+    }),
+    effectiveValue: t.expose('effectiveValue', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Value that holds. Null for none.',
+    }),
+    ignoredStoredValue: t.expose('ignoredStoredValue', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Stored value that the configuration file overrides. Null without a different one.',
+    }),
+    defaultValue: t.expose('defaultValue', {
+      type: 'JSON',
+      nullable: true,
+      description: 'Built-in value. Null for none.',
+    }),
+  }),
+});
+
+builder.queryField('settings', (t) =>
+  t.field({
+    type: [SettingType],
+    nullable: true,
+    complexity: { field: 1, multiplier: SETTINGS },
+    description: 'Settings with their owners, for proxy administrators.',
+    args: {
+      sections: t.arg({ type: [SectionType], description: 'Only these sections. All when absent.' }),
+      names: t.arg.stringList({ description: 'Only these names. All when absent.' }),
+    },
+    resolve: async (_root, { sections, names }, { scope }) => [
+      ...(await listSettingViews(scope, { sections: sections ?? null, names: names ?? null })),
+    ],
+  }),
+);
+
+builder.objectType(OwnedByFile, {
+  name: 'SettingOwnedByFileError',
+  description: 'The configuration file declares the setting, so only the file can change it.',
+  interfaces: [UserErrorType],
+  fields: (t) => ({
+    section: t.exposeString('section', { description: 'Section of the configuration file.' }),
+    keys: t.stringList({ description: 'Declared settings that were to be changed.', resolve: ({ keys }) => keys }),
+    storedValueIgnored: t.boolean({
+      description: 'Whether the database has another value, which is ignored.',
+      resolve: ({ ignored }) => ignored.length > 0,
+    }),
+    resolution: t.exposeString('resolution', { description: 'File and line to edit, and the alternative.' }),
+  }),
+});
+
+const UpdateSettingInput = builder.inputType('UpdateSettingInput', {
+  description: 'A setting and its new value.',
+  fields: (t) => ({
+    section: t.field({ type: SectionType, required: true, description: 'Section of the setting.' }),
+    name: t.string({ required: true, description: 'Name within its section.' }),
+    value: t.field({ type: 'JSON', description: 'New value. Null removes the stored value.' }),
+  }),
+});
+
+builder.mutationField('updateSetting', (t) =>
+  t.field({
+    type: SettingType,
+    description:
+      'Stores a setting in the database. Takes effect immediately in this process, within seconds in others. For proxy administrators.',
+    args: { input: t.arg({ type: UpdateSettingInput, required: true, description: 'The setting and its value.' }) },
+    errors: {
+      types: [InvalidInput, OwnedByFile],
+      union: { name: 'UpdateSettingResult', description: 'The changed setting, or why it was not changed.' },
+    },
+    resolve: (_root, { input: { section, name, value } }, { scope }) =>
+      changeSetting(scope, { section, name, value: value ?? null }),
+  }),
+);
+
+const ChangedSettingType = builder.objectRef<SettingsUpdate['changed'][number]>('ChangedSetting').implement({
+  description: 'Name of a setting that was changed.',
+  fields: (t) => ({
+    section: t.exposeString('section', { description: 'Section, or the row of the dashboard, that has the setting.' }),
+    name: t.exposeString('name', { description: 'Name within its section.' }),
+  }),
+});
+
+const UpdateType = builder.objectRef<SettingsUpdate>('SettingsUpdate').implement({
+  description: 'Settings that changed together.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When this process learned of it.' }),
+    changed: t.field({
+      type: [ChangedSettingType],
+      complexity: { field: 1, multiplier: CHANGED },
+      description: 'The changed settings. Read their values with `settings`.',
+      resolve: ({ changed }) => changed,
+    }),
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
+    }),
+  }),
+});
+
+builder.subscriptionField('settingsChanged', (t) =>
+  t.field({
+    type: UpdateType,
+    description:
+      'Changes of settings at run time, also by other processes and by a new configuration file, for proxy administrators.',
+    subscribe: (_root, _args, { scope }) => watchSettings(scope, undefined),
+    resolve: (update) => update,
+  }),
+);

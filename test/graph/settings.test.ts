@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { SettingsChangedDocument, SettingsDocument, UpdateSettingDocument } from './generated/graphql.ts';
+import { overYoga } from './subscribers.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+interface Answer {
+  readonly data: Json | null;
+  readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+}
+
+let app: TestApp;
+let userKey = '';
+
+async function graph(query: { toString(): string }, variables: object = {}, key = app.adminKey): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await app.call('POST', '/graphql', { query: query.toString(), variables }, headers);
+  return (await answer.json()) as Answer;
+}
+
+async function one(section: string, name: string): Promise<unknown> {
+  const { data } = await graph(SettingsDocument, { sections: [section], names: [name] });
+  return (data?.['settings'] as readonly Json[])[0];
+}
+
+const update = async (section: string, name: string, value: unknown): Promise<Json> =>
+  (await graph(UpdateSettingDocument, { input: { section, name, value } })).data?.['updateSetting'] as Json;
+
+const FILE = { max_parallel_requests: 100, max_response_size_mb: 'os.environ/SIZE_OF_TEST', max_request_size_mb: null };
+
+beforeAll(async () => {
+  const env = { SIZE_OF_TEST: '77' };
+  const first = await startApp({ env });
+  await first.call('POST', '/config/update', { general_settings: { max_parallel_requests: 5 } });
+  await first.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });
+  await first.stop({ keepData: true });
+  app = await startApp({ config: { general_settings: FILE }, env, dataDir: first.dataDir });
+  const made = await app.call('POST', '/key/generate', {});
+  userKey = ((await made.json()) as { readonly key: string }).key;
+});
+afterAll(() => app.stop());
+
+const OPEN = { source: 'UNSET', editable: true, declaredValue: null, ignoredStoredValue: null, defaultValue: null };
+
+describe('settings', () => {
+  it('of the file, with a stored value that is ignored', async () => {
+    expect(await one('GENERAL', 'max_parallel_requests')).toEqual({
+      section: 'GENERAL',
+      name: 'max_parallel_requests',
+      description: 'Most parallel requests of each key.',
+      source: 'CONFIG',
+      editable: false,
+      declaredValue: 100,
+      effectiveValue: 100,
+      ignoredStoredValue: 5,
+      defaultValue: null,
+    });
+  });
+
+  it('references are resolved in the effective value only, and a null is owned', async () => {
+    expect(await one('GENERAL', 'max_response_size_mb')).toMatchObject({
+      source: 'CONFIG',
+      declaredValue: 'os.environ/SIZE_OF_TEST',
+      effectiveValue: '77',
+    });
+    expect(await one('GENERAL', 'max_request_size_mb')).toMatchObject({
+      source: 'CONFIG',
+      editable: false,
+      declaredValue: null,
+      effectiveValue: null,
+    });
+  });
+
+  it('built-in values, unset ones and variables, which are hidden', async () => {
+    expect(await one('GENERAL', 'admission_queue_timeout_seconds')).toMatchObject({
+      source: 'DEFAULT',
+      effectiveValue: 1,
+    });
+    expect(await one('GENERAL', 'max_file_size_mb')).toMatchObject({ ...OPEN, effectiveValue: null });
+    expect(await one('ENVIRONMENT', 'OF_A_TEST')).toMatchObject({ source: 'DATABASE', effectiveValue: 'REDACTED' });
+  });
+
+  it('are for administrators', async () => {
+    const { data, errors } = await graph(SettingsDocument, {}, userKey);
+    expect([data, errors?.[0]?.extensions.code]).toEqual([{ settings: null }, 'FORBIDDEN']);
+  });
+});
+
+describe('updateSetting', () => {
+  it('stores and removes settings of every section', async () => {
+    expect(await update('GENERAL', 'max_file_size_mb', 9)).toEqual({
+      __typename: 'Setting',
+      ...OPEN,
+      section: 'GENERAL',
+      name: 'max_file_size_mb',
+      source: 'DATABASE',
+      effectiveValue: 9,
+    });
+    expect(await update('GENERAL', 'max_file_size_mb', null)).toMatchObject({ source: 'UNSET', effectiveValue: null });
+    expect(await update('ROUTER', 'allowed_fails', 4)).toMatchObject({ source: 'DATABASE', effectiveValue: 4 });
+    expect(await update('ROUTER', 'allowed_fails', null)).toMatchObject({ source: 'UNSET' });
+    expect(await update('LITELLM', 'budget_rollover', true)).toMatchObject({ effectiveValue: true });
+  });
+
+  it('refuses what the file declares', async () => {
+    const result = await update('GENERAL', 'max_parallel_requests', 7);
+    expect({ ...result, resolution: String(result['resolution']).replace(/edit \S*\//, 'edit ') }).toEqual({
+      __typename: 'SettingOwnedByFileError',
+      code: 'CONFLICT',
+      message:
+        "general_settings key 'max_parallel_requests' is set in the config file, so only the file can change it. The database has another value for max_parallel_requests, which is ignored.",
+      owningSection: 'general_settings',
+      keys: ['max_parallel_requests'],
+      storedValueIgnored: true,
+      resolution: 'edit config.yaml:5 to change it, or remove it from the file to store it in the database',
+    });
+  });
+
+  it('refuses unknown settings and wrong values', async () => {
+    expect(await update('GENERAL', 'zzz', 7)).toMatchObject({
+      __typename: 'InvalidInputError',
+      message: 'Invalid field=zzz passed in.',
+    });
+    expect(await update('GENERAL', 'max_file_size_mb', 'abc')).toMatchObject({ __typename: 'InvalidInputError' });
+    expect(await update('ROUTER', 'zzz', 7)).toMatchObject({ __typename: 'InvalidInputError' });
+  });
+});
+
+describe('settingsChanged', () => {
+  it('names changed settings', async () => {
+    const follower = overYoga(`${app.url}/graphql`, SettingsChangedDocument, {}, app.adminKey);
+    try {
+      let size = 10;
+      await vi.waitFor(
+        async () => {
+          size += 1;
+          await update('GENERAL', 'max_file_size_mb', size);
+          if (follower.received.length === 0) throw new Error('No update yet.');
+        },
+        { timeout: 10_000, interval: 200 },
+      );
+      expect(follower.received[0]).toEqual({
+        data: {
+          settingsChanged: { changed: [{ section: 'general_settings', name: 'max_file_size_mb' }], droppedUpdates: 0 },
+        },
+      });
+    } finally {
+      await follower.leave();
+    }
+  });
+
+  it('is for administrators', async () => {
+    const refused = overYoga(`${app.url}/graphql`, SettingsChangedDocument, {}, userKey);
+    await refused.ended;
+    expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');
+  });
+});
