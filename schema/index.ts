@@ -17,6 +17,7 @@ import './traces.ts';
 import './trace-list.ts';
 import './trace-edges.ts';
 import './trace-labels.ts';
+import './sessions.ts';
 import './trace-removal.ts';
 import './annotations.ts';
 import './audit-log.ts';

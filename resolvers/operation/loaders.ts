@@ -7,9 +7,7 @@ import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
-import type { TraceLabels } from '../../src/domain/traces/trace-labels.ts';
 import { booksOf, type TraceBooks } from '../trace-books.ts';
-import { readLabels } from '../trace-labels.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
@@ -40,8 +38,6 @@ export interface Loaders {
   readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
   readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
-  /** Session, user and tags of a trace, by its parts. */
-  readonly labelsByTrace: DataLoader<readonly TraceIdentity[], TraceLabels, string>;
   /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries of a trace id, or the one with a ref. */
@@ -147,9 +143,6 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   return {
     ...queries,
     booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
-      cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
-    }),
-    labelsByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => readLabels(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
     }),
     annotationsByTrace: new DataLoader(

@@ -163,6 +163,10 @@ export function traceStoreSuite(engine: Engine): void {
         gatewayCalls: 0,
         source: null,
         redactedAt: null,
+        sessionId: null,
+        userId: null,
+        tags: [],
+        rootLabels: 0,
       };
       expect(await ingest(TEAM_KEY, root, call, tool)).toEqual([summary]);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);

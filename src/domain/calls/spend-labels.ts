@@ -1,4 +1,6 @@
 import type { SpendRow } from '../spend/spend-row.ts';
+import type { TraceLabels } from '../traces/span.ts';
+import { labelsWith } from '../traces/trace-labels.ts';
 import { type CallLabels, END_USER, SESSION, TAGS } from './call-labels.ts';
 
 /** Beginning of the tags that a user agent gives to its calls. */
@@ -52,4 +54,18 @@ export function spendLabels(
     sessionId: labels[SESSION] ?? null,
     tags: own.length === 0 ? agent : [...new Set([...own, ...agent])],
   };
+}
+
+/** The labels of a call as those of its span: without the tags of its user agent. Undefined for none. */
+export function labelsOfCall({
+  endUser,
+  sessionId,
+  tags,
+}: Pick<SpendRow, 'endUser' | 'sessionId' | 'tags'>): TraceLabels | undefined {
+  if (endUser === null && sessionId === null && tags.length === 0) return undefined;
+  return labelsWith(
+    sessionId,
+    endUser,
+    tags.filter((tag) => !tag.startsWith(AGENT_TAG)),
+  );
 }

@@ -1,5 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
+import { labelsOfCall } from '../../domain/calls/spend-labels.ts';
 import { payloadsOfCalls } from '../../domain/traces/call-body.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import type { RowTable } from '../database/rows.ts';
@@ -52,7 +53,7 @@ function expressionOf(table: keyof CallTables, column: string, source: Source, t
     case 'call': {
       const { value, extra, otherwise } = source;
       if (extra === undefined) return `v_${value}`;
-      const other = otherwise === undefined ? `k_${constant}` : `v_${otherwise}`;
+      const other = otherwise === undefined ? `k_${constant}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
       return `case when x_${extra} = 1 then v_${value} else ${other} end`;
     }
     case 'sum':
@@ -220,7 +221,10 @@ export function createCallUnfolding(
         if (payload === undefined) throw new Error('A call of a segment has no payload in its body.');
         const spend = namedWithout('spend_row_', row) as unknown as StoredRow;
         const span = namedWithout('span_', row) as unknown as SpanRow;
-        return { spend: spendRowOf(spend), span: { ...spanHeadOf(row.trace_id, span), ...payload } };
+        const spendRow = spendRowOf(spend);
+        const labels = labelsOfCall(spendRow);
+        const head = { ...spanHeadOf(row.trace_id, span), ...(labels === undefined ? {} : { labels }) };
+        return { spend: spendRow, span: { ...head, ...payload } };
       });
     },
   };

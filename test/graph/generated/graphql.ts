@@ -954,12 +954,18 @@ export type TraceFilter = {
   model?: string | null | undefined;
   /** Exact service. */
   service?: string | null | undefined;
+  /** Exact session. */
+  sessionId?: string | null | undefined;
   /** Status of the root span. */
   status?: SpanStatus | null | undefined;
+  /** Exact text of one of its tags. */
+  tag?: string | null | undefined;
   /** Id of the team of the key that sent it. Blank text is ignored. */
   teamId?: string | number | null | undefined;
-  /** Substring of its name, service, input preview, agents or models, case-insensitive. */
+  /** Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive. */
   text?: string | null | undefined;
+  /** Exact user. */
+  userId?: string | null | undefined;
 };
 
 /** Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED. */
@@ -1602,6 +1608,17 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Trace' }
     | { __typename: 'VirtualKey' }
    | null };
+
+export type SessionsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: TraceFilter | null | undefined;
+  tracesFirst?: number | null | undefined;
+  tracesAfter?: string | null | undefined;
+}>;
+
+
+export type SessionsQuery = { sessions: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ sessionId: string, userId: string | null, traceCount: number, failedTraceCount: number, llmCalls: number | string, inputTokens: number | string, outputTokens: number | string, costUsd: string | null, estimatedCostUsd: string | null, firstSeenAt: string, lastSeenAt: string, durationMs: number, traces: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ traceId: string, sessionId: string | null, userId: string | null, tags: Array<string> }> } | null }> } };
 
 export type SpanPageQueryVariables = Exact<{
   id: string | number;
@@ -3212,6 +3229,49 @@ export const AnnotationNodeDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AnnotationNodeQuery, AnnotationNodeQueryVariables>;
+export const SessionsDocument = new TypedDocumentString(`
+    query Sessions($first: Int, $after: String, $filter: TraceFilter, $tracesFirst: Int, $tracesAfter: String) {
+  sessions(
+    from: "2001-01-01T00:00:00Z"
+    to: "2100-01-01T00:00:00Z"
+    first: $first
+    after: $after
+    filter: $filter
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      sessionId
+      userId
+      traceCount
+      failedTraceCount
+      llmCalls
+      inputTokens
+      outputTokens
+      costUsd
+      estimatedCostUsd
+      firstSeenAt
+      lastSeenAt
+      durationMs
+      traces(first: $tracesFirst, after: $tracesAfter) {
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          traceId
+          sessionId
+          userId
+          tags
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;
 export const SpanPageDocument = new TypedDocumentString(`
     query SpanPage($id: ID!, $traceRef: ID, $first: Int, $after: String) {
   trace(id: $id, traceRef: $traceRef) {
