@@ -1504,16 +1504,6 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ViewerQuery = { viewer: { role: Role, keyHash: string, userId: string | null, key: { hash: string } | null, team: { teamId: string } | null } | null };
 
-export type AuditLogQueryVariables = Exact<{
-  filter?: AuditLogFilter | null | undefined;
-  first?: number | null | undefined;
-  after?: string | null | undefined;
-  last?: number | null | undefined;
-  before?: string | null | undefined;
-}>;
-
-
-export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
 export type SettingFieldsFragment = { section: SettingSection, name: string, source: SettingSource, editable: boolean, declaredValue: unknown, effectiveValue: unknown, ignoredStoredValue: unknown, defaultValue: unknown };
 
 export type SettingsQueryVariables = Exact<{
@@ -1545,6 +1535,17 @@ export type SettingsChangedSubscriptionVariables = Exact<{ [key: string]: never;
 
 
 export type SettingsChangedSubscription = { settingsChanged: { droppedUpdates: number, changed: Array<{ section: string, name: string }> } };
+
+export type AuditLogQueryVariables = Exact<{
+  filter?: AuditLogFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
 
 export type AnnotateTraceMutationVariables = Exact<{
   input: AnnotateTraceInput;
@@ -3053,35 +3054,6 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
-export const AuditLogDocument = new TypedDocumentString(`
-    query AuditLog($filter: AuditLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
-  auditLog(
-    filter: $filter
-    first: $first
-    after: $after
-    last: $last
-    before: $before
-  ) {
-    totalCount
-    pageInfo {
-      hasNextPage
-      hasPreviousPage
-      endCursor
-    }
-    nodes {
-      id
-      changedBy
-      changedByKey
-      action
-      noun
-      objectId
-      teamId
-      before
-      after
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
 export const SettingsDocument = new TypedDocumentString(`
     query Settings($sections: [SettingSection!], $names: [String!]) {
   settings(sections: $sections, names: $names) {
@@ -3139,6 +3111,35 @@ export const SettingsChangedDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SettingsChangedSubscription, SettingsChangedSubscriptionVariables>;
+export const AuditLogDocument = new TypedDocumentString(`
+    query AuditLog($filter: AuditLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  auditLog(
+    filter: $filter
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+    nodes {
+      id
+      changedBy
+      changedByKey
+      action
+      noun
+      objectId
+      teamId
+      before
+      after
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
 export const AnnotateTraceDocument = new TypedDocumentString(`
     mutation AnnotateTrace($input: AnnotateTraceInput!) {
   annotateTrace(input: $input) {
