@@ -6,9 +6,8 @@ import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { packExport } from '../../src/ingest/pack-export.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
 interface Said {

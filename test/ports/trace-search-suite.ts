@@ -14,9 +14,8 @@ import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import { randomFrom } from '../support/random.ts';
 import { sessionsIn } from '../support/sessions.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
 const WHOLE: TraceSearch = { ...EVER, filters: NO_FILTERS, order: 'start', after: null };
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];

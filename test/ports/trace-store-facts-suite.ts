@@ -6,9 +6,8 @@ import type { TraceWindow } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { permutationsOf } from '../support/permutations.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
 /** What every TraceStore promises of what is estimated, and of what spans tell of themselves. */

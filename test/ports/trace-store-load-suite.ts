@@ -6,9 +6,8 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
+import { ALL, LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };

@@ -8,6 +8,7 @@ import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import {
+  ALL,
   LONE_KEY,
   OTHER_TEAM_KEY,
   START_MS,
@@ -21,7 +22,6 @@ import {
   traceId,
 } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };
