@@ -23,8 +23,7 @@ import {
 } from './samples.ts';
 
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
-const REF = traceRefOf(TEAM_KEY, traceId(1));
-const TRACE = { traceId: traceId(1), traceRef: REF };
+const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 
 /** What every TraceStore promises. */
 export function traceStoreSuite(engine: Engine): void {
@@ -76,7 +75,7 @@ export function traceStoreSuite(engine: Engine): void {
       const found = await traces.findSpan([TRACE], span.spanId);
       expect(found).toEqual(span);
       expect(Object.keys(found?.attributes ?? {})).toEqual(['zeta', 'alpha', odd]);
-      expect(await traces.listSpans([TRACE])).toEqual(new Map([[REF, [headOf(span)]]]));
+      expect(await traces.listSpans([TRACE])).toEqual(new Map([[TRACE.traceRef, [headOf(span)]]]));
     });
 
     it('keeps what is not known as null and what is empty as empty', async () => {
@@ -135,7 +134,7 @@ export function traceStoreSuite(engine: Engine): void {
       });
       const summary: TraceSummary = {
         traceId: traceId(1),
-        traceRef: REF,
+        traceRef: TRACE.traceRef,
         owner: TEAM_KEY,
         name: 'run',
         service: 'tests',
@@ -193,7 +192,7 @@ export function traceStoreSuite(engine: Engine): void {
         ['root', 'tests', 3],
       ]);
       const inOrder = await ingest(OTHER_TEAM_KEY, ...spans.toReversed());
-      const identity = { owner: TEAM_KEY, traceRef: REF };
+      const identity = { owner: TEAM_KEY, traceRef: TRACE.traceRef };
       expect(steps[2]).toEqual(inOrder.map((summary) => ({ ...summary, ...identity })));
     });
 
@@ -275,8 +274,10 @@ export function traceStoreSuite(engine: Engine): void {
 
     it('finds by trace id and ref together, and nothing when they do not belong together', async () => {
       await ingest(TEAM_KEY, aSpan(), aSpan({ traceId: traceId(2) }));
-      expect((await traces.findSummaries(ALL, traceId(1), REF)).map(({ traceRef }) => traceRef)).toEqual([REF]);
-      expect(await traces.findSummaries(ALL, traceId(2), REF)).toEqual([]);
+      expect((await traces.findSummaries(ALL, traceId(1), TRACE.traceRef)).map(({ traceRef }) => traceRef)).toEqual([
+        TRACE.traceRef,
+      ]);
+      expect(await traces.findSummaries(ALL, traceId(2), TRACE.traceRef)).toEqual([]);
       expect(await traces.findSummaries(ALL, traceId(3), null)).toEqual([]);
     });
 
@@ -332,7 +333,7 @@ export function traceStoreSuite(engine: Engine): void {
       const found = await traces.listSpans([second, TRACE, unknown]);
       expect([...found].map(([ref, heads]) => [ref, heads.map((head) => head.spanId)])).toEqual([
         [second.traceRef, [spanId(1)]],
-        [REF, [spanId(9), spanId(2), spanId(3)]],
+        [TRACE.traceRef, [spanId(9), spanId(2), spanId(3)]],
         ['UNKNOWN', []],
       ]);
       expect(await traces.listSpans([])).toEqual(new Map());
