@@ -21,6 +21,7 @@ import './trace-removal.ts';
 import './annotations.ts';
 import './chat.ts';
 import './decisions.ts';
+import './decision-outcomes.ts';
 import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';

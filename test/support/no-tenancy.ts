@@ -45,6 +45,8 @@ export const OTHER_STORES = {
   lensWorkers: unused,
   annotations: NO_ROWS,
   codingAgents: NO_ROWS,
+  decisions: NO_ROWS,
+  decisionOutcomes: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },

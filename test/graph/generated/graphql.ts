@@ -1294,6 +1294,7 @@ export type NodeQuery = { node:
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1317,6 +1318,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1350,6 +1352,8 @@ type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
+type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
+
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
@@ -1375,6 +1379,7 @@ export type NodeFactsFragment =
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
+  | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Provider_Fragment
@@ -1442,6 +1447,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
+    | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Provider' }
