@@ -23,6 +23,7 @@ import './annotations.ts';
 import './audit-log.ts';
 import './chat.ts';
 import './decisions.ts';
+import './decision-outcomes.ts';
 import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';

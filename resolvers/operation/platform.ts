@@ -17,6 +17,8 @@ import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
+import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
+import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
@@ -195,9 +197,17 @@ export interface InferencePlatform {
 
 /** Decisions. */
 export interface DecisionPlatform {
+  readonly stores: Pick<Stores, 'decisions' | 'decisionOutcomes'>;
   readonly gateway: Gateway;
-  /** Most questions of one request. */
-  readonly decisions: { readonly mostQuestions: number };
+  readonly decisions: {
+    /** Most questions of one request. */
+    readonly mostQuestions: number;
+    /** What is stored of decisions, unless their key says otherwise. */
+    readonly storage: StorageLevel;
+    readonly keeper: DecisionKeeper;
+    readonly calibrations: Calibrations;
+  };
+  readonly clock: Clock;
 }
 
 /** Realtime sessions. */

@@ -8,6 +8,8 @@ import type { CredentialStore } from '../../src/domain/credentials/credential.ts
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
+import type { OutcomeStore } from '../../src/domain/decisions/outcome.ts';
+import type { DecisionStore } from '../../src/domain/decisions/stored-decision.ts';
 import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
@@ -32,6 +34,8 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly deployments: DeploymentStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly decisions: DecisionStore;
+  readonly decisionOutcomes: OutcomeStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly lenses: LensStore;

@@ -6,6 +6,8 @@ import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FallbackStore } from '../domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../domain/coding-agents/coding-agent.ts';
+import type { OutcomeStore } from '../domain/decisions/outcome.ts';
+import type { DecisionStore } from '../domain/decisions/stored-decision.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
@@ -39,6 +41,8 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly deployments: SealedStore<SealedDeployment>;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly decisions: DecisionStore;
+  readonly decisionOutcomes: OutcomeStore;
   readonly freeTier: FreeTierStore;
   readonly gatewayActivity: GatewayActivityStore;
   readonly jobs: JobStore;

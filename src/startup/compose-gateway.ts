@@ -1,5 +1,6 @@
 import type { Bus } from '../domain/bus.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
@@ -14,6 +15,8 @@ import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts'
 import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
 import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
+import { createCalibrations } from '../runtime/decisions/calibrations.ts';
+import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
@@ -67,18 +70,28 @@ export function composeRecords(
     },
     failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   });
-  return { spanExport, records, keeper, activity };
+  const decisionKeeper = createDecisionKeeper({ store: stores.decisions, log });
+  const calibrations = createCalibrations(stores.decisionOutcomes);
+  return { spanExport, records, keeper, activity, decisionKeeper, calibrations };
 }
 
 /** Adds the commit of what calls left behind to the shutdown. */
 export function flushRecords(
   { log, shutdown }: StartContext,
-  { records, keeper, activity }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity'>,
+  {
+    records,
+    keeper,
+    activity,
+    decisionKeeper,
+  }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity' | 'decisionKeeper'>,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
     return activity.flush();
   });
+  shutdown.add('decisions', () =>
+    decisionKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+  );
   shutdown.add('responses', () =>
     keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
   );
@@ -111,6 +124,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
       clock: systemClock,
+      temperatures: settings.calibrateDecisions ? parts.calibrations : UNCALIBRATED,
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,

@@ -68,7 +68,12 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
-    decisions: { mostQuestions: settings.mostDecisionQuestions },
+    decisions: {
+      mostQuestions: settings.mostDecisionQuestions,
+      storage: settings.storeDecisions,
+      keeper: parts.decisionKeeper,
+      calibrations: parts.calibrations,
+    },
     exposesApiBase: settings.callers.exposeApiBase,
     estimates: createCallEstimates(catalog),
     exports: parts.exports,

@@ -33,6 +33,7 @@ import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
+import { NO_DECISIONS } from '../support/no-decisions.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -209,7 +210,7 @@ export async function openGraph(
         ...KEYS_ELSEWHERE,
       },
     },
-    decisions: { mostQuestions: 128 },
+    decisions: NO_DECISIONS,
     exposesApiBase: true,
     ...noSettings,
     estimates: createCallEstimates({ current: () => catalog }),

@@ -42,6 +42,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   callOpenEndpoint: 'open to everyone, also without a key',
   decide: 'a model call',
   decideTyped: 'a model call',
+  streamDecision: 'a model call',
   completeChat: 'a model call',
   streamChat: 'a model call',
   createResponse: 'a model call',

@@ -53,6 +53,8 @@ for (const engine of ENGINES)
         'coding_agent',
         'credential',
         'customer',
+        'decision',
+        'decision_outcome',
         'deployment',
         'export_body',
         'free_tier_use',

@@ -51,6 +51,8 @@ export const OTHER_STORES = {
   annotations: NO_ROWS,
   auditLog: NO_ROWS,
   codingAgents: NO_ROWS,
+  decisions: NO_ROWS,
+  decisionOutcomes: NO_ROWS,
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },

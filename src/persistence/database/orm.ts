@@ -19,6 +19,7 @@ import { createCheckoutStore } from '../checkout/store.ts';
 import { createCredentialStore } from '../credentials/store.ts';
 import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
+import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
 import { createCodingAgentStore } from '../coding-agents/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
@@ -202,6 +203,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     deployments: createDeploymentStore(database),
     fallbacks: createFallbackStore(database),
     codingAgents: createCodingAgentStore(database),
+    decisions: createDecisionStore(database),
+    decisionOutcomes: createOutcomeStore(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),

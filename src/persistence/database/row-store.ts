@@ -5,6 +5,7 @@ import {
   type RequiredEntityData,
   UniqueConstraintViolationException,
 } from '@mikro-orm/core';
+import type { Visibility } from '../../domain/caller.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import type { AuditNoun } from '../../domain/audit-log/audit-entry.ts';
 import type { ChangedRow, RowPage, RowStore } from '../../domain/row-store.ts';
@@ -177,3 +178,15 @@ export const containing = (column: string, part: string | null): readonly Where[
 /** Condition that a time is not after another; none without one. A row without a time does not match. */
 export const until = (name: string, time: Date | undefined): readonly Where[] =>
   time === undefined ? [] : [{ [name]: { $lte: time } }];
+
+/** Conditions of the rows that a reader may see, as `mayRead` has them. The rows have a key and a nullable team. */
+export function visibleTo(visible: Visibility): readonly Where[] {
+  switch (visible.kind) {
+    case 'all':
+      return [];
+    case 'team':
+      return [{ teamId: storable(visible.teamId) }];
+    case 'key':
+      return [{ teamId: null, keyHash: storable(visible.keyHash) }];
+  }
+}

@@ -31,6 +31,8 @@ import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
 import { CodingAgentEntity } from '../coding-agents/entities/coding-agent.ts';
+import { DecisionEntity } from '../decisions/entities/decision.ts';
+import { DecisionOutcomeEntity } from '../decisions/entities/decision-outcome.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
 import { DeploymentEntity } from '../deployments/entities/deployment.ts';
 import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
@@ -122,6 +124,8 @@ export const ENTITIES = [
   SettingsSectionEntity,
   AnnotationEntity,
   CodingAgentEntity,
+  DecisionEntity,
+  DecisionOutcomeEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */

@@ -64,7 +64,13 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
         ? withImageRules(await inlined(decision, images, { deployment, ...terms }), images, fit)
         : decision;
       const groups = inGroups(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
-      return joined(await inParallel(groups, CONCURRENCY, (group) => ask(deployment, group, terms)));
+      const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
+        const made = await ask(deployment, group, terms);
+        const first = index * (groups[0]?.questions.length ?? 0);
+        for (const [offset, answer] of made.answers.entries()) terms.answered?.(first + offset, answer);
+        return made;
+      });
+      return joined(decisions);
     },
   };
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
@@ -75,6 +76,9 @@ export interface Settings {
   readonly alwaysStreamUsage: boolean;
   /** Most questions of one decision. */
   readonly mostDecisionQuestions: number;
+  readonly storeDecisions: StorageLevel;
+  readonly decisionRetentionDays: number;
+  readonly calibrateDecisions: boolean;
   /** How an exhausted budget is reported. */
   readonly budgetErrorKind: BudgetErrorKind;
   /** Header that carries the key, in lower case; null for `Authorization`. */
@@ -240,6 +244,9 @@ function settingsOf(
     capturePrompts: values.capturePrompts,
     alwaysStreamUsage: values.alwaysStreamUsage,
     mostDecisionQuestions: values.mostDecisionQuestions,
+    storeDecisions: values.storeDecisions,
+    decisionRetentionDays: values.decisionRetentionDays,
+    calibrateDecisions: values.calibrateDecisions,
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: {

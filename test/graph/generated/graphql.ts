@@ -1403,6 +1403,7 @@ export type NodeQuery = { node:
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1427,6 +1428,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1462,6 +1464,8 @@ type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
+type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
+
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
@@ -1488,6 +1492,7 @@ export type NodeFactsFragment =
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
+  | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Provider_Fragment
@@ -1599,6 +1604,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
+    | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Provider' }
