@@ -29,6 +29,11 @@ export function traceStoreLoadSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
+    it('stores nothing of an empty list', async () => {
+      expect(await traces.ingest([])).toEqual([]);
+      expect(await ingest(TEAM_KEY)).toEqual([]);
+    });
+
     it('takes more spans in a call than one statement carries', async () => {
       const many = spansOf(1_201, { input: 'x'.repeat(2_000) });
       const [summary] = await ingest(TEAM_KEY, ...many);
