@@ -13,7 +13,6 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
-import type { Health } from '../../src/domain/deployments/health.ts';
 import { createCallerWatch } from '../../src/gateway/caller-watch.ts';
 import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
@@ -29,6 +28,7 @@ import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
 import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
+import { UNTRIED } from '../support/untried-deployment.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
@@ -64,17 +64,6 @@ export const NO_REALTIME: Gateway['realtime'] = {
   count: () => 0,
   ended: () => Promise.resolve(),
   endAll() {},
-};
-
-/** The health of a deployment nobody has called. */
-export const UNTRIED: Health = {
-  state: 'unknown',
-  calls: 0,
-  failures: 0,
-  inFlight: 0,
-  latencyMs: null,
-  lastSuccessAt: null,
-  lastFailure: null,
 };
 
 /** A gateway whose every answer is this stream; it prices nothing. */
