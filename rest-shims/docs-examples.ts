@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'deployments.unblock': { model_id: 'my-id' },
   'deployments.update': { model_info: { id: 'my-id' }, litellm_params: { timeout: 30 } },
   'fallbacks.set': { model: 'gpt', fallback_models: ['claude', 'llama'] },
+  'health.testConnection': { litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-...' } },
   'keys.block': { key: 'sk-...' },
   'keys.delete': { keys: ['sk-...'] },
   'allowedAddresses.add': { ip: '10.0.0.0/8' },

@@ -76,7 +76,8 @@ const ABILITIES = [
 /** Limits of stored deployments, which a group has the sum of. */
 const LIMITS = ['tpm', 'rpm'] as const;
 
-function groupObject(name: string, members: readonly KnownModel[]): object {
+/** A model with the limits, prices and capabilities of its deployments. */
+export function groupObject(name: string, members: readonly KnownModel[]): object {
   const rows = members.map(({ entry, deployment }): Readonly<Record<string, unknown>> => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });

@@ -36,7 +36,7 @@ const DRAIN_MS = 7_000;
 /** Composes the application from its settings and listens. A start that fails releases what was opened. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const shutdown = createShutdownStack(log);
-  const context: StartContext = { settings, log, shutdown, state: { draining: false, url: '' } };
+  const context: StartContext = { settings, log, shutdown, state: { draining: false, url: '', openRequests: () => 0 } };
   try {
     await composeApp(context);
   } catch (error) {

@@ -10,7 +10,7 @@ import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
-import type { Metrics } from '../../src/domain/metrics.ts';
+import type { Metrics, ProcessLoad } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
@@ -20,6 +20,7 @@ import type { AllowedAddresses } from '../../src/domain/settings/allowed-address
 import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
 import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
+import type { SpanExport } from '../../src/domain/traces/span-export.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
@@ -161,8 +162,17 @@ export interface DeploymentPlatform {
   readonly catalog: CatalogSource;
   /** Whether deployments are probed periodically, and whether callers see more than the result. */
   readonly healthChecks: { readonly background: boolean; readonly details: boolean };
+  /** Models that everyone may see, without a key. */
+  readonly publicModels: readonly string[];
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
   readonly exposesApiBase: boolean;
+}
+
+/** Tests of connections to providers. */
+export interface ConnectionTestPlatform {
+  readonly deploymentReader: DeploymentReader;
+  readonly credentials: CredentialFinder;
+  readonly gateway: ProbeGateway;
 }
 
 /** Deployments that administrators make at run time. */
@@ -329,6 +339,12 @@ export interface LensPlatform {
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Services outside that calls are reported to. */
+export interface OutsidePlatform {
+  /** Null where no collector of spans is configured. */
+  readonly spanExport: Pick<SpanExport, 'counts'> | null;
+}
+
 /** State of the process. */
 export interface HealthPlatform {
   readonly stores: Pick<Stores, 'ping' | 'writable'>;
@@ -337,6 +353,7 @@ export interface HealthPlatform {
   readonly clock: Clock;
   /** Whether the process is shutting down. */
   draining(): boolean;
+  load(): ProcessLoad;
 }
 
 /** Measurements of the process. */

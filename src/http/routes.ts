@@ -18,6 +18,7 @@ import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
+import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
@@ -42,6 +43,7 @@ import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
 import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
+import { routeListRoutes, serviceInfoRoutes } from '../../rest-shims/service-info.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
@@ -53,8 +55,7 @@ import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 
-/** Every documented HTTP path, as rows. */
-export const restRoutes: readonly RouteRow[] = [
+const listed: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...responseRoutes,
   ...responseSocketRoutes,
@@ -108,5 +109,10 @@ export const restRoutes: readonly RouteRow[] = [
   ...checkoutRoutes,
   ...freeTierRoutes,
   ...healthRoutes,
+  ...healthCheckRoutes,
+  ...serviceInfoRoutes,
   ...metricsRoutes,
 ];
+
+/** Every documented HTTP path, as rows. */
+export const restRoutes: readonly RouteRow[] = [...listed, ...routeListRoutes(listed)];

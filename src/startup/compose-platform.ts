@@ -1,6 +1,7 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import type { ProcessLoad } from '../domain/metrics.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/estimate-call.ts';
@@ -99,9 +100,17 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     heldRuns: createHeldRuns(),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,
+    load: () => loadOf(context, parts),
+    spanExport: parts.spanExport,
+    publicModels: settings.publicModels,
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
   };
 }
+
+const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): ProcessLoad => {
+  const { total, network } = connections.counts().refused;
+  return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
+};
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   createPassThroughEndpoints({

@@ -71,6 +71,7 @@ export async function composeTransports(context: StartContext, parts: TransportP
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
   closeTransports(context, { http, graph, bus: parts.bus });
+  state.openRequests = http.openRequests;
   state.url = await http.listen();
 }
 

@@ -13,5 +13,7 @@ export interface StartContext {
     draining: boolean;
     /** Where the server listens; empty before it does. */
     url: string;
+    /** Number of requests that are not answered yet. */
+    openRequests: () => number;
   };
 }

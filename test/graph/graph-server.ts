@@ -31,7 +31,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { UNTRIED } from '../support/untried-deployment.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
 import { NO_DECISIONS } from '../support/no-decisions.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
@@ -239,6 +239,7 @@ export async function openGraph(
     checkoutPace: { count() {} },
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
     healthChecks: { background: false, details: true },
+    ...NO_LOAD,
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,

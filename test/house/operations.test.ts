@@ -23,6 +23,8 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   getPageSettings: 'pages need it before there is a key, and it reads no store',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
+  listPublicModels: 'the operator made the models public; they are in memory',
+  listPublicEndpoints: 'the list is in memory',
   getFreeTierUsage: 'who has used up the day must be able to see that',
 };
 

@@ -21,4 +21,5 @@ export const NO_STORED_MODELS = {
   deploymentReader: { read: refuse },
   fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
   storesModels: false,
+  publicModels: [],
 };

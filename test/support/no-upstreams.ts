@@ -17,7 +17,9 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   countTokens: needsUpstream,
   preview: needsUpstream,
   probe: needsUpstream,
+  probeOnce: needsUpstream,
   lastProbe: needsUpstream,
+  recentProbes: needsUpstream,
 };
 
 /** No pass-through path. */
@@ -30,3 +32,6 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   remove: needsUpstream,
   refresh: async () => {},
 };
+
+/** A process without requests that reports to no service. */
+export const NO_LOAD = { spanExport: null, load: () => ({ openRequests: 0, waitingCalls: 0, refused: 0 }) };

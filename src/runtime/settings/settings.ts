@@ -86,6 +86,8 @@ export interface Settings {
   readonly callers: CallerSettings;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
+  /** Models that everyone may see, without a key. */
+  readonly publicModels: readonly string[];
   readonly http: HttpSettings;
   /** Error messages name the other models that were tried. */
   readonly routerDebugInErrors: boolean;
@@ -255,6 +257,7 @@ function settingsOf(
       exposeApiBase: values.exposeApiBase,
     },
     availableTeams: values.availableTeams,
+    publicModels: values.publicModels,
     http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,

@@ -100,6 +100,13 @@ export const GATEWAY_SETTINGS = {
     file: 'litellm_settings.default_internal_user_params.available_teams',
     description: 'Teams that users may join by themselves, as `GET /team/available` lists them.',
   }),
+  publicModels: setting({
+    kind: list('models', (item) => (item === '' ? 'is empty' : null)),
+    default: [],
+    defaultText: 'none',
+    file: 'litellm_settings.public_model_groups',
+    description: 'Models that `GET /public/model_hub` shows to everyone, without a key.',
+  }),
   exposeApiBase: setting({
     kind: flag(),
     default: true,
