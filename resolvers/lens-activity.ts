@@ -10,6 +10,7 @@ import {
   type Sample,
   selectedCount,
 } from '../src/domain/lens/execution.ts';
+import { isSignalCall } from '../src/domain/lens/signals.ts';
 import type { Selection } from '../src/domain/lens/settings.ts';
 import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
@@ -40,7 +41,7 @@ interface Window {
 /** The id of a run as the trace id of its model calls. */
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
-const runIdOfTrace = (traceId: string): string =>
+export const runIdOfTrace = (traceId: string): string =>
   [0, 8, 12, 16, 20].map((from, at, all) => traceId.slice(from, all[at + 1] ?? 32)).join('-');
 
 /** Whether one span has all the attributes. */
@@ -73,7 +74,7 @@ async function* eligible(
     const page = await traces.searchSummaries(ALL, search, PAGE);
     const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
     for (const summary of page) {
-      if (own.has(runIdOfTrace(summary.traceId))) continue;
+      if (own.has(runIdOfTrace(summary.traceId)) || isSignalCall(summary.traceId)) continue;
       if (filters.length === 0 || (await hasAttributes(scope, summary, filters))) yield summary;
     }
     const last = page.at(-1);

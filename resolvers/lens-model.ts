@@ -39,7 +39,7 @@ const TAG = 'litellm-lens';
 const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), withoutFallbacks: false } as const;
 
 /** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
-async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
+export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
   const { stores, keyRing } = scope.platform;
   const { analysisKeyId } = workerOf(scope);
   const [key] = analysisKeyId === null ? [] : await stores.keys.findMany([analysisKeyId]);

@@ -37,6 +37,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'keys.generate': { key_alias: 'my-key', duration: '30d' },
   'keys.unblock': { key: 'sk-...' },
   'lens.createTracingKey': { name: 'my-agent' },
+  'lens.setSignals': { model: 'demo', threshold: 0.5 },
   'lens.setFeedback': { trace_id: '5b8efff798038103d269b633813fc60c', score: 8, comment: 'Correct.' },
   'lens.feedbackSummary': { traces: [{ trace_id: '5b8efff798038103d269b633813fc60c' }] },
   'messages.countTokens': { model: 'demo', messages: HELLO },

@@ -33,6 +33,7 @@ import {
   workerFrom,
 } from './lens-fields.ts';
 import { lensFeedbackRows } from './lens-feedback.ts';
+import { lensSignalRows } from './lens-signals.ts';
 import { lensTracingKeyRows } from './lens-tracing-keys.ts';
 import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './lens-rows.ts';
 
@@ -263,6 +264,7 @@ const workerRows: readonly RouteRow[] = [
 export const lensRoutes: readonly RouteRow[] = [
   ...lensFeedbackRows,
   ...lensTracingKeyRows,
+  ...lensSignalRows,
   ...activityRows,
   ...workerRows,
   ...lensRows,

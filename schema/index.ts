@@ -29,6 +29,7 @@ import './coding-agents.ts';
 import './deployments.ts';
 import './lens.ts';
 import './lens-feedback.ts';
+import './lens-signals.ts';
 import './lens-tracing-keys.ts';
 import './keys.ts';
 import './key-changes.ts';

@@ -7,6 +7,7 @@ import { refreshCalibrations, removeExpiredDecisions } from '../resolvers/stored
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
+import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { removeExpiredLensWork } from '../resolvers/lens-workers.ts';
 import { createLoaders } from '../resolvers/operation/loaders.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
@@ -141,6 +142,13 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       seconds: settings.batchPollingSeconds,
       reconcile: (_since: Date, signal: AbortSignal) =>
         followBatches(systemScope(platform, 'batch-polling', signal), undefined),
+    },
+    {
+      what: 'signals of traces',
+      seconds: settings.lens.signalSeconds,
+      reconcile: async (_since: Date, signal: AbortSignal) => {
+        await classifyNewTraces(systemScope(platform, 'lens-signals', signal), undefined);
+      },
     },
     {
       what: 'deployments',

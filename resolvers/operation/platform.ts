@@ -281,7 +281,7 @@ export interface RecordState {
 
 /** Traces and their spans. */
 export interface TracePlatform {
-  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'spend'>;
+  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'traceSignals' | 'spend'>;
   /** Cost estimates of calls that others made, by the catalog. */
   readonly estimates: CallEstimates;
   readonly exports: ExportPacker;

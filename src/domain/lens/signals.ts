@@ -78,3 +78,45 @@ export type TraceSignalStore = RowStore<TraceSignals, TraceSignalFilter>;
 
 export const signalRowId = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
   `${traceId}:${traceRef}`;
+
+/** A flag of a trace: a signal whose probability reached the threshold. */
+export interface SignalFlag {
+  readonly signalId: string;
+  readonly name: string;
+  readonly score: number;
+}
+
+/** The flags of a trace by the current configuration, the highest first. */
+export const flagsOf = ({ scores }: Pick<TraceSignals, 'scores'>, config: SignalConfig): readonly SignalFlag[] =>
+  config.signals
+    .flatMap(({ id, name }) =>
+      scores
+        .filter(({ signalId, score }) => signalId === id && score >= config.threshold)
+        .map(({ score }): SignalFlag => ({ signalId: id, name, score })),
+    )
+    .toSorted((left, right) => right.score - left.score);
+
+/** What the answers depend on: the model and the questions. Names and the threshold do not change them. */
+export const askedOf = ({ model, signals }: SignalConfig): string =>
+  JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
+
+/** Time after which an unanswered trace is asked again, in ms: after new spans, after a failure, and after a lost process. */
+const AGAIN_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
+
+/** Whether a trace is to be asked about. */
+export function isWanted(
+  trace: { readonly spanCount: number },
+  row: TraceSignals | undefined,
+  configKey: string,
+  nowMs: number,
+): boolean {
+  if (row === undefined || row.configKey !== configKey) return true;
+  if (row.status === 'classified' && row.spanCount === trace.spanCount) return false;
+  return nowMs - row.askedMs >= AGAIN_MS[row.status];
+}
+
+/** Beginning of the trace ids of the model calls about signals, so that no signal and no lens reads them. */
+const CALLS_PREFIX = '6c656e732d736967';
+
+export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;
+export const isSignalCall = (traceId: string): boolean => traceId.startsWith(CALLS_PREFIX);

@@ -101,8 +101,8 @@ export interface Settings {
   readonly batchPollingSeconds: number;
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
-  /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work. */
-  readonly lens: { readonly workerSlots: number; readonly pollSeconds: number };
+  /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work and for new traces. */
+  readonly lens: { readonly workerSlots: number; readonly pollSeconds: number; readonly signalSeconds: number };
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Stores translated responses for their owners, unless a request has `store: false`. */
@@ -265,7 +265,11 @@ function settingsOf(
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,
-    lens: { workerSlots: values.lensWorkerSlots, pollSeconds: values.lensPollSeconds },
+    lens: {
+      workerSlots: values.lensWorkerSlots,
+      pollSeconds: values.lensPollSeconds,
+      signalSeconds: values.lensSignalSeconds,
+    },
     healthChecks: {
       everySeconds: values.backgroundHealthChecks ? values.healthCheckSeconds : 0,
       details: values.healthCheckDetails,
