@@ -52,6 +52,14 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     return found === undefined || found.unreadable ? null : found;
   }
 
+  function firstOf(provider: string): Credential | null {
+    const named = [...credentials.values()].filter(
+      ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
+    );
+    const [oldest] = named.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    return oldest ?? null;
+  }
+
   /** A deployment with its credential, or what is wrong with it. */
   function complete(deployment: Deployment): Deployment | string {
     const { credentialName } = deployment;
@@ -125,6 +133,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     all: () => built.all,
     broken: () => built.broken,
     find,
+    firstOf,
     configure(deployments) {
       configured = deployments;
       built = build();

@@ -14,7 +14,7 @@ export const NO_STORED_MODELS = {
     refresh: refuse,
     reload: refuse,
   },
-  credentials: { find: () => null },
+  credentials: { find: () => null, firstOf: () => null },
   deploymentReader: { read: refuse },
   storesModels: false,
 };
