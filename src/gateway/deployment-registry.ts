@@ -54,6 +54,14 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     return found === undefined || found.unreadable ? null : found;
   }
 
+  function firstOf(provider: string): Credential | null {
+    const named = [...credentials.values()].filter(
+      ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
+    );
+    const [oldest] = named.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    return oldest ?? null;
+  }
+
   /** A deployment with its credential, or what is wrong with it. */
   function complete(deployment: Deployment): Deployment | string {
     const { credentialName } = deployment;
@@ -129,6 +137,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     broken: () => built.broken,
     accessGroupsOf: (model) => built.accessGroupsOf(model),
     find,
+    firstOf,
     configure(deployments) {
       configured = deployments;
       built = build();

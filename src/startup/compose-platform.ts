@@ -13,7 +13,7 @@ import { pause, systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { createHeldRuns } from '../runtime/lens/held-runs.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
-import { createProviderAccounts, NO_CREDENTIALS } from '../runtime/pass-through/accounts.ts';
+import { createProviderAccounts } from '../runtime/pass-through/accounts.ts';
 import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
@@ -65,7 +65,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     payments: parts.payments,
     checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
-    accounts: createProviderAccounts(settings.providerAccounts, NO_CREDENTIALS),
+    accounts: createProviderAccounts(settings.providerAccounts, parts.deployments),
     passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,

@@ -17,7 +17,7 @@ export const NO_STORED_MODELS = {
     refresh: refuse,
     reload: refuse,
   },
-  credentials: { find: () => null },
+  credentials: { find: () => null, firstOf: () => null },
   deploymentReader: { read: refuse },
   fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
   storesModels: false,

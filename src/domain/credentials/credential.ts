@@ -38,6 +38,8 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 export interface CredentialFinder {
   /** Null when no credential has the name, or it cannot be read. */
   find(name: string): Parameters | null;
+  /** The oldest readable credential whose info names the provider in `custom_llm_provider`; null when none does. */
+  firstOf(provider: string): Parameters | null;
 }
 
 /** A new credential. Throws InvalidInput. */

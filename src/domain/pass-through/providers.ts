@@ -107,18 +107,6 @@ export interface ProviderAccounts {
   of(provider: ForwardedProvider): Promise<ProviderAccount | null>;
 }
 
-/** A credential that administrators stored. */
-interface StoredCredential {
-  /** By the names of the reference, e.g. `api_key` and `api_base`. */
-  readonly values: Readonly<Record<string, Secret>>;
-}
-
-/** Credentials that administrators store at run time. */
-export interface CredentialSource {
-  /** The oldest credential whose info names the provider; null when none does. */
-  firstOf(provider: string): Promise<StoredCredential | null>;
-}
-
 /** The header with a key. */
 export function keyHeader(form: KeyForm, key: string): readonly [name: string, value: string] {
   switch (form) {
