@@ -2,7 +2,7 @@ import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
 import { TraceSender } from '../../src/domain/lens/trace-sender.ts';
 import type { Access } from './access.ts';
-import type { FreeTierPlatform } from './platform.ts';
+import type { FreeTierPlatform } from './catalog-platform.ts';
 import type { Platform, Scope } from './scope.ts';
 
 /** What an anonymous call counts against; a caller with a key is not counted. */

@@ -1,19 +1,15 @@
 import type { Bus } from '../../src/domain/bus.ts';
-import type { CatalogSource, FollowedCatalog, PatternCompiler } from '../../src/domain/catalog/catalog.ts';
-import type { CatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
-import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
+import type { CatalogSource, FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
-import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
 import type { Metrics, ProcessLoad } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
-import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
@@ -25,7 +21,6 @@ import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { CallerWatch } from '../../src/gateway/caller-watch.ts';
-import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../../src/gateway/estimate-call.ts';
 import type {
   ForwardGateway,
@@ -43,36 +38,6 @@ import type { Stores } from './stores.ts';
  * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
  * that several nouns use stand in several slices, under one name.
  */
-
-/** Models on offer, their prices and their history. */
-export interface CatalogPlatform {
-  readonly stores: Pick<Stores, 'catalogHistory'>;
-  readonly catalog: FollowedCatalog;
-  /** Results derived from the current snapshot. */
-  readonly catalogResults: CatalogResultCache;
-  readonly patterns: PatternCompiler;
-  readonly bus: Bus;
-  readonly clock: Clock;
-}
-
-/** Calls without a key. */
-export interface FreeTierPlatform {
-  readonly freeTier: FreeTier;
-}
-
-/** Purchases of catalog keys. */
-export interface CheckoutPlatform {
-  readonly stores: Pick<Stores, 'checkouts'>;
-  readonly payments: PaymentProvider;
-  readonly catalogKeys: CatalogKeyRing;
-  /** Limits how often one client may start a purchase. */
-  readonly checkoutPace: RateLimiter;
-  readonly keyGenerator: KeyGenerator;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Base address of this process for buyers, without a trailing slash; never taken from a request. */
-  publicUrl(): string;
-}
 
 /** Virtual keys. */
 export interface KeyPlatform {

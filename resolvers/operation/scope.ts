@@ -10,16 +10,14 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
+import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type {
   ActivityPlatform,
   AuditPlatform,
-  CatalogPlatform,
-  CheckoutPlatform,
   CodingAgentPlatform,
   DecisionPlatform,
   DeploymentPlatform,
   FallbackPlatform,
-  FreeTierPlatform,
   GatewayActivityPlatform,
   HealthPlatform,
   InferencePlatform,
