@@ -3,6 +3,7 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createLabelBudgets } from '../gateway/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
@@ -97,6 +98,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
   const admission = composeAdmission(context, parts);
+  const labelBudgets = createLabelBudgets(parts.stores, systemClock);
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
@@ -112,6 +114,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     catalog: parts.catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     admission,
+    labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
     clock: systemClock,
     ids: randomIds,
@@ -125,7 +128,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission };
+  return { gateway, admission, labelBudgets };
 }
 
 function composeAdmission(

@@ -1,6 +1,7 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/estimate-call.ts';
@@ -50,7 +51,12 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
   return {
-    stores: { ...stores, deployments: parts.deploymentStore, credentials: parts.credentialStore },
+    stores: {
+      ...stores,
+      deployments: parts.deploymentStore,
+      credentials: parts.credentialStore,
+      ...labelStores(stores, parts.labelBudgets),
+    },
     deployments: parts.deployments,
     credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
@@ -95,6 +101,13 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
   };
 }
+
+/** The stores of what budgets of labels are read from: every change in this process evicts them. */
+const labelStores = ({ budgets, customers, tags }: Stores, { forget }: PlatformParts['labelBudgets']) => ({
+  budgets: changeNotifier(budgets, forget),
+  customers: changeNotifier(customers, forget),
+  tags: changeNotifier(tags, forget),
+});
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   createPassThroughEndpoints({
