@@ -4,6 +4,7 @@ import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts'
 import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
 import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import type { LabelBudget } from './label-budgets.ts';
 import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
 
 /** A budget as a charge, with the words of its refusal. */
@@ -21,6 +22,8 @@ interface OwnerBudget {
   readonly spentBefore: Usd;
   /** What the refusal names, e.g. `Team=<id>`. */
   readonly subject: string;
+  /** Text of the refusal, where it is not the common one. */
+  readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
 }
 
 /** Whether any budget is compared with what a key spends. */
@@ -43,10 +46,21 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   projectId: owners?.project?.id ?? null,
 });
 
-/** The budgets of a key and its owners, in the order in which they are checked. Each is one charge of its own counter. */
-export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly BudgetCharge[] {
+/**
+ * The budgets of a key, its owners and the labels of a call, in the order in which they are checked. Each is one charge of
+ * its own counter.
+ */
+export function chargesOf(
+  key: VirtualKey | null,
+  amount: Usd,
+  { now, labels = [] }: { readonly now: Date; readonly labels?: readonly LabelBudget[] },
+): readonly BudgetCharge[] {
+  const ofLabels = (scope: LabelBudget['scope']): readonly BudgetCharge[] =>
+    labels.flatMap((label) => (label.scope === scope ? ownerCharge(labelBudget(label), amount) : []));
+  if (key === null) return [...ofLabels('tag'), ...ofLabels('end_user')];
   const own = keyCharge(key, amount, now);
-  if (key.owners === undefined) return own === null ? [] : [own.charge];
+  if (key.owners === undefined)
+    return [...(own === null ? [] : [own.charge]), ...ofLabels('tag'), ...ofLabels('end_user')];
   const ofOwner = (owner: OwnerBudget | null): readonly BudgetCharge[] => ownerCharge(owner, amount);
   const ofKey = (scope: BudgetScope): readonly BudgetCharge[] => (own?.scope === scope ? [own.charge] : []);
   const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
@@ -58,8 +72,10 @@ export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly Bud
     ...ofOwner(teamBudget(key)),
     ...ofKey('key_window'),
     ...ofOwner(organizationBudget(key)),
+    ...ofLabels('tag'),
     ...ofOwner(userBudget(key)),
     ...(isEarly ? [] : ofOwner(member)),
+    ...ofLabels('end_user'),
   ];
 }
 
@@ -96,17 +112,29 @@ function keyCharge(
 /** A budget of zero refuses every call, on each scope. */
 function ownerCharge(owner: OwnerBudget | null, amount: Usd): readonly BudgetCharge[] {
   if (owner === null || owner.budget === null || owner.budget === undefined) return [];
-  const { scope, counter, budget, spentBefore, subject } = owner;
+  const { scope, counter, budget, spentBefore, subject, textOf = budgetText } = owner;
   return [
     {
       counter,
       limit: budget + spentBefore,
       amount,
       refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
-      refusalText: (spent) => budgetText(subject, (spent - spentBefore) as Usd, budget),
+      refusalText: (spent) => textOf(subject, (spent - spentBefore) as Usd, budget),
     },
   ];
 }
+
+const labelBudget = ({ scope, id, budget, spentBefore }: LabelBudget): OwnerBudget => ({
+  scope,
+  counter: spendCounter(scope, id),
+  budget,
+  spentBefore,
+  ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
+});
+
+/** The reference has other words for end users. */
+const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
+  `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;
 
 function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
   const team = owners?.team ?? null;

@@ -18,6 +18,7 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
+import type { LabelBudgets } from './label-budgets.ts';
 import { createCallLimits } from './rate-limits.ts';
 import { createRealtime } from './create-realtime.ts';
 import { createCostExpectations } from './expected-cost.ts';
@@ -53,6 +54,8 @@ export interface GatewayOptions {
   readonly recorder: CallRecorder;
   /** Counts the spend of keys with a budget. */
   readonly admission: Admission;
+  /** Budgets of tags and end users; none when absent. */
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Counts calls of keys with limits per minute or of parallel calls. */
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
@@ -94,6 +97,7 @@ export function createGateway(
     expectations: createCostExpectations(price, () => catalog.current()),
     isFree: (deployment) => isFreeOfCharge(price, deployment),
     errorKind: options.budgetErrorKind,
+    ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);

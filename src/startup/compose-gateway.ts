@@ -5,6 +5,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createLabelBudgets } from '../gateway/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
@@ -114,6 +115,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
   const admission = composeAdmission(context, parts);
+  const labelBudgets = createLabelBudgets(parts.stores, systemClock);
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
@@ -130,6 +132,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     catalog: parts.catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     admission,
+    labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
     clock: systemClock,
     ids: randomIds,
@@ -144,7 +147,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission };
+  return { gateway, admission, labelBudgets };
 }
 
 function composeAdmission(

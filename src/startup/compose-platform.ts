@@ -2,6 +2,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/estimate-call.ts';
@@ -51,7 +52,12 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
   return {
-    stores: { ...stores, deployments: parts.deploymentStore, credentials: parts.credentialStore },
+    stores: {
+      ...stores,
+      deployments: parts.deploymentStore,
+      credentials: parts.credentialStore,
+      ...labelStores(stores, parts.labelBudgets),
+    },
     deployments: parts.deployments,
     credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
@@ -111,6 +117,12 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
   const { total, network } = connections.counts().refused;
   return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
 };
+/** The stores of what budgets of labels are read from: every change in this process evicts them. */
+const labelStores = ({ budgets, customers, tags }: Stores, { forget }: PlatformParts['labelBudgets']) => ({
+  budgets: changeNotifier(budgets, forget),
+  customers: changeNotifier(customers, forget),
+  tags: changeNotifier(tags, forget),
+});
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   createPassThroughEndpoints({

@@ -19,7 +19,7 @@ const VALUES = {
   user: ['u1', 'u2'],
   team: ['t1', 't2'],
   endUser: ['e1', 'e2'],
-  tag: ['x', 'y', 'z'],
+  tag: ['x', 'y', 'User-Agent: curl'],
   model: ['openai/gpt', 'mistral/small'],
   modelGroup: ['fast', 'slow'],
   provider: ['openai', 'mistral'],
@@ -39,7 +39,7 @@ function randomRow(number: number): SpendRow {
     userId: pick([...VALUES.user, null]),
     teamId: pick([...VALUES.team, null]),
     endUser: pick([...VALUES.endUser, null]),
-    tags: pick([[], some(VALUES.tag)]),
+    tags: pick([[], some(VALUES.tag), ['User-Agent: curl']]),
     provider,
     model,
     modelGroup: pick(VALUES.modelGroup),
@@ -129,6 +129,10 @@ for (const engine of ENGINES)
           parentSpanId: null,
           startNs: nsAt(row.startedAt.getTime()),
           endNs: nsAt(row.endedAt.getTime()),
+          requestId: row.responseId,
+          cost: row.cost,
+          inputTokens: row.usage?.inputTokens ?? 0,
+          outputTokens: row.usage?.outputTokens ?? 0,
         });
       // By both ways into the store, from two processes, some of them twice.
       await stores.spend.append(rows.slice(0, 60));
@@ -139,8 +143,25 @@ for (const engine of ENGINES)
         other.calls.append(logged.slice(120)),
         other.spend.append(rows.slice(30, 60)),
       ]);
-      await stores.calls.append(logged.slice(0, 10));
+      const spentBy = (isOf: (row: SpendRow) => boolean): bigint =>
+        rows.filter(isOf).reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);
+      const totals = async () => [
+        await stores.spend.totalsOfOwners('tag', ['x', 'unknown']),
+        await stores.spend.totalsOfOwners('end_user', ['e1']),
+      ];
+      const expected = [
+        new Map([['x', spentBy(({ tags }) => tags.includes('x'))]]),
+        new Map([['e1', spentBy(({ endUser }) => endUser === 'e1')]]),
+      ];
+      // From the log first, then from the sums.
+      expect(stores.calls.backlog()).toBeGreaterThan(0);
+      expect(await totals()).toEqual(expected);
       expect(await differing(150)).toEqual([]);
+      expect(await totals()).toEqual(expected);
+      // A commit that is repeated adds nothing.
+      await stores.calls.append(logged.slice(0, 10));
+      expect(await differing(20)).toEqual([]);
+      expect(await totals()).toEqual(expected);
     });
 
     it('are filled from the stored calls by the migration', async () => {

@@ -39,6 +39,12 @@ function tagsIn(text: string | undefined): readonly string[] {
   }
 }
 
+/** The tags of a request, without those of its user agent. */
+export const ownTags = (labels: CallLabels): readonly string[] =>
+  tagsIn(labels[TAGS])
+    .slice(0, MOST_TAGS)
+    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+
 /** The columns of a spend row that come from the caller's labels and user agent. */
 export function spendLabels(
   labels: CallLabels | undefined,
@@ -46,9 +52,7 @@ export function spendLabels(
 ): Pick<SpendRow, 'endUser' | 'sessionId' | 'tags'> {
   const agent = agentTags(userAgent);
   if (labels === undefined) return { endUser: null, sessionId: null, tags: agent };
-  const own = tagsIn(labels[TAGS])
-    .slice(0, MOST_TAGS)
-    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+  const own = ownTags(labels);
   return {
     endUser: labels[END_USER] ?? null,
     sessionId: labels[SESSION] ?? null,

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { MOST_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import { type EncodedRow, rowsFrom, type RowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
@@ -11,7 +12,7 @@ import type { Tables } from '../database/tables.ts';
 export const DAY_MS = 86_400_000;
 
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
-export const MOST_KEY_CHARACTERS = 100;
+export const MOST_KEY_CHARACTERS = MOST_LABEL_CHARACTERS;
 
 /** Name of the relation of new spend rows in the statements. */
 export const FRESH = 'fresh_spend';
