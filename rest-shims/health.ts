@@ -62,7 +62,7 @@ export const healthRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,
-    render: ({ catalog, recordsWaiting }) =>
+    render: ({ catalog, recordsWaiting, reload }) =>
       json({
         status: 'healthy',
         db: 'connected',
@@ -76,6 +76,10 @@ export const healthRoutes: readonly RouteRow[] = [
           last_error: catalog.lastError,
         },
         records_waiting: recordsWaiting,
+        // Everyone may read this: the reason of a failure is in the log and in the graph.
+        ...(reload === null
+          ? {}
+          : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
       }),
   }),
   route({

@@ -119,7 +119,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     ids: randomIds,
     pause,
     random: Math.random,
-    routing: () => settings.routing,
+    routing: () => context.state.routing,
     costAdjustments: () => parts.configuration.costAdjustments(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,

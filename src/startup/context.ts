@@ -1,3 +1,4 @@
+import type { RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { ShutdownStack } from './shutdown-stack.ts';
@@ -13,5 +14,7 @@ export interface StartContext {
     draining: boolean;
     /** Where the server listens; empty before it does. */
     url: string;
+    /** Retries, cooldowns and fallbacks of the configuration in force. */
+    routing: RoutingPolicy;
   };
 }

@@ -28,5 +28,6 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   add: needsUpstream,
   change: needsUpstream,
   remove: needsUpstream,
+  configure: needsUpstream,
   refresh: async () => {},
 };
