@@ -15,6 +15,8 @@ import type { Scope } from './operation/scope.ts';
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
+  /** Why it cannot be called; null where it can. Only administrators see the reason. */
+  readonly fault: string | null;
   readonly health: Health;
   /** Result of the last health probe; null when it was never probed. */
   readonly lastProbe: Probe | null;
@@ -36,10 +38,14 @@ export function seenBy(scope: Scope<DeploymentPlatform>): readonly SeenDeploymen
       upstreamModel: deployment.upstreamModel,
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
       entry: entryFor(deployment, snapshot),
+      fault: faultOf(deployment, isAdmin),
       health: gateway.healthOf(deployment.id),
       lastProbe: gateway.lastProbe(deployment.id),
     }));
 }
+
+const faultOf = ({ misconfigured }: Deployment, isAdmin: boolean): string | null =>
+  misconfigured === undefined ? null : isAdmin ? misconfigured : 'It is misconfigured.';
 
 /** Whether answers to this caller contain the base address of the upstream. */
 export const seesApiBase = ({ platform, caller }: Pick<Scope<DeploymentPlatform>, 'platform' | 'caller'>): boolean =>

@@ -73,7 +73,10 @@ export const checkHealth = operation({
   ): Promise<{ readonly checked: readonly Checked[]; readonly details: boolean }> {
     const { background, details } = scope.platform.healthChecks;
     if (!background) return { checked: await probeDeployments(scope, wanted), details };
-    const checked = wantedOf(scope, wanted).map((deployment) => ({ deployment, found: deployment.lastProbe }));
+    const checked = wantedOf(scope, wanted).map((deployment) => ({
+      deployment,
+      found: deployment.lastProbe ?? deployment.fault,
+    }));
     return { checked, details };
   },
 });

@@ -1,5 +1,6 @@
 import type { ProcessLoad } from '../src/domain/metrics.ts';
 import { Unavailable } from '../src/domain/errors.ts';
+import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
@@ -11,6 +12,8 @@ export interface Readiness {
   readonly catalog: CatalogHealth;
   /** Calls whose spend row and span are not committed yet. */
   readonly recordsWaiting: number;
+  /** The last attempt to read the configuration again; null before the first. */
+  readonly reload: ConfigReload | null;
 }
 
 /** Longest that the database may take to answer a readiness check, in ms. */
@@ -32,7 +35,11 @@ export const checkReadiness = operation({
     await stores.writable().catch((cause: unknown) => {
       throw new Unavailable('The database takes no writes.', 2, { cause });
     });
-    return { catalog: catalogHealth(platform), recordsWaiting: platform.records.waiting() };
+    return {
+      catalog: catalogHealth(platform),
+      recordsWaiting: platform.records.waiting(),
+      reload: platform.configuration.lastReload(),
+    };
   },
 });
 

@@ -1,6 +1,6 @@
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { UPDATED_SECTIONS } from '../src/domain/settings/config-update.ts';
-import type { SettingsChange } from '../src/domain/settings/configuration.ts';
+import type { ConfigReload, SettingsChange } from '../src/domain/settings/configuration.ts';
 import { GENERAL_FIELDS } from '../src/domain/settings/general-fields.ts';
 import { assertRemovable, GENERAL, rowOf, type SettingView, viewOf } from '../src/domain/settings/ownership.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
@@ -128,6 +128,14 @@ async function changeOther(scope: Scope<SettingsPlatform>, { section, name, valu
   assertRemovable(config, stored, section, name);
   await storeSettings(scope, rowOf(section, name), ({ [name]: _removed, ...rest }) => rest);
 }
+
+/** Reads the outcome of the last attempt to read the configuration file again; null before the first. */
+export const getConfigReload = operation({
+  name: 'getConfigReload',
+  access: tenantViewer,
+  run: ({ platform }: Scope<SettingsPlatform>, _input: undefined): ConfigReload | null =>
+    platform.configuration.lastReload(),
+});
 
 /** Settings that were just changed. */
 export interface SettingsUpdate extends SettingsChange {

@@ -46,6 +46,9 @@ const BODIES: Readonly<Record<string, object>> = {
   'responses.create': { model: 'demo', input: 'Hello' },
 };
 
+/** Example body of a row; undefined where none is written. */
+export const bodyExampleOf = (name: string): object | undefined => BODIES[name];
+
 /** A curl command for a row. Path parameters are shell variables. */
 export function exampleOf(
   { name, method, paths, credential }: Pick<RouteFacts, 'name' | 'method' | 'paths' | 'credential'>,

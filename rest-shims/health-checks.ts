@@ -77,7 +77,7 @@ const READING = {
   bodyLimit: 0,
 } as const;
 
-const stateObject = ({ catalog, recordsWaiting }: Readiness): object => ({
+const stateObject = ({ catalog, recordsWaiting, reload }: Readiness): object => ({
   catalog: {
     source: catalog.source,
     entries: catalog.count,
@@ -88,6 +88,10 @@ const stateObject = ({ catalog, recordsWaiting }: Readiness): object => ({
     last_error: catalog.lastError,
   },
   records_waiting: recordsWaiting,
+  // The reason of a failure is in the log and in the graph.
+  ...(reload === null
+    ? {}
+    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
 });
 
 /** A row for callers with a key whose answer never changes. */

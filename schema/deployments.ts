@@ -98,6 +98,11 @@ builder.node(DeploymentType, {
       description:
         'Catalog entry with the prices of its calls. Null when none is known. Configured prices override it.',
     }),
+    fault: t.exposeString('fault', {
+      nullable: true,
+      description:
+        'Why it cannot be called: no key, no address or an unknown provider. Null where it can. Only administrators see the reason.',
+    }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
     lastProbe: t.expose('lastProbe', {
       type: ProbeType,

@@ -1,11 +1,13 @@
 import {
   changeSetting,
   type DescribedSetting,
+  getConfigReload,
   listSettingViews,
   type SettingsUpdate,
   watchSettings,
 } from '../resolvers/setting-views.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { builder } from './builder.ts';
 import { UserErrorType } from './errors.ts';
@@ -88,6 +90,27 @@ builder.queryField('settings', (t) =>
     resolve: async (_root, { sections, names }, { scope }) => [
       ...(await listSettingViews(scope, { sections: sections ?? null, names: names ?? null })),
     ],
+  }),
+);
+
+const ReloadType = builder.objectRef<ConfigReload>('ConfigReload').implement({
+  description: 'An attempt to read the configuration file again.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When it ended.' }),
+    error: t.exposeString('failure', {
+      nullable: true,
+      description: 'Why the running configuration was kept, with files and lines. Null after a success.',
+    }),
+  }),
+});
+
+builder.queryField('configReload', (t) =>
+  t.field({
+    type: ReloadType,
+    nullable: true,
+    description:
+      'The last attempt of this process to read the configuration file again, for proxy administrators. Null before the first.',
+    resolve: (_root, _args, { scope }) => getConfigReload(scope, undefined),
   }),
 );
 

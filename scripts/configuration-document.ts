@@ -1,9 +1,10 @@
 // npm run docs:configuration
 //
-// Writes docs/configuration.md from the table of settings.
+// Writes docs/configuration.md and docs/config.schema.json from the table of settings.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultOf } from '../src/runtime/settings/command-line.ts';
+import { configSchema } from '../src/runtime/settings/config-schema.ts';
 import type { Setting, SettingGroup } from '../src/runtime/settings/setting.ts';
 import { SETTING_GROUPS } from '../src/runtime/settings/table.ts';
 
@@ -32,6 +33,21 @@ Providers, their addresses and the variables of their keys are in [providers.md]
 
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
 replaced.
+
+## Editors, and changes while running
+
+[config.schema.json](config.schema.json) is a JSON Schema of the file; a running process serves it at \`/config.schema.json\`. The comment
+\`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line gives an editor its names and values.
+
+The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`router_settings\`,
+pass-through entries, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
+changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
+stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness\` says \`kept_running\`.
+
+## Models that cannot be called
+
+A model without a key, without an address or of an unknown provider does not stop the start: it is warned of with file and line, listed as
+unhealthy at \`/health\`, and its calls are answered with 503. So is one that refers to an unset variable.
 
 ## Wrong values and settings without effect
 
@@ -77,5 +93,11 @@ const sectionOf = ({ title, note, settings }: SettingGroup): string =>
 export const configurationDocument = (): string =>
   `${[INTRODUCTION.trimEnd(), ...SETTING_GROUPS.map(sectionOf)].join('\n\n')}\n`;
 
-if (import.meta.main)
-  writeFileSync(join(import.meta.dirname, '..', 'docs', 'configuration.md'), configurationDocument());
+/** The text of docs/config.schema.json. */
+export const schemaDocument = (): string => `${JSON.stringify(configSchema(), null, 2)}\n`;
+
+if (import.meta.main) {
+  const docs = join(import.meta.dirname, '..', 'docs');
+  writeFileSync(join(docs, 'configuration.md'), configurationDocument());
+  writeFileSync(join(docs, 'config.schema.json'), schemaDocument());
+}

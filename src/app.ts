@@ -10,6 +10,7 @@ import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
+import { composeReload, type Reloads } from './startup/compose-reload.ts';
 import { composeSettings } from './startup/compose-settings.ts';
 import { composeStores } from './startup/compose-stores.ts';
 import { composeConnections, composeTransports } from './startup/compose-transports.ts';
@@ -22,6 +23,8 @@ export interface App {
   readonly url: string;
   /** Refuses requests, lets those in flight end within `graceMs`, commits what is not stored yet, and closes. */
   stop(graceMs?: number): Promise<void>;
+  /** Reads the configuration file again. A faulty one is logged, and the running configuration stays in force. */
+  reload(): Promise<void>;
 }
 
 /**
@@ -36,18 +39,28 @@ const DRAIN_MS = 7_000;
 /** Composes the application from its settings and listens. A start that fails releases what was opened. */
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const shutdown = createShutdownStack(log);
-  const context: StartContext = { settings, log, shutdown, state: { draining: false, url: '', openRequests: () => 0 } };
+  const context: StartContext = {
+    settings,
+    log,
+    shutdown,
+    state: { draining: false, url: '', openRequests: () => 0, routing: settings.routing },
+  };
+  let reloads: Reloads;
   try {
-    await composeApp(context);
+    reloads = await composeApp(context);
   } catch (error) {
     // What could not be released is logged; the reason of the start is the one to report.
     await shutdown.stop(0).catch(() => {});
     throw error;
   }
-  return { url: context.state.url, stop: (graceMs = DRAIN_MS) => shutdown.stop(graceMs) };
+  return {
+    url: context.state.url,
+    stop: (graceMs = DRAIN_MS) => shutdown.stop(graceMs),
+    reload: () => reloads.reload(),
+  };
 }
 
-async function composeApp(context: StartContext): Promise<void> {
+async function composeApp(context: StartContext): Promise<Reloads> {
   const bus = createBus();
   const opened = await composeStores(context);
   const { exports } = opened;
@@ -77,6 +90,7 @@ async function composeApp(context: StartContext): Promise<void> {
   };
   const platform = composePlatform(context, parts);
   await platform.passThrough.refresh();
+  const reloads = composeReload(context, { configuration, deployments, passThrough: platform.passThrough });
   const tasks = createBackgroundTasks(context, platform);
   context.shutdown.add('background tasks', () => tasks.stop());
   // Before the end of background tasks, which may take longer than the process has left.
@@ -96,6 +110,7 @@ async function composeApp(context: StartContext): Promise<void> {
   startCatalog(context, { catalog, recorder });
   sales.freeTier.start();
   tasks.start();
+  reloads.start();
   recording.records.start();
   recording.activity.start();
   context.shutdown.add('start of new work', () => {
@@ -103,6 +118,7 @@ async function composeApp(context: StartContext): Promise<void> {
     // What is under way ends beside the requests in flight; the step `background tasks` waits for it.
     void tasks.stop();
   });
+  return reloads;
 }
 
 function startCatalog(

@@ -60,6 +60,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+process.on('SIGHUP', () => void app.reload());
+
 // Printed last: a supervisor may send a signal as soon as this line appears.
 process.stdout.write(welcome(app.url, settings));
 

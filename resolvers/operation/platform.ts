@@ -315,6 +315,7 @@ export interface HealthPlatform {
   readonly stores: Pick<Stores, 'ping' | 'writable'>;
   readonly catalog: FollowedCatalog;
   readonly records: Pick<RecordState, 'waiting'>;
+  readonly configuration: Configuration;
   readonly clock: Clock;
   /** Whether the process is shutting down. */
   draining(): boolean;

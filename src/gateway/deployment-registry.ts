@@ -92,7 +92,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       if (typeof found === 'string') broken.push({ id: of.id, modelGroup: of.modelGroup, stored: row, fault: found });
       else all.push({ deployment: found, stored: row });
     };
-    for (const deployment of configured) add(complete(deployment), deployment, null);
+    for (const deployment of configured) {
+      const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment;
+      add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
+    }
     const taken = new Set(configured.map(({ id }) => id));
     for (const row of rows)
       add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);

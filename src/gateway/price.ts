@@ -43,6 +43,12 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), image: imageTokenPricesOf(row), units };
 }
 
+/** Prices, and what they were made of besides the catalog. */
+interface KnownPrices extends Pick<Deployment, 'baseModel'> {
+  readonly overrides: Deployment['priceOverrides'];
+  readonly prices: Prices;
+}
+
 const isFree = (tariff: Tariff | null): boolean =>
   tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
@@ -127,7 +133,7 @@ export function createPricer(
 
 function createListPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
-  let known = new Map<string, Prices>();
+  let known = new Map<string, KnownPrices>();
   return (deployment, { usage, measured, charged }) => {
     // Prices of the configuration override the amount that the upstream reports.
     if (charged !== undefined && Object.keys(deployment.priceOverrides).length === 0) return charged;
@@ -139,11 +145,18 @@ function createListPricer(current: () => CatalogSnapshot): (deployment: Deployme
     }
     // A wildcard deployment has an unbounded number of upstream models.
     const name = `${deployment.id}\n${deployment.upstreamModel}`;
-    let prices = known.get(name);
-    if (prices === undefined) {
-      prices = pricesOf(deployment, now);
-      known.set(name, prices);
+    let found = known.get(name);
+    // A reload may change the prices of a deployment, which keeps its id.
+    if (
+      found === undefined ||
+      found.overrides !== deployment.priceOverrides ||
+      found.baseModel !== deployment.baseModel
+    ) {
+      const { priceOverrides: overrides, baseModel } = deployment;
+      found = { overrides, baseModel, prices: pricesOf(deployment, now) };
+      known.set(name, found);
     }
+    const { prices } = found;
     const { tariff, audio, image } = prices;
     const byTokens = usage === null || tariff === null ? null : costOf(tariff, usage, audio, image);
     if (measured === undefined) return byTokens;

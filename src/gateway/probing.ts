@@ -72,8 +72,16 @@ export function createProbing({
     }
   }
 
+  /** A deployment that cannot be called is not called. */
+  function faulty({ id }: Deployment, message: string): Probe {
+    const probe: Probe = { at: tools.clock.now(), latencyMs: 0, failure: { code: 'UNAVAILABLE', message } };
+    last.set(id, probe);
+    return probe;
+  }
+
   return {
     async probe(caller, deployment, signal) {
+      if (deployment.misconfigured !== undefined) return faulty(deployment, deployment.misconfigured);
       const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
       if (typeof question === 'string') return question;
       // No reservation: a deployment has one probe at a time, of a few tokens.

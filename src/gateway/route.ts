@@ -1,5 +1,6 @@
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import { InvalidInput, UnknownModel } from '../domain/errors.ts';
+import { misconfiguredProvider } from './misconfigured.ts';
 
 /** Deployment selected for a call, and its provider adapter. */
 export interface Route {
@@ -34,7 +35,12 @@ export function createRouter(deployments: readonly Deployment[], providers: read
   const byId = deploymentsById(deployments);
   const groups = new Map<string, Group>();
   for (const [name, members] of Map.groupBy(deployments, ({ modelGroup }) => modelGroup)) {
-    const routes = members.map((deployment) => ({ deployment, provider: providerFor(deployment, providers) }));
+    // A deployment that cannot be called has no turns, unless the whole group cannot.
+    const callable = members.filter((one) => one.misconfigured === undefined);
+    const routes = (callable.length > 0 ? callable : members).map((deployment) => ({
+      deployment,
+      provider: providerFor(deployment, providers),
+    }));
     groups.set(name, { routes, next: 0 });
   }
   const wildcards = [...groups.keys()]
@@ -98,6 +104,7 @@ export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
 
 /** Provider adapter for a deployment. Throws InvalidInput for an unknown provider. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
+  if (deployment.misconfigured !== undefined) return misconfiguredProvider;
   const known = providers.find(({ name }) => name === deployment.provider);
   const adapter = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
   if (adapter) return adapter;
@@ -106,7 +113,8 @@ export function providerFor(deployment: Deployment, providers: readonly Provider
 }
 
 /** Mock deployment: no upstream call, no cost, no effect on the deployment's health. */
-export function mockOf({ deployment }: Route, providers: readonly Provider[]): Route {
+export function mockOf({ deployment: mocked }: Route, providers: readonly Provider[]): Route {
+  const { misconfigured: _fault, ...deployment } = mocked;
   const mock: Deployment = {
     ...deployment,
     id: 'mock',

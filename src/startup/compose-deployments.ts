@@ -1,4 +1,5 @@
 import type { CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { DeploymentStore } from '../domain/deployments/stored-deployment.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
@@ -9,6 +10,7 @@ import { demoDeployment } from '../providers/providers.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSealedCredentials, createSealedDeployments } from '../runtime/credentials/sealed-stores.ts';
 import { addressFault, withCredential } from '../runtime/settings/deployments.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 
 /** The deployments that calls are routed to, and the stores of those that are made at run time. */
@@ -19,15 +21,21 @@ export interface Deployments {
   readonly fallbacks: FallbackRegistry;
 }
 
+/** Deployments of the file, and the built-in one where it is served. */
+export const configuredDeployments = (
+  { demoModel }: Pick<Settings, 'demoModel'>,
+  deployments: readonly Deployment[],
+): readonly Deployment[] => (demoModel ? [...deployments, demoDeployment] : deployments);
+
 /** Opens the stores with the salt key, and reads what they have. */
 export async function composeDeployments(
-  { settings }: StartContext,
+  { settings, state }: StartContext,
   stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,
 ): Promise<Deployments> {
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltKey);
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
   const deployments = createDeploymentRegistry({
-    configured: settings.demoModel ? [...settings.deployments, demoDeployment] : settings.deployments,
+    configured: configuredDeployments(settings, settings.deployments),
     deployments: settings.storesModels ? deploymentStore : null,
     credentials: credentialStore,
     reader: settings.deploymentReader,
@@ -37,7 +45,7 @@ export async function composeDeployments(
   });
   const fallbacks = createFallbackRegistry({
     store: settings.storesModels ? stores.fallbacks : null,
-    configured: () => settings.routing,
+    configured: () => state.routing,
   });
   await Promise.all([deployments.reload(), fallbacks.refresh()]);
   return { deployments, deploymentStore, credentialStore, fallbacks };

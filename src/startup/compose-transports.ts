@@ -1,6 +1,8 @@
+import { configSchemaRoutes } from '../../rest-shims/config-schema.ts';
 import { docsRoutes } from '../../rest-shims/docs.ts';
 import { changeAuthor } from '../../rest-shims/http/change-author.ts';
 import type { Authored, RequestFailure } from '../../rest-shims/http/row-server.ts';
+import { openApiRoutes } from '../../rest-shims/openapi.ts';
 import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
 import type { createBus } from '../runtime/bus.ts';
@@ -21,6 +23,7 @@ import { createPeerNetworks } from '../runtime/network/client-network.ts';
 import { webSocketServer } from '../runtime/network/web-sockets.ts';
 import type { RequestCounter } from '../domain/gateway-activity/gateway-activity.ts';
 import type { ComposedSettings } from './compose-settings.ts';
+import { configSchema } from '../runtime/settings/config-schema.ts';
 import type { StartContext } from './context.ts';
 
 /** How long beyond the grace the end of requests in flight may take, in ms. */
@@ -108,7 +111,12 @@ function composeHttp(
   return createHttpApplication({
     settings: { ...settings, ...settings.http },
     rest: {
-      rows: [...restRoutes, ...docsRoutes(restRoutes)],
+      rows: [
+        ...restRoutes,
+        ...docsRoutes(restRoutes),
+        ...configSchemaRoutes(configSchema),
+        ...openApiRoutes(restRoutes),
+      ],
       passThrough,
       admit,
       identify: keyRing.identify,

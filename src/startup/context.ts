@@ -1,3 +1,4 @@
+import type { RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { ShutdownStack } from './shutdown-stack.ts';
@@ -15,5 +16,7 @@ export interface StartContext {
     url: string;
     /** Number of requests that are not answered yet. */
     openRequests: () => number;
+    /** Retries, cooldowns and fallbacks of the configuration in force. */
+    routing: RoutingPolicy;
   };
 }

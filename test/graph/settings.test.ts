@@ -20,7 +20,8 @@ async function graph(query: { toString(): string }, variables: object = {}, key 
 
 async function one(section: string, name: string): Promise<unknown> {
   const { data } = await graph(SettingsDocument, { sections: [section], names: [name] });
-  return (data?.['settings'] as readonly Json[])[0];
+  const settings = data?.['settings'] as readonly Json[] | undefined;
+  return settings?.[0];
 }
 
 const update = async (section: string, name: string, value: unknown): Promise<Json> =>

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { configurationDocument } from '../../scripts/configuration-document.ts';
+import { configurationDocument, schemaDocument } from '../../scripts/configuration-document.ts';
 import { readFiles, ROOT, type SourceFile } from './repository.ts';
 
 const LINK = /\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
@@ -66,6 +66,7 @@ it('every source path that a document names exists', () => {
 
 it('docs/configuration.md is what `npm run docs:configuration` writes', () => {
   expect(readFiles('docs/configuration.md')[0]?.text).toBe(configurationDocument());
+  expect(readFiles('docs/config.schema.json')[0]?.text).toBe(schemaDocument());
 });
 
 it('every decision that is referred to exists', () => {

@@ -4,6 +4,7 @@ import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 /** No configuration file. */
 const NO_CONFIG: DeclaredConfig = {
   file: null,
+  files: [],
   declared: {},
   resolved: {},
   placeOf: () => ({ source: 'config file', line: null }),
@@ -20,6 +21,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     stored: () => new Map(),
     refresh: async () => {},
     storesModels: true,
+    lastReload: () => null,
     toYaml: refuse,
   },
   allowedAddresses: { isAddress: () => true, covers: () => true, assertAllowed() {} },

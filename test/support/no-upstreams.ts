@@ -30,6 +30,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   add: needsUpstream,
   change: needsUpstream,
   remove: needsUpstream,
+  configure: needsUpstream,
   refresh: async () => {},
 };
 

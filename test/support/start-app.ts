@@ -12,6 +12,8 @@ export interface TestApp {
   readonly url: string;
   readonly adminKey: string;
   readonly dataDir: string;
+  /** Replaces the configuration file by this text, and reads it. */
+  reload(text: string): Promise<void>;
   /** Stops it; the data folder goes too unless `keepData`. */
   stop(options?: { readonly keepData?: boolean }): Promise<void>;
   /** A JSON call with the admin key. */
@@ -54,6 +56,10 @@ export async function startApp(
     url: app.url,
     adminKey,
     dataDir,
+    async reload(text) {
+      writeFileSync(configFile, text);
+      await app.reload();
+    },
     async stop({ keepData = false } = {}) {
       await app.stop(1_000);
       if (!keepData) rmSync(dataDir, { recursive: true, force: true });

@@ -58,6 +58,8 @@ export interface Deployment {
   readonly baseModel: string | null;
   /** Stored credential with the parameters that the deployment lacks; none when absent. */
   readonly credentialName?: string;
+  /** Why it cannot be called; absent where it can. Its calls are refused, and others of its group take its turns. */
+  readonly misconfigured?: string;
   /** Groups of models it is in: a key that may call a group may call its models. None when absent. */
   readonly accessGroups?: readonly string[];
 }

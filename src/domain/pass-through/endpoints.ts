@@ -16,6 +16,8 @@ export interface PassThroughEndpoints {
   change(id: string, patch: EndpointPatch, by: Authored): Promise<PassThroughEndpoint | null>;
   /** Removes a stored entry. Null when none has the id. */
   remove(id: string): Promise<PassThroughEndpoint | null>;
+  /** Replaces the entries of the configuration file. */
+  configure(endpoints: readonly PassThroughEndpoint[]): void;
   /** Reads the stored entries again, for changes by other processes. */
   refresh(): Promise<void>;
 }

@@ -10,8 +10,17 @@ export interface Configuration {
   refresh(): Promise<void>;
   /** Whether models and settings of the dashboard may be stored (`store_model_in_db`). */
   readonly storesModels: boolean;
+  /** The last attempt to read the configuration file again; null before the first. */
+  lastReload(): ConfigReload | null;
   /** A value as YAML. */
   toYaml(value: unknown): string;
+}
+
+/** An attempt to read the configuration file again. */
+export interface ConfigReload {
+  readonly at: Date;
+  /** Why the running configuration was kept, with files and lines; null after a success. */
+  readonly failure: string | null;
 }
 
 /** Settings that were changed at runtime, or by a new configuration file. */

@@ -6,6 +6,8 @@ import type { Content, StoredSection } from './stored-section.ts';
 export interface DeclaredConfig {
   /** The file as it was named at the start; null without one. */
   readonly file: string | null;
+  /** The file and those that it includes. */
+  readonly files: readonly string[];
   /** Every section as the file declares it: references to variables are not resolved. */
   readonly declared: Readonly<Record<string, unknown>>;
   /** The same with resolved references; a variable that is not set is null. */

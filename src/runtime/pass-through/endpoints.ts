@@ -37,7 +37,7 @@ export interface EndpointOptions {
 
 /** Entries in memory over their store. */
 export function createPassThroughEndpoints({
-  configured,
+  configured: ofStart,
   timeoutSeconds,
   store,
   masterKey,
@@ -45,6 +45,7 @@ export function createPassThroughEndpoints({
 }: EndpointOptions): PassThroughEndpoints {
   const headers = headerSeal(masterKey);
   const warned = new Set<string>();
+  let configured = ofStart;
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = routesOf(configured);
   /** Number of reads and writes begun; a read that a write overtook is not used. */
@@ -113,6 +114,10 @@ export function createPassThroughEndpoints({
       const [gone] = await store.remove([id]);
       await refresh();
       return gone === undefined ? null : shown(gone);
+    },
+    configure(endpoints) {
+      configured = endpoints;
+      routes = routesOf([...configured, ...stored]);
     },
     refresh,
   };

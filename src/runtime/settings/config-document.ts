@@ -9,6 +9,8 @@ export interface ConfigDocument {
   readonly content: Readonly<Record<string, unknown>>;
   /** The same with references as they are written. */
   readonly declared: Readonly<Record<string, unknown>>;
+  /** The file, and those that it includes. */
+  readonly files: readonly string[];
   /** References to variables that are not set, among the paths that matter. */
   readonly faults: readonly ConfigFault[];
   /** File and line of a setting; of the nearest enclosing one when it is missing. */
@@ -18,6 +20,7 @@ export interface ConfigDocument {
 export const NO_DOCUMENT: ConfigDocument = {
   content: {},
   declared: {},
+  files: [],
   faults: [],
   placeOf: () => ({ source: 'config file', line: null }),
 };
@@ -78,7 +81,13 @@ export function readConfigDocument(
     }
     return value ?? '';
   });
-  return { content: resolved as Readonly<Record<string, unknown>>, declared: content, faults, placeOf };
+  return {
+    content: resolved as Readonly<Record<string, unknown>>,
+    declared: content,
+    files: [...seen],
+    faults,
+    placeOf,
+  };
 }
 
 function merge(

@@ -11,6 +11,7 @@ export function declaredConfigOf(
   const resolved = resolveReferences(document.declared, [], (_path, name) => env[name] ?? null);
   return {
     file,
+    files: document.files,
     declared: document.declared,
     resolved: resolved as DeclaredConfig['resolved'],
     placeOf: (section, name) => document.placeOf([section, name]),

@@ -261,9 +261,16 @@ function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean
   return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;
 }
 
-/** Warning about a deployment without a key; null when there is none. */
-export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string | null {
-  const { modelGroup, provider, apiBase, apiKey, secrets, credentialName } = deployment;
+/** What is odd about the key of a deployment. */
+interface KeyOddity {
+  readonly text: string;
+  /** Whether every call would be refused: its vendor requires a key. */
+  readonly isFault: boolean;
+}
+
+/** Oddity of a deployment without a key; null when there is none. */
+export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): KeyOddity | null {
+  const { modelGroup, provider, apiBase, apiKey, secrets, credentialName, clientCredentials } = deployment;
   const vendor = vendorOf(provider);
   if (
     credentialName !== undefined ||
@@ -275,9 +282,15 @@ export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): string
     return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
   if (maySendKey(vendor, apiBase ?? undefined))
-    return `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`;
+    return {
+      text: `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`,
+      isFault: (apiBase === null || vendor.base !== null) && clientCredentials?.includes('api_key') !== true,
+    };
   if (firstSet(vendor.keyVariables, env) === null) return null;
-  return `The model "${modelGroup}" is called without a key: the key of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. Set api_key if it needs one.`;
+  return {
+    text: `The model "${modelGroup}" is called without a key: the key of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. Set api_key if it needs one.`,
+    isFault: false,
+  };
 }
 
 function isHttpAddress(text: string): boolean {

@@ -5,25 +5,60 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
-import { addressFault, modelEntry, toDeployment } from './deployments.ts';
+import { addressFault, modelEntry, oddityOf, toDeployment } from './deployments.ts';
 
 const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 
+/** How models of the file are read, and how what is wrong with them is reported. */
+interface ModelReading {
+  readonly dropParams: boolean;
+  /** Callers may send keys and addresses of their own. */
+  readonly hasClientCredentials: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  /** A wrong value, which stops the start. */
+  readonly fault: (fault: ConfigFault) => void;
+  /** A model that cannot be called, which stops the start only where the configuration is strict. */
+  readonly tell: (fault: ConfigFault) => void;
+  readonly warn: (text: string) => void;
+}
+
+type Entries = Readonly<Record<string, unknown>>;
+
+const isMap = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const IN_MODEL = /^model_list\.(\d+)\.(.+)$/;
+/** Without these an entry is no model. */
+const NEEDED = new Set(['model_name', 'litellm_params.model']);
+
+/** Whether a reference to an unset variable makes one model uncallable, and does not stop the start. */
+export function isOfModel({ key }: ConfigFault): boolean {
+  const name = IN_MODEL.exec(key)?.[2];
+  return name !== undefined && !NEEDED.has(name);
+}
+
+/** Members that are null, or refer to unset variables, are absent: their owner set nothing. */
+function withoutUnset(value: unknown, unset: ReadonlySet<string>, path: Path): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => withoutUnset(item, unset, [...path, index]));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, inner]) => inner !== null && !unset.has([...path, name].join('.')))
+      .map(([name, inner]) => [name, withoutUnset(inner, unset, [...path, name])]),
+  );
+}
+
 /** The deployments of `model_list`; empty when one is wrong, with a fault for each. */
-export function readModels(
-  document: ConfigDocument,
-  about: {
-    readonly dropParams: boolean;
-    readonly env: NodeJS.ProcessEnv;
-    readonly fault: (fault: ConfigFault) => void;
-  },
-): readonly Deployment[] {
+export function readModels(document: ConfigDocument, about: ModelReading): readonly Deployment[] {
+  const unset = document.faults.filter(isOfModel);
   const refuse = (path: Path, message: string): void => {
     const key = path.join('.');
     // A reference to an unset variable is reported already.
     if (!document.faults.some((known) => known.key === key)) about.fault({ ...document.placeOf(path), key, message });
   };
-  const parsed = MODELS.safeParse(document.content);
+  const keys = new Set(unset.map(({ key }) => key));
+  const models = withoutUnset(document.content['model_list'], keys, ['model_list']);
+  const parsed = MODELS.safeParse({ model_list: models });
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)
       refuse(
@@ -33,14 +68,40 @@ export function readModels(
     return [];
   }
   const deployments = withIds((parsed.data.model_list ?? []).map((entry) => toDeployment(entry, about)));
-  for (const [index, { provider, apiBase, priceOverrides, credentialName }] of deployments.entries()) {
+  for (const [index, { priceOverrides }] of deployments.entries())
     for (const [name, price] of Object.entries(priceOverrides))
       if (!isPrice(price)) refuse(['model_list', index, 'litellm_params', name], 'is not a price in USD');
-    // A credential may have the address.
-    const fault = credentialName === undefined ? addressFault(provider, apiBase) : null;
-    if (fault !== null) refuse(['model_list', index, 'litellm_params', 'model'], fault);
-  }
-  return deployments;
+  return deployments.map((deployment, index) => {
+    const fault = faultOf(deployment, index, { document, unset, about });
+    if (fault === null) return deployment;
+    about.tell(fault);
+    return { ...deployment, misconfigured: fault.message };
+  });
+}
+
+/** Why a deployment cannot be called, with its place; null where it can. */
+function faultOf(
+  deployment: Deployment,
+  index: number,
+  {
+    document,
+    unset,
+    about,
+  }: { readonly document: ConfigDocument; readonly unset: readonly ConfigFault[]; readonly about: ModelReading },
+): ConfigFault | null {
+  const path = ['model_list', index, 'litellm_params', 'model'];
+  const at = (message: string): ConfigFault => ({ ...document.placeOf(path), key: path.join('.'), message });
+  const unresolved = unset.find(({ key }) => IN_MODEL.exec(key)?.[1] === String(index));
+  if (unresolved !== undefined) return unresolved;
+  const { provider, apiBase, credentialName } = deployment;
+  // A credential may have the address.
+  const fault = credentialName === undefined ? addressFault(provider, apiBase) : null;
+  if (fault !== null) return at(fault);
+  const oddity = oddityOf(deployment, about.env);
+  if (oddity === null) return null;
+  if (oddity.isFault && !about.hasClientCredentials) return at(oddity.text);
+  about.warn(oddity.text);
+  return null;
 }
 
 /** Lists of tiers are not checked. */

@@ -19,13 +19,13 @@ import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
 import { keepAdminKey, openDataFolder } from './data-folder.ts';
-import { oddityOf } from './deployments.ts';
-import { readModels } from './model-list.ts';
+import { isOfModel, readModels } from './model-list.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { readFile } from './read-file.ts';
+import { type Reloaded, readAgain } from './reload.ts';
 import { routingOf } from './routing.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
@@ -128,6 +128,10 @@ export interface Settings {
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
+  /** Reads the configuration again, on a thread. Throws ConfigError. */
+  readonly readAgain: () => Promise<Reloaded>;
+  /** Seconds between looks for changed files of the configuration; 0 never looks. */
+  readonly configWatchSeconds: number;
   /** The configuration file, which owns the settings that it declares. */
   readonly config: DeclaredConfig;
   /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
@@ -174,19 +178,20 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const read = readValues({ args, env, document }, fault);
   const { values } = read;
 
-  const deployments = readModels(document, { dropParams: values.dropParams, env, fault });
+  const tell = (one: ConfigFault): void => (values.strictConfig ? fault(one) : warn(faultText(one)));
+  const deployments = readModels(document, {
+    dropParams: values.dropParams,
+    hasClientCredentials: values.clientCredentials,
+    env,
+    fault,
+    tell,
+    warn,
+  });
   const endpoints = readPassThrough(document, { env, fault });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
-  for (const deployment of deployments) {
-    const oddity = oddityOf(deployment, env);
-    if (oddity !== null) warn(oddity);
-  }
-  for (const warning of configWarnings(document)) {
-    if (values.strictConfig) fault(warning);
-    else warn(faultText(warning));
-  }
+  for (const warning of configWarnings(document)) tell(warning);
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);
   if (faults.length > 0) throw new ConfigError(inOrder(faults));
@@ -196,6 +201,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     ...adminKey,
     saltKey: values.saltKey ?? adminKey.masterKey,
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
+    readAgain: () => readAgain(argv, env),
     config: declaredConfigOf(document, file, env),
     deployments,
     providerAccounts,
@@ -221,6 +227,7 @@ function settingsOf(
   | 'masterKey'
   | 'masterKeySource'
   | 'saltKey'
+  | 'readAgain'
   | 'config'
   | 'deployments'
   | 'deploymentReader'
@@ -287,6 +294,7 @@ function settingsOf(
     retentionDays: values.retentionDays,
     trustedProxies: values.trustedProxies,
     logLevel: values.logLevel,
+    configWatchSeconds: values.configWatchSeconds,
     storesModels: values.storeModelInDb,
   };
 }
@@ -299,7 +307,7 @@ function openDocument(
   if (path === null || path === '') return NO_DOCUMENT;
   try {
     const document = readFile(path, env);
-    for (const one of document.faults) fault(one);
+    for (const one of document.faults) if (!isOfModel(one)) fault(one);
     return document;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

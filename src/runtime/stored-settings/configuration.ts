@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
-import type { Configuration, SettingsChange } from '../../domain/settings/configuration.ts';
+import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
 import { type DeclaredConfig, sectionsOf, type StoredSections, viewOf } from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
@@ -14,6 +14,8 @@ export interface RunningConfiguration extends Configuration {
   costAdjustments(): CostAdjustments;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
+  /** Keeps the outcome of a reload. */
+  reloaded(outcome: ConfigReload): void;
   /** Calls `listener` with what changed after the file or the stored settings were read again; returns how to stop that. */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }
@@ -31,6 +33,7 @@ export function createConfiguration({
   let stored: StoredSections = new Map();
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
+  let outcome: ConfigReload | null = null;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
@@ -47,6 +50,10 @@ export function createConfiguration({
     stored: () => stored,
     storesModels,
     costAdjustments: () => adjustments,
+    lastReload: () => outcome,
+    reloaded(next) {
+      outcome = next;
+    },
     toYaml: (value) => stringify(value),
     async refresh() {
       apply(config, sectionsOf(await store.all()));

@@ -154,12 +154,15 @@ describe('a key in the environment', () => {
 
 describe('warnings about a deployment', () => {
   it.each([
-    ['groq/x', {}, {}, 'The model "m" has no key: set api_key, or one of GROQ_API_KEY.'],
+    ['groq/x', {}, {}, { isFault: true, text: 'The model "m" has no key: set api_key, or one of GROQ_API_KEY.' }],
     [
       'openai/x',
       { OPENAI_API_KEY: 'k' },
       { api_base: 'http://127.0.0.1:8000/v1' },
-      'The model "m" is called without a key: the key of OPENAI_API_KEY is not sent to http://127.0.0.1:8000. Set api_key if it needs one.',
+      {
+        isFault: false,
+        text: 'The model "m" is called without a key: the key of OPENAI_API_KEY is not sent to http://127.0.0.1:8000. Set api_key if it needs one.',
+      },
     ],
     ['openai/x', {}, { api_base: 'http://127.0.0.1:8000/v1' }, null],
     ['groq/x', { GROQ_API_KEY: 'k' }, {}, null],
@@ -170,6 +173,6 @@ describe('warnings about a deployment', () => {
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
   ])('are logged: %s %j %j', (model, env: Env, params, oddity) => {
-    expect(oddityOf(deployment(model, env, params), env)).toBe(oddity);
+    expect(oddityOf(deployment(model, env, params), env)).toEqual(oddity);
   });
 });

@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PROVIDER_NAMES } from '../../../src/domain/chat/provider.ts';
 import { ConfigError } from '../../../src/runtime/settings/config-fault.ts';
 import { keyGenerator } from '../../../src/runtime/identifiers.ts';
 import { readSettings, type Settings } from '../../../src/runtime/settings/settings.ts';
@@ -115,6 +114,7 @@ model_list:
         timeoutSeconds: 600,
         priceOverrides: {},
         baseModel: null,
+        misconfigured: 'The model "plain" has no key: set api_key, or one of OPENAI_API_KEY.',
       },
     ]);
   });
@@ -135,12 +135,6 @@ model_list:
     ]);
     expect(deployments[0]?.secrets['aws_secret_access_key']?.reveal()).toBe('hidden');
     expect(JSON.stringify(deployments)).not.toContain('hidden');
-  });
-
-  it('warn of a model that no key was found for', () => {
-    const yaml = 'model_list:\n  - model_name: smart\n    litellm_params: { model: groq/x }\n';
-    expect(read(yaml).warnings).toEqual(['The model "smart" has no key: set api_key, or one of GROQ_API_KEY.']);
-    expect(read(yaml, { GROQ_API_KEY: 'k' }).warnings).toEqual([]);
   });
 
   it('leave keys of other programs alone', () => {
@@ -181,19 +175,6 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:4: model_list.0.litellm_params.model: Invalid input: expected string, received array',
     ],
     [
-      'an unknown provider without an address',
-      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: acme/large\n',
-      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "acme" is not known ' +
-        `(${PROVIDER_NAMES.join(', ')}); ` +
-        'set api_base if its API is chat-completions',
-    ],
-    [
-      'a provider without an address of its own, and without one in the file',
-      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: vllm/large\n',
-      '<folder>/config.yaml:4: model_list.0.litellm_params.model: the provider "vllm" has no address of its own; ' +
-        'set api_base, or VLLM_API_BASE',
-    ],
-    [
       'a reference to nothing',
       'general_settings:\n  master_key: os.environ/NOT_THERE\n',
       '<folder>/config.yaml:2: general_settings.master_key: the environment variable NOT_THERE it refers to is not set',
@@ -225,24 +206,12 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:5: model_list.0.litellm_params.input_cost_per_token: is not a price in USD',
     ],
     [
-      'an address that refers to nothing, told once',
-      'model_list:\n  - model_name: smart\n    litellm_params:\n      model: openai/x\n      api_base: os.environ/NOT_THERE\n',
-      '<folder>/config.yaml:5: model_list.0.litellm_params.api_base: the environment variable NOT_THERE it refers to is not set',
-    ],
-    [
       'an alias of nothing',
       'model_list: *nothing\n',
       '<folder>/config.yaml: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
-  });
-
-  it('is refused for an address in the environment that is none', () => {
-    const yaml = 'model_list:\n  - model_name: smart\n    litellm_params: { model: groq/x }\n';
-    expect(refusal(yaml, { GROQ_API_BASE: 'localhost' })).toBe(
-      '<folder>/config.yaml:3: model_list.0.litellm_params.model: "localhost", from the environment, is not an http:// or https:// address',
-    );
   });
 
   it('is refused where it is no YAML', () => {

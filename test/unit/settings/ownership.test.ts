@@ -11,6 +11,7 @@ import { isOfKind } from '../../../src/domain/settings/value-kinds.ts';
 
 const config: DeclaredConfig = {
   file: 'c.yaml',
+  files: ['c.yaml'],
   declared: { general_settings: { a: 1, none: null, ref: 'os.environ/X', pass_through_endpoints: [] } },
   resolved: { general_settings: { a: 1, none: null, ref: '5', pass_through_endpoints: [] } },
   placeOf: (_section, name) => ({ source: 'c.yaml', line: name === 'a' ? 2 : 3 }),

@@ -2,7 +2,7 @@ import { DEFAULT_WRONG_KEYS, MOST_WRONG_KEYS } from '../../../domain/keys/failed
 import { proxyFault } from '../../network/client-network.ts';
 import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { ADMIN_KEY_FORM } from '../data-folder.ts';
-import { choice, flag, list, megabytes, secret, secretText, text, whole } from '../kinds.ts';
+import { choice, decimal, flag, list, megabytes, secret, secretText, text, whole } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { httpAddress, originFault } from './checks.ts';
 
@@ -173,6 +173,15 @@ export const SERVER_SETTINGS = {
     file: 'general_settings.allowed_ips',
     description:
       'Addresses that may call. Health checks and other routes without a credential stay open. The list of the file wins over `/add/allowed_ip`.',
+  }),
+  configWatchSeconds: setting({
+    kind: decimal({ from: 0, to: 3_600 }),
+    default: 1,
+    env: ['LENSGATE_CONFIG_WATCH_SECONDS'],
+    file: 'general_settings.config_watch_seconds',
+    unit: 's',
+    description:
+      'Interval between looks for changed files of the configuration, which are then read again; 0 never looks. SIGHUP reads them at once.',
   }),
   strictConfig: setting({
     kind: flag(),

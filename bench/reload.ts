@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { startApp } from '../src/app.ts';
+import { keyGenerator } from '../src/runtime/identifiers.ts';
+import { readSettings } from '../src/runtime/settings/settings.ts';
+import { createLog } from '../src/runtime/telemetry/log.ts';
+
+// Time of a reload, and of the slowest request meanwhile.
+//   node bench/reload.ts [--models 1000] [--rounds 5] [--dry]
+// `--dry` makes one round with ten models, to see that the script works.
+
+const GOALS = { reloadMs: 100, requestMs: 20 };
+
+const numberOf = (name: string, otherwise: number): number => {
+  const at = process.argv.indexOf(name);
+  return at === -1 ? otherwise : Number(process.argv[at + 1]);
+};
+const isDry = process.argv.includes('--dry');
+const models = isDry ? 10 : numberOf('--models', 1_000);
+const rounds = isDry ? 1 : numberOf('--rounds', 5);
+
+const textOf = (round: number): string =>
+  stringify({
+    model_list: Array.from({ length: models }, (_none, index) => ({
+      model_name: `model-${index}`,
+      litellm_params: {
+        model: `openai/upstream-${index}-${round}`,
+        api_base: 'http://127.0.0.1:1/v1',
+        api_key: `key-${index}`,
+        timeout: 30,
+      },
+      model_info: { id: `id-${index}` },
+    })),
+    general_settings: { demo_model: true, config_watch_seconds: 0 },
+  });
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-reload-'));
+const file = join(folder, 'config.yaml');
+writeFileSync(file, textOf(0));
+const env = { LENSGATE_DATA_DIR: folder, LENSGATE_LOG_LEVEL: 'silent', LENSGATE_CATALOG_REFRESH_SECONDS: '0' };
+const settings = readSettings(['--port', '0', '--host', '127.0.0.1', '--config', file], env, keyGenerator);
+const app = await startApp(settings, createLog('silent'));
+const headers = { authorization: `Bearer ${settings.masterKey.reveal()}`, 'content-type': 'application/json' };
+const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] });
+
+async function callMs(): Promise<number> {
+  const startMs = performance.now();
+  const answer = await fetch(`${app.url}/v1/chat/completions`, { method: 'POST', headers, body });
+  await answer.arrayBuffer();
+  if (answer.status !== 200) throw new Error(`A request was answered ${answer.status}.`);
+  return performance.now() - startMs;
+}
+
+/** Calls one after another until `isDone`; returns the slowest. */
+async function slowestUntil(isDone: () => boolean): Promise<number> {
+  let slowest = 0;
+  while (!isDone()) slowest = Math.max(slowest, await callMs());
+  return slowest;
+}
+
+const WARM_UP = 200;
+let calls = 0;
+await slowestUntil(() => (calls += 1) > WARM_UP);
+
+const found: { readonly reloadMs: number; readonly requestMs: number }[] = [];
+for (let round = 1; round <= rounds; round += 1) {
+  writeFileSync(file, textOf(round));
+  let isDone = false;
+  const slowest = slowestUntil(() => isDone);
+  const startMs = performance.now();
+  await app.reload();
+  const reloadMs = performance.now() - startMs;
+  isDone = true;
+  found.push({ reloadMs, requestMs: await slowest });
+}
+await app.stop();
+rmSync(folder, { recursive: true, force: true });
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+const seen = {
+  reloadMs: median(found.map(({ reloadMs }) => reloadMs)),
+  requestMs: median(found.map(({ requestMs }) => requestMs)),
+};
+for (const name of ['reloadMs', 'requestMs'] as const)
+  console.log(
+    `${name}: ${seen[name].toFixed(1)} (goal ${GOALS[name]}, ${models} models, ${rounds} rounds): ${seen[name] <= GOALS[name] ? 'met' : 'missed'}`,
+  );

@@ -1,0 +1,21 @@
+import type { HttpAnswer, RouteRow } from './http/route.ts';
+
+/** The JSON Schema of the configuration file, for editors. It names no value of this process. */
+export function configSchemaRoutes(schema: () => unknown): readonly RouteRow[] {
+  const answer = (): HttpAnswer => ({
+    body: { kind: 'bytes', bytes: Buffer.from(JSON.stringify(schema())), contentType: 'application/schema+json' },
+  });
+  return [
+    {
+      name: 'docs.configSchema',
+      method: 'GET',
+      paths: ['/config.schema.json'],
+      surface: 'catalog',
+      category: null,
+      credential: 'none',
+      answers: [200],
+      bodyLimit: 0,
+      handle: answer,
+    },
+  ];
+}

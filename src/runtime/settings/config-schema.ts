@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { modelEntry } from './deployments.ts';
+import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './table.ts';
+
+/** A JSON Schema, as an object. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Text in place of a value: a reference to a variable, or the value as text. */
+const REFERENCE: JsonSchema = { type: 'string', pattern: '^os\\.environ/.+$' };
+const NULL: JsonSchema = { type: 'null' };
+
+const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
+
+const isMap = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a setting accepts in the file; an empty schema where its kind has no simple form. */
+function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchema {
+  if (form === 'true or false') return { anyOf: [{ type: 'boolean' }, REFERENCE, NULL] };
+  const [, number, least, most] = BOUNDED.exec(form) ?? [];
+  if (number !== undefined) {
+    const type = number === 'number' ? 'number' : 'integer';
+    const bounds = { minimum: Number(least), ...(most === undefined ? {} : { maximum: Number(most) }) };
+    return { anyOf: [{ type, ...bounds }, { type: 'string' }, NULL] };
+  }
+  if (form.startsWith('list of ')) return { anyOf: [{ type: 'array' }, { type: 'string' }, NULL] };
+  if (form === 'map' || form.startsWith('map of ')) return { anyOf: [{ type: 'object' }, NULL] };
+  const choices = form.split(', ');
+  if (typeof otherwise === 'string' && choices.length > 1 && choices.includes(otherwise))
+    return { anyOf: [{ enum: choices }, REFERENCE, NULL] };
+  return {};
+}
+
+const settingSchema = (row: Setting): JsonSchema => ({
+  description: `${row.description}${row.kind.form === '' ? '' : ` Value: ${row.kind.form}.`}`,
+  ...valueSchema(row),
+  ...(row.default === null || row.kind.isSecret || typeof row.default === 'object' ? {} : { default: row.default }),
+});
+
+/** Keys that are accepted without an effect. */
+const unsupportedSchemas = ({ effects, others }: UnsupportedKeys): JsonSchema =>
+  Object.fromEntries([
+    ...others.map((name) => [name, { description: 'Has no effect.', deprecated: true }]),
+    ...Object.entries(effects).map(([name, effect]) => [
+      name,
+      { description: `Has no effect: ${effect}.`, deprecated: true },
+    ]),
+  ]);
+
+/** A section, or a map in one. Other keys are accepted: the start warns of them. */
+const sectionSchema = (properties: JsonSchema, isShort = false): JsonSchema => ({
+  type: isShort ? ['object', 'string', 'null'] : ['object', 'null'],
+  properties,
+});
+
+/** Adds a schema at a dotted path; the maps on the way are made. */
+function withSchemaAt(properties: JsonSchema, [name = '', ...rest]: readonly string[], schema: JsonSchema): JsonSchema {
+  const found = properties[name];
+  const before = isMap(found) ? found : {};
+  if (rest.length === 0) return { ...properties, [name]: { ...before, ...schema } };
+  const inner = isMap(before['properties']) ? before['properties'] : {};
+  // `tracing.store: clickhouse` is short for `tracing.store.type`.
+  const section = sectionSchema(withSchemaAt(inner, rest, schema), name === 'store');
+  return { ...properties, [name]: { ...before, ...section } };
+}
+
+/** A schema whose optional members may be null, which means that they are absent. */
+function withNulls(schema: unknown): unknown {
+  if (!isMap(schema)) return schema;
+  const { properties, required } = schema;
+  if (!isMap(properties)) return schema;
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const members = Object.entries(properties).map(([name, member]): [string, unknown] => {
+    const inner = withNulls(member);
+    return [
+      name,
+      needed.has(name) || Object.keys(isMap(inner) ? inner : {}).length === 0 ? inner : { anyOf: [inner, NULL] },
+    ];
+  });
+  return { ...schema, properties: Object.fromEntries(members) };
+}
+
+function modelsSchema(): JsonSchema {
+  const { $schema: _dialect, ...entry } = z.toJSONSchema(modelEntry, { io: 'input', unrepresentable: 'any' });
+  return {
+    description: 'Models that callers may call. Several entries with one `model_name` share its calls.',
+    type: ['array', 'null'],
+    items: withNulls(entry),
+  };
+}
+
+/** JSON Schema of the configuration file, for editors. */
+export function configSchema(): JsonSchema {
+  const rows: readonly Setting[] = Object.values(SETTINGS);
+  let properties: JsonSchema = {};
+  for (const [section, keys] of Object.entries(UNSUPPORTED_KEYS))
+    if (section !== 'model_info') properties = { ...properties, [section]: sectionSchema(unsupportedSchemas(keys)) };
+  for (const row of rows)
+    if (row.file !== undefined) properties = withSchemaAt(properties, row.file.split('.'), settingSchema(row));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Configuration file of Lensgate',
+    type: 'object',
+    properties: {
+      ...unsupportedSchemas(UNSUPPORTED_SECTIONS),
+      include: {
+        description: 'Further files, relative to the folder of this one.',
+        type: ['array', 'null'],
+        items: { type: 'string' },
+      },
+      model_list: modelsSchema(),
+      ...properties,
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { Setting } from './setting.ts';
+import { SETTINGS } from './table.ts';
+import { GROUP_SETTINGS } from './table/groups.ts';
+import { ROUTING_SETTINGS } from './table/routing.ts';
+
+const pathsOf = (rows: Readonly<Record<string, Setting>>): readonly string[] =>
+  Object.values(rows).flatMap(({ file }) => (file === undefined ? [] : [file]));
+
+/** Paths of all settings in the configuration file. */
+export const SETTING_PATHS: readonly string[] = pathsOf(SETTINGS);
+
+const LIVE: ReadonlySet<string> = new Set([
+  ...pathsOf(ROUTING_SETTINGS),
+  ...pathsOf(GROUP_SETTINGS),
+  'general_settings.allowed_ips',
+  'general_settings.pass_through_endpoints',
+  'litellm_settings.drop_params',
+  'strict_config',
+]);
+
+/** Whether a running process takes over a change of a setting. */
+export const isLive = (path: string): boolean => LIVE.has(path);

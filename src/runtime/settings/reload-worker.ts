@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { parentPort, workerData } from 'node:worker_threads';
+import { keyGenerator } from '../identifiers.ts';
+import { carried } from './carried.ts';
+import { ConfigError } from './config-fault.ts';
+import type { CarriedConfig, ReloadAnswer, ReloadTask } from './reload.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+// Worker thread that reads the configuration once.
+
+if (parentPort === null) throw new Error('This module is the body of a worker thread.');
+const port = parentPort;
+const { argv, env, mark } = workerData as ReloadTask;
+
+/** Models of one answer. */
+const BATCH = 25;
+
+/** Places of the settings in every section that is a map. */
+function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['places'] {
+  return Object.fromEntries(
+    Object.entries(declared).map(([section, content]) => {
+      const isMap = typeof content === 'object' && content !== null && !Array.isArray(content);
+      const names = isMap ? Object.keys(content) : [];
+      return [section, Object.fromEntries(names.map((name) => [name, placeOf(section, name)]))];
+    }),
+  );
+}
+
+function* answers(): Generator<ReloadAnswer> {
+  try {
+    const { config, deployments, routing, passThrough, warnings } = readSettings(argv, env, keyGenerator);
+    const { model_list: listed, ...declared } = config.declared;
+    const { model_list: _unused, ...resolved } = config.resolved;
+    const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
+    for (let from = 0; from < models.length; from += BATCH)
+      yield {
+        kind: 'models',
+        deployments: carried(deployments.slice(from, from + BATCH), mark),
+        declared: models.slice(from, from + BATCH),
+      };
+    const whole: CarriedConfig = {
+      config: { file: config.file, files: config.files, declared, resolved },
+      places: placesOf(config),
+      routing,
+      endpoints: passThrough.endpoints,
+      warnings,
+    };
+    yield { kind: 'end', config: carried(whole, mark) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    yield { kind: 'refused', faults: error.faults };
+  }
+}
+
+for (const answer of answers()) {
+  port.postMessage(answer);
+  if (answer.kind !== 'models') break;
+  // oxlint-disable-next-line no-await-in-loop -- one answer after another
+  await once(port, 'message');
+}

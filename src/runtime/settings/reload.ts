@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import type { Deployment } from '../../domain/chat/provider.ts';
+import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
+import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
+import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
+import { revived } from './carried.ts';
+import { ConfigError, type ConfigFault } from './config-fault.ts';
+
+/** What a running process takes over from a new configuration file. */
+export interface Reloaded {
+  readonly config: DeclaredConfig;
+  readonly deployments: readonly Deployment[];
+  readonly routing: RoutingPolicy;
+  readonly endpoints: readonly PassThroughEndpoint[];
+  readonly warnings: readonly string[];
+}
+
+/** The same without functions and models, as a thread sends it. */
+export interface CarriedConfig extends Omit<Reloaded, 'config' | 'deployments'> {
+  readonly config: Omit<DeclaredConfig, 'placeOf'>;
+  /** Places of settings by section and name. */
+  readonly places: Readonly<Record<string, Readonly<Record<string, Place>>>>;
+}
+
+type Place = ReturnType<DeclaredConfig['placeOf']>;
+
+/** What the thread is given. */
+export interface ReloadTask {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Marks secrets in the answer. No value of a configuration has it. */
+  readonly mark: string;
+}
+
+/** The answers of the thread. It sends the next one on request: many models at once would delay requests. */
+export type ReloadAnswer =
+  | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
+  | { readonly kind: 'end'; readonly config: unknown }
+  | { readonly kind: 'refused'; readonly faults: readonly ConfigFault[] };
+
+/** Longest time that a file may take, in ms. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Reads the configuration again, on a thread: requests are served meanwhile. Throws ConfigError with every fault, and an
+ * Error when the thread ends without an answer.
+ */
+export async function readAgain(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Reloaded> {
+  const mark = randomUUID();
+  const task: ReloadTask = { argv, env: { ...env }, mark };
+  const worker = new Worker(new URL('./reload-worker.ts', import.meta.url), { workerData: task });
+  // The thread must not delay a shutdown.
+  worker.unref();
+  const late = setTimeout(() => void worker.terminate(), LONGEST_MS).unref();
+  const deployments: Deployment[] = [];
+  const declared: unknown[] = [];
+  try {
+    for (;;) {
+      // oxlint-disable-next-line no-await-in-loop -- one answer after another
+      const answer = await nextAnswer(worker);
+      if (answer.kind === 'refused') throw new ConfigError(answer.faults);
+      if (answer.kind === 'end') return joined(revived(answer.config, mark) as CarriedConfig, deployments, declared);
+      deployments.push(...(revived(answer.deployments, mark) as readonly Deployment[]));
+      declared.push(...answer.declared);
+      // oxlint-disable-next-line no-await-in-loop -- requests come between two answers
+      await nextTurn();
+      worker.postMessage('next');
+    }
+  } finally {
+    clearTimeout(late);
+    void worker.terminate();
+  }
+}
+
+function joined(
+  { config, places, ...rest }: CarriedConfig,
+  deployments: readonly Deployment[],
+  models: readonly unknown[],
+): Reloaded {
+  const placeOf = (section: string, name: string): Place =>
+    places[section]?.[name] ?? { source: config.file ?? 'config file', line: null };
+  const declared = models.length === 0 ? config.declared : { ...config.declared, model_list: models };
+  return { ...rest, deployments, config: { ...config, declared, placeOf } };
+}
+
+function nextAnswer(worker: Worker): Promise<ReloadAnswer> {
+  return new Promise((resolve, reject) => {
+    const ended = (): void => reject(new Error('The thread that reads the configuration ended without an answer.'));
+    worker.once('error', reject);
+    worker.once('exit', ended);
+    worker.once('message', (answer: ReloadAnswer) => {
+      worker.off('error', reject);
+      worker.off('exit', ended);
+      resolve(answer);
+    });
+  });
+}

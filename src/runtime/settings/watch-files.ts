@@ -1,0 +1,58 @@
+import { stat } from 'node:fs/promises';
+
+/** Watches files by their state, which also finds files that were replaced, and those behind links. */
+export interface FileWatch {
+  /** Begins to watch; `changed` is called when a file has another state than at the last call, and keeps it for a turn. */
+  start(): void;
+  stop(): void;
+  /** Takes the present state as known. */
+  settle(): Promise<void>;
+}
+
+/** State of a file as text; a missing file has one, too. */
+async function stateOf(file: string): Promise<string> {
+  try {
+    const { mtimeMs, size, ino } = await stat(file);
+    return `${mtimeMs} ${size} ${ino}`;
+  } catch {
+    return 'missing';
+  }
+}
+
+/** `files` names the files of the moment; `everyMs` is the time between two looks. */
+export function watchFiles(files: () => readonly string[], everyMs: number, changed: () => void): FileWatch {
+  let known: string | null = null;
+  let last: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  const read = async (): Promise<string> => (await Promise.all(files().map(stateOf))).join('\n');
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      const now = await read();
+      known ??= now;
+      // A file that is being written changes between two looks.
+      const isQuiet = now === last;
+      last = now;
+      if (now === known || !isQuiet) return;
+      known = now;
+      changed();
+    } finally {
+      looking = false;
+    }
+  }
+
+  return {
+    start() {
+      timer = setInterval(() => void look(), everyMs).unref();
+    },
+    stop: () => clearInterval(timer),
+    async settle() {
+      known = await read();
+      last = known;
+    },
+  };
+}

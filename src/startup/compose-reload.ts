@@ -1,0 +1,92 @@
+import type { DeclaredConfig } from '../domain/settings/ownership.ts';
+import { sameValue } from '../domain/catalog/same-value.ts';
+import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { ConfigError } from '../runtime/settings/config-fault.ts';
+import type { Reloaded } from '../runtime/settings/reload.ts';
+import { isLive, SETTING_PATHS } from '../runtime/settings/live-settings.ts';
+import { watchFiles } from '../runtime/settings/watch-files.ts';
+import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import { configuredDeployments } from './compose-deployments.ts';
+import type { StartContext } from './context.ts';
+
+const MS_PER_SECOND = 1_000;
+
+interface ReloadParts {
+  readonly configuration: RunningConfiguration;
+  readonly deployments: Pick<DeploymentRegistry, 'configure'>;
+  readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
+}
+
+/** Reads the configuration again on request, and after a change of one of its files. */
+export interface Reloads {
+  /** Takes over the new configuration, or keeps the running one and says why. Never throws. */
+  reload(): Promise<void>;
+  start(): void;
+}
+
+export function composeReload(context: StartContext, parts: ReloadParts): Reloads {
+  const { settings, log, shutdown, state } = context;
+  const { configuration } = parts;
+  let running: Promise<void> = Promise.resolve();
+  const watch = watchFiles(
+    () => configuration.current().files,
+    settings.configWatchSeconds * MS_PER_SECOND,
+    () => void reload(),
+  );
+
+  function apply({ config, deployments, routing, endpoints, warnings }: Reloaded): void {
+    const fixed = fixedChanges(configuration.current(), config);
+    parts.deployments.configure(configuredDeployments(settings, deployments));
+    parts.passThrough.configure(endpoints);
+    state.routing = routing;
+    configuration.declare(config);
+    configuration.reloaded({ at: systemClock.now(), failure: null });
+    for (const warning of warnings) log.warn({}, warning);
+    if (fixed.length > 0)
+      log.warn(
+        { settings: fixed },
+        'changed settings take effect at the next start: restart the process to apply them',
+      );
+    log.info({ models: deployments.length }, 'the configuration was read again');
+  }
+
+  async function once(): Promise<void> {
+    try {
+      await watch.settle();
+      apply(await settings.readAgain());
+    } catch (error) {
+      const failure = error instanceof ConfigError ? error.message : 'The configuration could not be read.';
+      configuration.reloaded({ at: systemClock.now(), failure });
+      log.error({ err: error }, 'the new configuration was refused; the running one stays in force');
+    }
+  }
+
+  /** Reloads run one after another. */
+  function reload(): Promise<void> {
+    running = running.then(once);
+    return running;
+  }
+
+  shutdown.add('watch of the configuration', () => watch.stop());
+  return {
+    reload: () => (settings.config.file === null ? Promise.resolve() : reload()),
+    start() {
+      if (settings.config.file !== null && settings.configWatchSeconds > 0) watch.start();
+    },
+  };
+}
+
+/** Changed settings that a running process does not take over. */
+const fixedChanges = (before: DeclaredConfig, after: DeclaredConfig): readonly string[] =>
+  SETTING_PATHS.filter((path) => !isLive(path) && !sameValue(valueAt(before, path), valueAt(after, path)));
+
+function valueAt({ resolved }: DeclaredConfig, path: string): unknown {
+  let value: unknown = resolved;
+  for (const step of path.split('.')) {
+    if (typeof value !== 'object' || value === null) return null;
+    value = Reflect.get(value, step) as unknown;
+  }
+  return value ?? null;
+}

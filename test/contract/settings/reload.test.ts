@@ -1,0 +1,86 @@
+import { stringify } from 'yaml';
+import { describe, expect, it, vi } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const model = (name: string, more: object = {}) => ({
+  model_name: name,
+  litellm_params: { model: 'demo', api_key: 'very-secret-text', ...more },
+});
+const config = (models: readonly object[], more: object = {}): string =>
+  stringify({ model_list: models, general_settings: { config_watch_seconds: 0.05 }, ...more });
+
+const client = tenancyClient({
+  config: { model_list: [model('old')], general_settings: { config_watch_seconds: 0.05 } },
+});
+const graph = async (query: string): Promise<Json> => (await client.post('/graphql', { query })).body['data'] as Json;
+const call = async (name: string): Promise<number> => (await client.post('/v1/chat/completions', chat(name))).status;
+const models = async (): Promise<readonly string[]> =>
+  ((await client.get('/v1/models')).body['data'] as readonly { readonly id: string }[]).map(({ id }) => id);
+
+describe('a new configuration', () => {
+  it('is taken over: models, prices, settings and their owners', async () => {
+    expect(await graph('{ configReload { error } }')).toEqual({ configReload: null });
+    await client.app().reload(
+      config([model('new', { input_cost_per_token: 1, output_cost_per_token: 1 })], {
+        litellm_settings: { default_team_params: { max_budget: 4 } },
+        router_settings: { num_retries: 3 },
+      }),
+    );
+    expect(await graph('{ configReload { error } }')).toEqual({ configReload: { error: null } });
+    expect(await models()).toContain('new');
+    expect(await models()).not.toContain('old');
+    expect([await call('new'), await call('old')]).toEqual([200, 400]);
+    expect((await client.post('/team/new', {})).body).toMatchObject({ max_budget: 4 });
+    const { body } = await client.get('/router/settings');
+    expect(body['source']).toMatchObject({ num_retries: 'config' });
+    const priced = await client.app().call('POST', '/v1/chat/completions', chat('new'));
+    expect(Number(priced.headers.get('x-litellm-response-cost'))).toBeGreaterThan(1);
+    await client.app().reload(config([model('new', { input_cost_per_token: 0, output_cost_per_token: 0 })]));
+    const free = await client.app().call('POST', '/v1/chat/completions', chat('new'));
+    expect(Number(free.headers.get('x-litellm-response-cost'))).toBe(0);
+  });
+
+  it('that is faulty is refused, and the running one stays in force', async () => {
+    await client.app().reload(config([model('kept')]));
+    await client.app().reload('model_list:\n  - model_name: broken\n');
+    expect([await call('kept'), await call('broken')]).toEqual([200, 400]);
+    const { configReload } = await graph('{ configReload { at error } }');
+    expect(String((configReload as Json)['error'])).toMatch(
+      /config\.yaml:2: model_list\.0\.litellm_params: Invalid input: expected object, received undefined$/,
+    );
+    const { body } = await client.get('/health/readiness/details');
+    expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });
+  });
+
+  it('drops no request', async () => {
+    await client.app().reload(config([model('steady')]));
+    const statuses: number[] = [];
+    let isDone = false;
+    const callers = [1, 2, 3, 4].map(async () => {
+      while (!isDone) {
+        // oxlint-disable-next-line no-await-in-loop -- one call after another
+        statuses.push(await call('steady'));
+      }
+    });
+    for (const name of ['a', 'b', 'c'])
+      // oxlint-disable-next-line no-await-in-loop -- one reload after another
+      await client.app().reload(config([model('steady'), model(name)]));
+    isDone = true;
+    await Promise.all(callers);
+    expect(statuses.length).toBeGreaterThan(8);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it('is found by itself when the file changes', async () => {
+    writeFileSync(join(client.app().dataDir, 'config.yaml'), config([model('found')]));
+    await vi.waitFor(
+      async () => {
+        if (!(await models()).includes('found')) throw new Error('Not read yet.');
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+    expect(await call('found')).toBe(200);
+  });
+});

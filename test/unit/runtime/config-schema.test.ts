@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../../src/runtime/settings/config-schema.ts';
+import { SETTING_PATHS } from '../../../src/runtime/settings/live-settings.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+const schema = configSchema();
+
+function at(path: readonly string[], from: Json = schema): Json | undefined {
+  const [name, ...rest] = path;
+  if (name === undefined) return from;
+  const inner = (from['properties'] as Json | undefined)?.[name] as Json | undefined;
+  return inner === undefined ? undefined : at(rest, inner);
+}
+
+describe('the schema of the configuration file', () => {
+  it('has every setting of the table', () => {
+    expect(SETTING_PATHS.length).toBeGreaterThan(60);
+    expect(SETTING_PATHS.filter((path) => at(path.split('.')) === undefined)).toEqual([]);
+  });
+
+  it('knows types, bounds and texts in their place', () => {
+    expect(at(['general_settings', 'demo_model'])).toMatchObject({
+      anyOf: [{ type: 'boolean' }, { type: 'string', pattern: '^os\\.environ/.+$' }, { type: 'null' }],
+    });
+    expect(at(['router_settings', 'num_retries'])).toMatchObject({
+      anyOf: [{ type: 'integer', minimum: 0, maximum: 20 }, { type: 'string' }, { type: 'null' }],
+    });
+  });
+
+  it('has the members of models, which may be null where they are optional', () => {
+    const entry = at(['model_list'])?.['items'] as Json;
+    expect(entry['required']).toEqual(['model_name', 'litellm_params']);
+    expect(at(['litellm_params', 'api_key'], entry)).toEqual({ anyOf: [{ type: 'string' }, { type: 'null' }] });
+    expect(at(['litellm_params', 'model'], entry)).toEqual({ type: 'string', minLength: 1 });
+  });
+
+  it('says what has no effect', () => {
+    expect(at(['guardrails'])).toEqual({
+      description: 'Has no effect: no request and no answer is checked, masked or blocked.',
+      deprecated: true,
+    });
+  });
+});
