@@ -99,6 +99,14 @@ builder.node(DeploymentType, {
         'Catalog entry with the prices of its calls. Null when none is known. Configured prices override it.',
     }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
+    accessGroups: t.stringList({
+      description: 'Access groups of models that it is in. A key whose `models` names one may call it.',
+      resolve: ({ accessGroups }) => [...accessGroups],
+    }),
+    cooldownMs: t.exposeFloat('cooldownMs', {
+      description:
+        'Milliseconds until this process sends calls to it again after failures. 0 when it does not cool down.',
+    }),
     lastProbe: t.expose('lastProbe', {
       type: ProbeType,
       nullable: true,
