@@ -4,6 +4,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
@@ -22,6 +23,7 @@ import { randomIds } from '../runtime/identifiers.ts';
 import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
+import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { StartContext } from './context.ts';
 
 /** How long the last spans may take to their collector, in ms. */
@@ -98,6 +100,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
+  const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const admission = composeAdmission(context, parts);
   const gateway = createGateway({
     deployments: parts.deployments,
@@ -112,7 +115,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,
-    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
+    recorder: countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
     admission,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
     clock: systemClock,
@@ -127,8 +130,22 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission };
+  return { gateway, admission, modelCalls };
 }
+
+const composeCallMetrics = (deployments: DeploymentSource): CallMetrics =>
+  createCallMetrics((id) => deployments.current().find((one) => one.id === id)?.modelGroup ?? null);
+
+/** A recorder that also counts calls by model. */
+const countingCalls = (recorder: CallRecorder, metrics: CallMetrics | null): CallRecorder =>
+  metrics === null
+    ? recorder
+    : {
+        record(call) {
+          recorder.record(call);
+          metrics.record(call);
+        },
+      };
 
 function composeAdmission(
   { log, state }: StartContext,
