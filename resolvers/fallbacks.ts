@@ -1,5 +1,5 @@
 import {
-  assertNotItself,
+  assertTargets,
   type FallbackDraft,
   fallbackId,
   type FallbackType,
@@ -58,7 +58,7 @@ export const setFallback = operation({
     assertStoresModels(scope);
     if (draft.model !== '*' && !isKnown(scope, draft.model))
       throw new NotFound('model', draft.model, `Model '${draft.model}' not found in router`);
-    assertNotItself(draft);
+    assertTargets(draft);
     const unknown = draft.targets.filter((target) => !isKnown(scope, target));
     if (unknown.length > 0) throw new InvalidInput(`Fallback models not found in router: ${unknown.join(', ')}`);
     assertNotConfigured(scope, draft);

@@ -192,6 +192,7 @@ export function createGateway(
     ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
     deployments: () => deployments.current(),
     healthOf: (deploymentId) => health.of(deploymentId),
+    cooldownMs: cooldowns.remainingMs,
     async admit(caller, asked) {
       const request = unaliased(caller, asked);
       const route = await freshRouteFor(caller, request);

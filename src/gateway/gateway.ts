@@ -147,6 +147,8 @@ export interface ProbeGateway {
   probeOnce(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
   /** Last probe in this process; null for none. */
   lastProbe(deploymentId: string): Probe | null;
+  /** Time until calls are sent to a deployment again after failures, in ms; 0 when they are sent now. */
+  cooldownMs(deploymentId: string): number;
   /** The last probes of this process, the newest first. */
   recentProbes(): readonly RecordedProbe[];
 }

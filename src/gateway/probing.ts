@@ -25,7 +25,7 @@ export function createProbing({
   readonly providers: readonly Provider[];
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
-}): ProbeGateway {
+}): Omit<ProbeGateway, 'cooldownMs'> {
   const last = new Map<string, Probe>();
   /** Running probes by deployment. Concurrent requests share one. */
   const running = new Map<string, Promise<Probe>>();

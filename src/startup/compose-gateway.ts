@@ -6,6 +6,7 @@ import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createLabelBudgets } from '../gateway/label-budgets.ts';
+import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
@@ -27,6 +28,7 @@ import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { StartContext } from './context.ts';
 
 /** How long the last spans may take to their collector, in ms. */
@@ -114,6 +116,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
+  const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const admission = composeAdmission(context, parts);
   const labelBudgets = createLabelBudgets(parts.stores, systemClock);
   const gateway = createGateway({
@@ -130,7 +133,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,
-    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
+    recorder: countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
     admission,
     labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
@@ -147,8 +150,22 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission, labelBudgets };
+  return { gateway, admission, labelBudgets, modelCalls };
 }
+
+const composeCallMetrics = (deployments: DeploymentSource): CallMetrics =>
+  createCallMetrics((id) => deployments.current().find((one) => one.id === id)?.modelGroup ?? null);
+
+/** A recorder that also counts calls by model. */
+const countingCalls = (recorder: CallRecorder, metrics: CallMetrics | null): CallRecorder =>
+  metrics === null
+    ? recorder
+    : {
+        record(call) {
+          recorder.record(call);
+          metrics.record(call);
+        },
+      };
 
 function composeAdmission(
   { log, state }: StartContext,

@@ -133,7 +133,8 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
     log,
   });
 
-function composeMetrics({ catalog, spanExport, records, stores, connections, http, admission }: PlatformParts) {
+function composeMetrics(parts: PlatformParts) {
+  const { catalog, spanExport, records, stores, connections, http, admission, modelCalls } = parts;
   return createMetrics({
     catalog,
     spanExport,
@@ -142,6 +143,7 @@ function composeMetrics({ catalog, spanExport, records, stores, connections, htt
     upstreams: () => http.connections(),
     failedWrites: stores.failedWrites,
     reservations: admission.counts,
+    modelCalls,
     clock: systemClock,
   });
 }

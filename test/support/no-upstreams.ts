@@ -20,6 +20,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   probeOnce: needsUpstream,
   lastProbe: needsUpstream,
   recentProbes: needsUpstream,
+  cooldownMs: needsUpstream,
 };
 
 /** No pass-through path. */

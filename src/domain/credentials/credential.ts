@@ -1,7 +1,8 @@
 import { assertStorable } from '../budgets/limits.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { type Parameters, partedParameters, patchedParameters } from '../deployments/parameters.ts';
-import { Conflict } from '../errors.ts';
+import { Conflict, InvalidInput } from '../errors.ts';
+import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -44,6 +45,7 @@ export interface CredentialFinder {
 
 /** A new credential. Throws InvalidInput. */
 export function newCredential(patch: CredentialPatch, about: Authored & { readonly id: string }): Credential {
+  if (idOrNull(about.id) === null) throw new InvalidInput('The name of a credential must not be blank.');
   assertStorable({ credential_name: about.id, display_name: patch.displayName });
   return {
     id: about.id,

@@ -48,8 +48,10 @@ export function newFallback(draft: FallbackDraft, about: Authored): ModelFallbac
   return { id: fallbackId(draft.model, draft.type), ...draft, ...newStamps(about) };
 }
 
-/** Refuses a model as its own fallback. */
-export function assertNotItself({ model, targets }: FallbackDraft): void {
+/** Refuses no target, a repeated one, and the model itself. */
+export function assertTargets({ model, targets }: FallbackDraft): void {
+  if (targets.length === 0) throw new InvalidInput('At least one fallback must be named.');
+  if (new Set(targets).size < targets.length) throw new InvalidInput('A fallback is named more than once.');
   if (targets.includes(model)) throw new InvalidInput(`Model '${model}' cannot be its own fallback`);
 }
 

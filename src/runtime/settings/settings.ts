@@ -86,6 +86,8 @@ export interface Settings {
   readonly callers: CallerSettings;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
+  /** `/metrics` has histograms of calls by model. */
+  readonly modelMetrics: boolean;
   /** Models that everyone may see, without a key. */
   readonly publicModels: readonly string[];
   readonly http: HttpSettings;
@@ -265,6 +267,7 @@ function settingsOf(
     },
     availableTeams: values.availableTeams,
     publicModels: values.publicModels,
+    modelMetrics: values.modelMetrics,
     http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,

@@ -1404,12 +1404,14 @@ export type NodeQuery = { node:
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Decision_Fragment
+    | NodeFacts_Credential_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
+    | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_VirtualKey_Fragment
@@ -1429,12 +1431,14 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Decision_Fragment
+    | NodeFacts_Credential_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
+    | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
     | NodeFacts_VirtualKey_Fragment
@@ -1465,6 +1469,7 @@ type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
 type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
+type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
 
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
@@ -1477,6 +1482,8 @@ type NodeFacts_QuarantinedPrice_Fragment = { __typename: 'QuarantinedPrice', id:
 type NodeFacts_Span_Fragment = { __typename: 'Span', spanId: string, name: string, id: string };
 
 type NodeFacts_SpendRow_Fragment = { __typename: 'SpendRow', gatewayCallId: string, id: string };
+
+type NodeFacts_StoredDeployment_Fragment = { __typename: 'StoredDeployment', id: string };
 
 type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string };
 
@@ -1493,12 +1500,14 @@ export type NodeFactsFragment =
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
   | NodeFacts_Decision_Fragment
+  | NodeFacts_Credential_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
   | NodeFacts_Span_Fragment
   | NodeFacts_SpendRow_Fragment
+  | NodeFacts_StoredDeployment_Fragment
   | NodeFacts_Team_Fragment
   | NodeFacts_Trace_Fragment
   | NodeFacts_VirtualKey_Fragment
@@ -1605,12 +1614,14 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
     | { __typename: 'Decision' }
+    | { __typename: 'Credential' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
     | { __typename: 'Span' }
     | { __typename: 'SpendRow' }
+    | { __typename: 'StoredDeployment' }
     | { __typename: 'Team' }
     | { __typename: 'Trace' }
     | { __typename: 'VirtualKey' }

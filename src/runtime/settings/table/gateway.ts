@@ -100,6 +100,14 @@ export const GATEWAY_SETTINGS = {
     file: 'litellm_settings.default_internal_user_params.available_teams',
     description: 'Teams that users may join by themselves, as `GET /team/available` lists them.',
   }),
+  modelMetrics: setting({
+    kind: flag(),
+    default: false,
+    env: ['LENSGATE_MODEL_METRICS'],
+    file: 'general_settings.model_metrics',
+    description:
+      'Adds histograms of calls by model (`gen_ai_client_*`) to `/metrics`. That path needs no key, so that they show names of models to everyone who reaches it.',
+  }),
   publicModels: setting({
     kind: list('models', (item) => (item === '' ? 'is empty' : null)),
     default: [],
