@@ -25,6 +25,7 @@ import './checkout.ts';
 import './coding-agents.ts';
 import './deployments.ts';
 import './lens.ts';
+import './lens-datasets.ts';
 import './lens-feedback.ts';
 import './lens-signals.ts';
 import './lens-tracing-keys.ts';
