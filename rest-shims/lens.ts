@@ -32,6 +32,7 @@ import {
   tracesFrom,
   workerFrom,
 } from './lens-fields.ts';
+import { lensDatasetRows } from './lens-datasets.ts';
 import { lensFeedbackRows } from './lens-feedback.ts';
 import { lensSignalRows } from './lens-signals.ts';
 import { lensTracingKeyRows } from './lens-tracing-keys.ts';
@@ -263,6 +264,7 @@ const workerRows: readonly RouteRow[] = [
 /** Lenses, their runs, findings and workers. Paths of one segment come before `/lens/:lens`. */
 export const lensRoutes: readonly RouteRow[] = [
   ...lensFeedbackRows,
+  ...lensDatasetRows,
   ...lensTracingKeyRows,
   ...lensSignalRows,
   ...activityRows,

@@ -77,3 +77,64 @@ describe('tracing keys in the graph', () => {
     expect(await ask('{ tracingKeys { id } }', {}, (await key({})).key)).toBeNull();
   });
 });
+
+describe('datasets in the graph', () => {
+  it('are created, built, saved and read', async () => {
+    const { createDataset } = (await ask(
+      'mutation { createDataset(input: { name: "d" }) { revision summary { id name caseCount } } }',
+    )) as { readonly createDataset: { readonly summary: { readonly id: string } } };
+    expect(createDataset).toEqual({ revision: 0, summary: { id: expect.any(String), name: 'd', caseCount: 0 } });
+    const { id } = createDataset.summary;
+    const build = `mutation ($sources: [DatasetSourceInput!]!) {
+      buildDatasetCases(input: { sources: $sources }) { ... on BuiltDatasetCases { cases { messages traceId } skipped } }
+    }`;
+    expect(await ask(build, { sources: [{ text: 'hi' }, { text: 'hi' }, { traceId: 'a'.repeat(32) }] })).toMatchObject({
+      buildDatasetCases: {
+        cases: [{ messages: [{ role: 'user', content: 'hi', name: '', tool_calls: [] }], traceId: null }],
+        skipped: [{ reason: 'duplicate' }, { reason: 'no_content' }],
+      },
+    });
+    const save = `mutation ($input: SaveDatasetInput!) {
+      saveDataset(input: $input) { __typename ... on Dataset { revision cases { expected } } ... on UserError { message } }
+    }`;
+    const content = { messages: [{ role: 'user', content: 'hi' }], expected: 'hello' };
+    const input = { id, baseRevision: 0, cases: [{ content }] };
+    expect(await ask(save, { input })).toEqual({
+      saveDataset: { __typename: 'Dataset', revision: 1, cases: [{ expected: 'hello' }] },
+    });
+    expect(await ask(save, { input })).toEqual({
+      saveDataset: { __typename: 'ConflictError', message: 'Dataset changed, reload' },
+    });
+    expect(await ask(save, { input: { ...input, cases: [{ content: {} }] } })).toMatchObject({
+      saveDataset: { __typename: 'InvalidInputError' },
+    });
+    const read = 'query ($id: ID!) { datasets { name latestRevision } dataset(id: $id) { cases { included } } }';
+    expect(await ask(read, { id })).toEqual({
+      datasets: [{ name: 'd', latestRevision: 1 }],
+      dataset: { cases: [{ included: true }] },
+    });
+  });
+});
+
+describe('signals in the graph', () => {
+  it('are set and read', async () => {
+    const set = `mutation ($input: SetSignalSettingsInput!) {
+      setSignalSettings(input: $input) {
+        __typename
+        ... on LensSignalSettings { model threshold signals { id } }
+        ... on UserError { message }
+      }
+    }`;
+    const signals = [{ id: 'a', name: 'A', question: 'Is it so?' }];
+    expect(await ask(set, { input: { model: 'judge', signals } })).toEqual({
+      setSignalSettings: { __typename: 'LensSignalSettings', model: 'judge', threshold: 0.5, signals: [{ id: 'a' }] },
+    });
+    expect(await ask(set, { input: { model: 'none', signals: [] } })).toMatchObject({
+      setSignalSettings: { __typename: 'InvalidInputError' },
+    });
+    await ask(set, { input: { model: '', signals } });
+    expect(await ask('{ signalSettings { model signals { name } } }')).toEqual({
+      signalSettings: { model: '', signals: [{ name: 'A' }] },
+    });
+  });
+});
