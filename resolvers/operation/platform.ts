@@ -3,6 +3,7 @@ import type { CatalogSource, FollowedCatalog, PatternCompiler } from '../../src/
 import type { CatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
 import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { AgentMessages, AgentPolls } from '../../src/domain/coding-agents/agent-polls.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
@@ -238,6 +239,11 @@ export interface CodingAgentPlatform {
   readonly passThrough: Pick<PassThroughEndpoints, 'timeoutSeconds'>;
   readonly accounts: ProviderAccounts;
   readonly gateway: ForwardGateway;
+  readonly agentPolls: AgentPolls;
+  readonly agentMessages: AgentMessages;
+  readonly bus: Bus;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+  readonly callerWatch: CallerWatch;
   readonly clock: Clock;
 }
 
