@@ -36,6 +36,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'codingAgents.get': "Call the coding agents' API.",
   'codingAgents.patch': "Call the coding agents' API.",
   'codingAgents.post': "Call the coding agents' API.",
+  'codingAgents.webhook': 'Receive messages about coding agents.',
   'codingAgents.put': "Call the coding agents' API.",
   'completions.create': 'Complete a text prompt.',
   'content.generate': 'Call a model in the format of Gemini.',

@@ -1,6 +1,7 @@
 import type { Bus } from '../../src/domain/bus.ts';
 import type { CatalogSource, FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { AgentMessages, AgentPolls } from '../../src/domain/coding-agents/agent-polls.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
@@ -233,6 +234,11 @@ export interface CodingAgentPlatform {
   readonly passThrough: Pick<PassThroughEndpoints, 'timeoutSeconds'>;
   readonly accounts: ProviderAccounts;
   readonly gateway: ForwardGateway;
+  readonly agentPolls: AgentPolls;
+  readonly agentMessages: AgentMessages;
+  readonly bus: Bus;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+  readonly callerWatch: CallerWatch;
   readonly clock: Clock;
 }
 

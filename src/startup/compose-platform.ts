@@ -10,6 +10,8 @@ import type { Connections } from '../http/connections.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
+import { createAgentMessages } from '../runtime/coding-agents/agent-messages.ts';
+import { createAgentPolls } from '../runtime/coding-agents/agent-polls.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { createHeldRuns } from '../runtime/lens/held-runs.ts';
@@ -71,7 +73,12 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     payments: parts.payments,
     checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
-    accounts: createProviderAccounts(settings.providerAccounts, parts.deployments),
+    accounts: createProviderAccounts(settings.providerAccounts, {
+      stored: parts.deployments,
+      served: settings.providerPassThrough,
+    }),
+    agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
+    agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
     passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,

@@ -33,7 +33,7 @@ import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
 import { NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
-import { NO_DECISIONS } from '../support/no-decisions.ts';
+import { UNUSED_PLATFORM } from '../support/unused-platform.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -199,7 +199,6 @@ export async function openGraph(
         ...KEYS_ELSEWHERE,
       },
     },
-    decisions: NO_DECISIONS,
     exposesApiBase: true,
     ...noSettings,
     estimates: createCallEstimates({ current: () => catalog }),
@@ -243,7 +242,7 @@ export async function openGraph(
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
-    accounts: { of: async () => null },
+    ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },

@@ -19,6 +19,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
+  takeAgentMessage: 'it takes what the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   getPageSettings: 'pages need it before there is a key, and it reads no store',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
@@ -56,6 +57,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   openPurchase: 'open to everyone, also without a key',
   replaceLostKey: 'open to everyone, also without a key',
   takePaymentMessage: 'open to everyone, also without a key',
+  takeAgentMessage: 'open to everyone: it takes what the provider of coding agents signed',
   'ingestTraces by internal_user_viewer': 'the interface excludes read-only proxy administrators only',
 };
 

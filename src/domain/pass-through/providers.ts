@@ -103,6 +103,8 @@ export interface ProviderAccount {
 
 /** Accounts of providers: of the environment, else the first stored credential of the provider. */
 export interface ProviderAccounts {
+  /** Whether the own APIs of providers are served. That of coding agents always is. */
+  readonly served: boolean;
   /** Null when none is configured. */
   of(provider: ForwardedProvider): Promise<ProviderAccount | null>;
 }

@@ -11,7 +11,7 @@ import type { EnvironmentAccount } from '../settings/provider-accounts.ts';
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,
-  stored: Pick<CredentialFinder, 'firstOf'>,
+  { stored, served }: { readonly stored: Pick<CredentialFinder, 'firstOf'>; readonly served: boolean },
 ): ProviderAccounts {
   function ofStored(provider: ForwardedProvider, base: string | null): ProviderAccount | null {
     const credential = stored.firstOf(provider.name);
@@ -23,6 +23,7 @@ export function createProviderAccounts(
   }
 
   return {
+    served,
     of: (provider) => Promise.resolve(accountOf(provider)),
   };
 

@@ -56,6 +56,9 @@ export interface Settings {
   /** Encrypts stored parameters and credentials. The admin key where none is set. */
   readonly saltKey: Secret;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
+  readonly providerPassThrough: boolean;
+  readonly codingAgentPollSeconds: number;
+  readonly codingAgentWebhookSecret: Secret | null;
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
@@ -258,6 +261,9 @@ function settingsOf(
     storeDecisions: values.storeDecisions,
     decisionRetentionDays: values.decisionRetentionDays,
     calibrateDecisions: values.calibrateDecisions,
+    providerPassThrough: values.providerPassThrough,
+    codingAgentPollSeconds: values.codingAgentPollSeconds,
+    codingAgentWebhookSecret: values.codingAgentWebhookSecret,
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: {

@@ -63,3 +63,21 @@ it('a credential without a key, and one with an address that is none, are no acc
   await store('wrong', 'mistral', { api_key: 'k', api_base: 'file:///etc/passwd' });
   expect((await sent('/mistral/v1/files')).status).toBe(401);
 });
+
+it('providers are a 404 where their prefixes are switched off; coding agents stay', async () => {
+  const off = await startApp({
+    env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
+    config: { general_settings: { provider_passthrough: false } },
+  });
+  try {
+    const count = target.received.length;
+    expect(await answerOf(await sendAs(off, off.adminKey, { path: '/openai/v1/files' }))).toEqual([
+      404,
+      { detail: 'Not Found' },
+    ]);
+    expect(target.received).toHaveLength(count);
+    expect((await sendAs(off, off.adminKey, { path: '/codeagent/v0/me' })).status).toBe(200);
+  } finally {
+    await off.stop();
+  }
+});
