@@ -2,6 +2,7 @@ import type { Charge } from '../domain/admission/admission.ts';
 import { type Charged, keyCounter, memberId, spendCounter } from '../domain/admission/counters.ts';
 import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts';
 import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
+import type { Limits } from '../domain/budgets/limits.ts';
 import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
@@ -23,14 +24,21 @@ interface OwnerBudget {
   readonly subject: string;
 }
 
+const isLimited = (limits: Limits | null | undefined): boolean =>
+  limits?.maxBudget !== null && limits?.maxBudget !== undefined;
+
 /** Whether any budget is compared with what a key spends. */
 export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
   if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
   if (owners === undefined) return false;
   const { user, team, member, organization, project, budget } = owners;
-  const ofUser = team === null ? user?.limits : null;
-  return [budget, ofUser, team?.limits, member?.limits, organization?.limits, project?.limits].some(
-    (limits) => limits?.maxBudget !== null && limits?.maxBudget !== undefined,
+  return (
+    isLimited(budget) ||
+    (team === null && isLimited(user?.limits)) ||
+    isLimited(team?.limits) ||
+    isLimited(member?.limits) ||
+    isLimited(organization?.limits) ||
+    isLimited(project?.limits)
   );
 }
 
@@ -47,20 +55,18 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
 export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly BudgetCharge[] {
   const own = keyCharge(key, amount, now);
   if (key.owners === undefined) return own === null ? [] : [own.charge];
-  const ofOwner = (owner: OwnerBudget | null): readonly BudgetCharge[] => ownerCharge(owner, amount);
-  const ofKey = (scope: BudgetScope): readonly BudgetCharge[] => (own?.scope === scope ? [own.charge] : []);
   const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
   const member = memberBudget(key, isEarly);
-  return [
-    ...(isEarly ? ofOwner(member) : []),
-    ...ofKey('key'),
-    ...ofOwner(projectBudget(key)),
-    ...ofOwner(teamBudget(key)),
-    ...ofKey('key_window'),
-    ...ofOwner(organizationBudget(key)),
-    ...ofOwner(userBudget(key)),
-    ...(isEarly ? [] : ofOwner(member)),
-  ];
+  const charges: BudgetCharge[] = [];
+  if (isEarly) addOwner(charges, member, amount);
+  if (own?.scope === 'key') charges.push(own.charge);
+  addOwner(charges, projectBudget(key), amount);
+  addOwner(charges, teamBudget(key), amount);
+  if (own?.scope === 'key_window') charges.push(own.charge);
+  addOwner(charges, organizationBudget(key), amount);
+  addOwner(charges, userBudget(key), amount);
+  if (!isEarly) addOwner(charges, member, amount);
+  return charges;
 }
 
 /**
@@ -81,31 +87,30 @@ function keyCharge(
   });
   const own =
     budget === null
-      ? []
-      : [charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget))];
-  const windows = (settings.budgetLimits ?? []).map((window) => {
+      ? null
+      : charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget));
+  if (settings.budgetLimits === undefined) return own;
+  const windows = settings.budgetLimits.map((window) => {
     const limit = windowLimit(window);
     const before = limit - windowBudget(window);
     return charge('key_window', limit, (spent) => windowText(window, (spent - before) as Usd));
   });
-  const [first, ...others] = [...own, ...windows];
+  const [first, ...others] = own === null ? windows : [own, ...windows];
   if (first === undefined) return null;
   return others.reduce((least, one) => (one.charge.limit < least.charge.limit ? one : least), first);
 }
 
-/** A budget of zero refuses every call, on each scope. */
-function ownerCharge(owner: OwnerBudget | null, amount: Usd): readonly BudgetCharge[] {
-  if (owner === null || owner.budget === null || owner.budget === undefined) return [];
+/** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */
+function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Usd): void {
+  if (owner === null || owner.budget === null || owner.budget === undefined) return;
   const { scope, counter, budget, spentBefore, subject } = owner;
-  return [
-    {
-      counter,
-      limit: budget + spentBefore,
-      amount,
-      refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
-      refusalText: (spent) => budgetText(subject, (spent - spentBefore) as Usd, budget),
-    },
-  ];
+  charges.push({
+    counter,
+    limit: budget + spentBefore,
+    amount,
+    refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
+    refusalText: (spent) => budgetText(subject, (spent - spentBefore) as Usd, budget),
+  });
 }
 
 function teamBudget({ owners }: VirtualKey): OwnerBudget | null {

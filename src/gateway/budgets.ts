@@ -76,7 +76,7 @@ export function createBudgets({
       const taken = (decision: Reservation | Refusal): CostReservation | null =>
         decision.kind === 'refused'
           ? refuse(decision, call)
-          : costReservation(decision, expected, { admission, charges, counters: countersOf(chargedOf(key)) });
+          : costReservation(decision, expected, { admission, charges, charged: chargedOf(key) });
       return decided instanceof Promise ? decided.then(taken) : taken(decided);
     },
     check({ key }, call) {
@@ -96,20 +96,18 @@ export function createBudgets({
   };
 }
 
-/** Counters of a call: those of its charges, and all that its cost counts in. */
+/** Charges of a call, and all that its cost counts for. */
 interface Counted {
   readonly admission: Pick<Admission, 'count'>;
   readonly charges: readonly Charge[];
-  readonly counters: readonly string[];
+  readonly charged: Charged;
 }
 
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, counters }: Counted,
+  { admission, charges, charged }: Counted,
 ): CostReservation {
-  /** Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters. */
-  const others = counters.filter((counter) => charges.every((charge) => charge.counter !== counter));
   let isOpen = true;
   return {
     settle(cost, answered) {
@@ -117,7 +115,9 @@ function costReservation(
       isOpen = false;
       if (cost === null) return reservation.release();
       reservation.commit(charges.map(() => cost));
-      for (const counter of others) admission.count(counter, cost);
+      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+      for (const counter of countersOf(charged))
+        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
       if (answered !== undefined) expected.learn(cost, answered.usage);
     },
     progress(cost) {
