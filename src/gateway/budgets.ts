@@ -77,13 +77,16 @@ export function createBudgets({
     const expected =
       call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
     const charges = chargesOf(key, expected.cost, { now: now(), labels });
-    const ofKey = key === null ? [] : countersOf(chargedOf(key));
-    const counters = [...ofKey, ...labelCounters(call.request?.labels)];
     const decided = admission.reserve(charges);
     const taken = (decision: Reservation | Refusal): CostReservation | null =>
       decision.kind === 'refused'
         ? refuse(decision, call)
-        : costReservation(decision, expected, { admission, charges, counters });
+        : costReservation(decision, expected, {
+            admission,
+            charges,
+            charged: key && chargedOf(key),
+            labels: call.request?.labels,
+          });
     return decided instanceof Promise ? decided.then(taken) : taken(decided);
   }
 
@@ -121,20 +124,20 @@ export function createBudgets({
   };
 }
 
-/** Counters of a call: those of its charges, and all that its cost counts in. */
+/** Charges of a call, and all that its cost counts for. */
 interface Counted {
   readonly admission: Pick<Admission, 'count'>;
   readonly charges: readonly Charge[];
-  readonly counters: readonly string[];
+  /** Null for a call without a key. */
+  readonly charged: Charged | null;
+  readonly labels: CallLabels | undefined;
 }
 
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, counters }: Counted,
+  { admission, charges, charged, labels }: Counted,
 ): CostReservation {
-  /** Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters. */
-  const others = counters.filter((counter) => charges.every((charge) => charge.counter !== counter));
   let isOpen = true;
   return {
     settle(cost, answered) {
@@ -142,7 +145,10 @@ function costReservation(
       isOpen = false;
       if (cost === null) return reservation.release();
       reservation.commit(charges.map(() => cost));
-      for (const counter of others) admission.count(counter, cost);
+      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+      const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
+      for (const counter of counters)
+        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
       if (answered !== undefined) expected.learn(cost, answered.usage);
     },
     progress(cost) {

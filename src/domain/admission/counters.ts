@@ -29,12 +29,11 @@ export interface Charged {
 
 /** All counters that a cost counts in. */
 export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: Charged): readonly string[] {
-  return [
-    keyCounter(keyHash),
-    ...(teamId === null ? [] : [spendCounter('team', teamId)]),
-    ...(userId === null ? [] : [spendCounter('user', userId)]),
-    ...(teamId === null || userId === null ? [] : [spendCounter('member', memberId(teamId, userId))]),
-    ...(organizationId === null ? [] : [spendCounter('organization', organizationId)]),
-    ...(projectId === null ? [] : [spendCounter('project', projectId)]),
-  ];
+  const counters = [keyCounter(keyHash)];
+  if (teamId !== null) counters.push(spendCounter('team', teamId));
+  if (userId !== null) counters.push(spendCounter('user', userId));
+  if (teamId !== null && userId !== null) counters.push(spendCounter('member', memberId(teamId, userId)));
+  if (organizationId !== null) counters.push(spendCounter('organization', organizationId));
+  if (projectId !== null) counters.push(spendCounter('project', projectId));
+  return counters;
 }
