@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
@@ -13,12 +12,12 @@ import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import { type BillingSettings, billingOf } from './billing.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
+import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
 import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
-import { keepAdminKey, openDataFolder } from './data-folder.ts';
 import { isOfModel, readModels } from './model-list.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
@@ -30,7 +29,7 @@ import { routingOf } from './routing.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
-import { readValues, type SettingsRead } from './values.ts';
+import { readValues } from './values.ts';
 
 /** Settings of the process. */
 export interface Settings {
@@ -163,9 +162,6 @@ interface CallerSettings {
   readonly exposeApiBase: boolean;
 }
 
-/** Admin keys that tutorials print. */
-const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
@@ -325,34 +321,9 @@ function openDocument(
   }
 }
 
-function openAdminKey(
-  { values, originOf }: SettingsRead,
-  generator: KeyGenerator,
-): Pick<Settings, 'dataDir' | 'masterKey' | 'masterKeySource'> {
-  const dataDir = resolve(values.dataDir);
-  openDataFolder(dataDir);
-  if (values.masterKey === null) {
-    const { key, source } = keepAdminKey(dataDir, generator);
-    return { dataDir, masterKey: key, masterKeySource: source };
-  }
-  const masterKeySource = originOf('masterKey').from === 'environment' ? 'environment' : 'config file';
-  return { dataDir, masterKey: values.masterKey, masterKeySource };
-}
-
 function warnIfUnwise(values: SettingValues, warn: (text: string) => void): void {
   if (values.trustedProxies.some(trustsEveryone))
     warn('Every address is trusted as a proxy: clients can forge the address that free calls are counted by.');
-  if (values.stripeSecretKey !== null && values.publicUrl === null && !LOOPBACK.has(values.host))
+  if (values.stripeSecretKey !== null && values.publicUrl === null && !isLoopback(values.host))
     warn('Access is sold, but PROXY_BASE_URL is not set: buyers are redirected to the address listened on.');
-}
-
-/** A publicly known admin key is refused off loopback. */
-function checkMasterKey({ values, originOf, refuse }: SettingsRead, warn: (text: string) => void): void {
-  const key = values.masterKey;
-  if (key === null || !PUBLIC_KEYS.has(key.reveal())) return;
-  if (LOOPBACK.has(values.host) || values.permitWeakKey)
-    warn(
-      `The admin key in ${originOf('masterKey').key} is publicly known. Anyone who can reach this port is an admin.`,
-    );
-  else refuse('masterKey', `is publicly known; it is accepted on a loopback address only, not on ${values.host}`);
 }

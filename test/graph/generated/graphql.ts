@@ -1403,8 +1403,8 @@ export type NodeQuery = { node:
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
-    | NodeFacts_Decision_Fragment
     | NodeFacts_Credential_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1430,8 +1430,8 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
-    | NodeFacts_Decision_Fragment
     | NodeFacts_Credential_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Provider_Fragment
@@ -1468,8 +1468,9 @@ type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
-type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
 type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
+
+type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
 
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
@@ -1499,8 +1500,8 @@ export type NodeFactsFragment =
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
-  | NodeFacts_Decision_Fragment
   | NodeFacts_Credential_Fragment
+  | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Provider_Fragment
@@ -1613,8 +1614,8 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
-    | { __typename: 'Decision' }
     | { __typename: 'Credential' }
+    | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Provider' }
