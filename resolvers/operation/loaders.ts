@@ -10,6 +10,7 @@ import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.
 import type { TraceLabels } from '../../src/domain/traces/trace-labels.ts';
 import { booksOf, type TraceBooks } from '../trace-books.ts';
 import { readLabels } from '../trace-labels.ts';
+import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
@@ -54,6 +55,8 @@ export interface Loaders {
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
+  /** Owners of keys. */
+  readonly owners: OwnerLoaders;
 }
 
 /** A trace id, and the ref of one of its traces; null for all that are visible. */
@@ -144,7 +147,12 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
     ),
   };
+  let owners: OwnerLoaders | null = null;
   return {
+    get owners() {
+      owners ??= createOwnerLoaders(stores);
+      return owners;
+    },
     ...queries,
     booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),

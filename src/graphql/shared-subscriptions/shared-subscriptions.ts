@@ -151,5 +151,6 @@ function cache(results: Map<object, EventResult>, event: object, result: EventRe
 }
 
 function clearLoaders(loaders: Loaders): void {
-  for (const name of Object.keys(loaders) as (keyof Loaders)[]) loaders[name].clearAll();
+  for (const name of Object.keys(loaders) as (keyof Loaders)[]) if (name !== 'owners') loaders[name].clearAll();
+  for (const loader of Object.values(loaders.owners) as { clearAll(): unknown }[]) loader.clearAll();
 }
