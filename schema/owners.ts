@@ -40,7 +40,7 @@ const PAGE_ARGS = {
   after: 'Returns calls after this cursor.',
 } as const;
 
-const MemberRoleType = builder.enumType('TeamMemberRole', {
+export const MemberRoleType = builder.enumType('TeamMemberRole', {
   description: 'Role of a member in its team.',
   values: {
     ADMIN: { value: MEMBER_ROLES[0], description: 'Manages the members and keys of the team.' },

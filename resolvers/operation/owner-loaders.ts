@@ -100,3 +100,8 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
   ),
   totalSpend: new DataLoader((asked) => spendOf(stores, asked), { cacheKeyFn: nameOf }),
 });
+
+/** Evicts what was read before a change. */
+export function clearOwners(owners: OwnerLoaders): void {
+  for (const loader of Object.values(owners) as { clearAll(): unknown }[]) loader.clearAll();
+}
