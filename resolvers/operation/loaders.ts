@@ -8,6 +8,7 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
 import { booksOf, type TraceBooks } from '../trace-books.ts';
+import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
@@ -50,6 +51,8 @@ export interface Loaders {
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
+  /** Owners of keys. */
+  readonly owners: OwnerLoaders;
 }
 
 /** A trace id, and the ref of one of its traces; null for all that are visible. */
@@ -140,7 +143,12 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
     ),
   };
+  let owners: OwnerLoaders | null = null;
   return {
+    get owners() {
+      owners ??= createOwnerLoaders(stores);
+      return owners;
+    },
     ...queries,
     booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
