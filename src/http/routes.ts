@@ -39,6 +39,7 @@ import { responseSocketRoutes } from '../../rest-shims/response-socket.ts';
 import { responseRoutes } from '../../rest-shims/responses.ts';
 import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
+import { signInRoutes } from '../../rest-shims/sign-in.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
@@ -95,6 +96,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...settingRoutes,
   ...settingGroupRoutes,
   ...allowedAddressRoutes,
+  ...signInRoutes,
   ...traceRoutes,
   ...lensWorkerRoutes,
   ...lensRoutes,
