@@ -5,6 +5,7 @@ const HELLO = [{ role: 'user', content: 'Hello' }];
 /** Example bodies. Other rows with a body take it from a file. */
 const BODIES: Readonly<Record<string, object>> = {
   ...GROUP_EXAMPLES,
+  'signIn.json': { username: 'admin', password: 'sk-...' },
   'chat.completions': { model: 'demo', messages: HELLO },
   'completions.create': { model: 'demo', prompt: 'Hello' },
   'credentials.create': {

@@ -275,7 +275,7 @@ function detailOf(error: DomainError | null, withInput = true): unknown {
 }
 
 /** Statuses of successes other than 200. */
-export const SUCCESS = { created: 201, noContent: 204 } as const;
+export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
 /** `detail` of a lens: the text of a fault that has no place, else as elsewhere, without what was sent. */
 function lensDetailOf(error: DomainError | null): unknown {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
 
@@ -32,7 +33,9 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   const status = statusIn(form, error);
   const value = bodyIn(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
-  return { status, headers: {}, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+  const headersOf: Record<string, string> =
+    error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
+  return { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
 
 /** The body of a failure in the form of its row; null where the common form of the surface holds. */
@@ -41,6 +44,9 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
     !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
     (error instanceof InvalidInput && error.issues.length > 0 && form.body !== 'auth');
   const { message } = error;
+  if (error instanceof SignInRefused)
+    return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
+  if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
   if (error instanceof OwnedByFile) return ownedBody(form, error, code);
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };

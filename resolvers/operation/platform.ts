@@ -34,6 +34,7 @@ import type {
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { Stores } from './stores.ts';
+import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 
 /*
  * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
@@ -57,6 +58,18 @@ export interface UserPlatform extends KeyPlatform {
   readonly configuration: Configuration;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
+}
+
+/** Sign-in with name and password. */
+export interface SignInPlatform extends UserPlatform {
+  readonly keyRing: Pick<KeyRing, 'forget' | 'identify' | 'refresh'>;
+  readonly signIns: {
+    /** Name of the administrator. */
+    readonly username: string;
+    /** Whether a text is the configured password of the administrator. */
+    isPassword(text: string): boolean;
+    readonly throttle: SignInThrottle;
+  };
 }
 
 /** Teams and their members. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Unauthenticated } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { sessionKey } from './session-cookie.ts';
 
 /** Header names that may carry a key beside `Authorization`, in order of precedence. */
 const KEY_HEADERS = [
@@ -28,13 +29,13 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
 
 /**
  * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
- * to the upstream. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
+ * to the upstream. Without both the session of a browser counts. Throws Unauthenticated for an `Authorization` without the Bearer scheme.
  */
 export function readCredential(headers: IncomingHttpHeaders): string | null {
   const key = headerKey(headers);
   if (key !== null) return key;
   const { authorization } = headers;
-  if (authorization === undefined || authorization === '') return null;
+  if (authorization === undefined || authorization === '') return sessionKey(headers);
   if (!SCHEME.test(authorization)) {
     throw new Unauthenticated(
       'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',

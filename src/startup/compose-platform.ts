@@ -25,6 +25,7 @@ import type { Deployments } from './compose-deployments.ts';
 import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { ComposedSettings } from './compose-settings.ts';
+import { composeSignIns } from './compose-sign-in.ts';
 import type { StartContext } from './context.ts';
 
 /** Longest that a reader of traces waits for records that are not stored yet, in ms. */
@@ -104,6 +105,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     },
     configuration: parts.configuration,
     allowedAddresses: parts.configuration.allowedAddresses,
+    signIns: composeSignIns(context),
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,

@@ -22,6 +22,7 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   takeAgentMessage: 'it takes what the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   getPageSettings: 'pages need it before there is a key, and it reads no store',
+  signIn: 'it has limits of its own for failures, and is how a browser gets a key',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
   listPublicModels: 'the operator made the models public; they are in memory',
@@ -36,6 +37,7 @@ const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 
 /** Operations that change something and that a read-only role may run, and why. */
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
+  signIn: 'it gives a session with the rights of the credentials that were sent',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
   callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',

@@ -1,4 +1,4 @@
-import type { SettingsPlatform } from '../../resolvers/operation/platform.ts';
+import type { SettingsPlatform, SignInPlatform } from '../../resolvers/operation/platform.ts';
 import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 
 /** No configuration file. */
@@ -15,7 +15,8 @@ const refuse = (): never => {
 };
 
 /** The settings of a test that has none. */
-export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> = {
+export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> &
+  Pick<SignInPlatform, 'signIns'> = {
   configuration: {
     current: () => NO_CONFIG,
     stored: () => new Map(),
@@ -25,6 +26,11 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     toYaml: refuse,
   },
   allowedAddresses: { isAddress: () => true, covers: () => true, assertAllowed() {} },
+  signIns: {
+    username: 'admin',
+    isPassword: () => false,
+    throttle: { admit() {}, failed() {}, succeeded() {} },
+  },
 };
 
 export const noSettingsStore: SettingsPlatform['stores']['settings'] = { find: refuse, all: refuse, change: refuse };

@@ -42,8 +42,8 @@ const settingSchema = (row: Setting): JsonSchema => ({
 /** Keys that are accepted without an effect. */
 const unsupportedSchemas = ({ effects, others }: UnsupportedKeys): JsonSchema =>
   Object.fromEntries([
-    ...others.map((name) => [name, { description: 'Has no effect.', deprecated: true }]),
-    ...Object.entries(effects).map(([name, effect]) => [
+    ...others.map((name): [string, JsonSchema] => [name, { description: 'Has no effect.', deprecated: true }]),
+    ...Object.entries(effects).map(([name, effect]): [string, JsonSchema] => [
       name,
       { description: `Has no effect: ${effect}.`, deprecated: true },
     ]),
@@ -94,9 +94,11 @@ function modelsSchema(): JsonSchema {
 /** JSON Schema of the configuration file, for editors. */
 export function configSchema(): JsonSchema {
   const rows: readonly Setting[] = Object.values(SETTINGS);
-  let properties: JsonSchema = {};
-  for (const [section, keys] of Object.entries(UNSUPPORTED_KEYS))
-    if (section !== 'model_info') properties = { ...properties, [section]: sectionSchema(unsupportedSchemas(keys)) };
+  let properties: JsonSchema = Object.fromEntries(
+    Object.entries(UNSUPPORTED_KEYS)
+      .filter(([section]) => section !== 'model_info')
+      .map(([section, keys]) => [section, sectionSchema(unsupportedSchemas(keys))]),
+  );
   for (const row of rows)
     if (row.file !== undefined) properties = withSchemaAt(properties, row.file.split('.'), settingSchema(row));
   return {

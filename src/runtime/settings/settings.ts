@@ -26,6 +26,7 @@ import { type EnvironmentAccount, readProviderAccounts } from './provider-accoun
 import { readFile } from './read-file.ts';
 import { type Reloaded, readAgain } from './reload.ts';
 import { routingOf } from './routing.ts';
+import { type SignInSettings, signInOf } from './sign-in.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
@@ -113,6 +114,8 @@ export interface Settings {
   readonly storeResponses: boolean;
   /** Age in days at which they are deleted; 0 keeps them. */
   readonly responseRetentionDays: number;
+  /** Name and password of the administrator, and limits of failed sign-ins. */
+  readonly signIn: SignInSettings;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** Sale of access to the catalog. */
@@ -288,6 +291,7 @@ function settingsOf(
     },
     storeResponses: values.storeResponses,
     responseRetentionDays: values.responseRetentionDays,
+    signIn: signInOf(values),
     introspection: values.introspection,
     graphiql: values.graphiql,
     billing: billingOf(values),

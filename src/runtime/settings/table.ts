@@ -6,11 +6,13 @@ import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
+import { SIGN_IN_SETTINGS } from './table/sign-in.ts';
 import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/traces.ts';
 
 /** Every setting: reading, validation, `--help` and docs/configuration.md use this table. */
 export const SETTINGS = {
   ...SERVER_SETTINGS,
+  ...SIGN_IN_SETTINGS,
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
   ...GROUP_SETTINGS,
@@ -34,6 +36,7 @@ export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SE
 /** The rows in the order of help and documentation. */
 export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Server and access', settings: SERVER_SETTINGS },
+  { title: 'Sign-in', settings: SIGN_IN_SETTINGS },
   { title: 'Database', settings: STORAGE_SETTINGS },
   { title: 'Model calls', settings: GATEWAY_SETTINGS },
   {

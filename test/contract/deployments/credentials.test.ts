@@ -34,7 +34,7 @@ const statusOf = async (model: string): Promise<number> => (await post('/v1/chat
 
 it('credentials.create 200: from values, and from a model', async () => {
   // The model of the file is known by its name, but nothing can be called before its credential exists.
-  expect(await statusOf('named')).toBe(400);
+  expect(await statusOf('named')).toBe(503);
   expect(await post('/credentials', C1)).toEqual(done('created'));
   expect(await statusOf('named')).toBe(500);
   const fromModel = { credential_name: 'c/2', model_id: 'filed-1', credential_info: {} };
@@ -100,7 +100,7 @@ it('credentials.update 200, credentials.update 404, credentials.update 422: merg
     credential_values: { api_key: '****', region: 'eu' },
   });
   // The provider of the model has no address of its own.
-  expect(await statusOf('named')).toBe(400);
+  expect(await statusOf('named')).toBe(503);
   expect(await PATCH('none', { credential_values: {} })).toEqual(unknown('none'));
   expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
 });

@@ -23,13 +23,16 @@ it('every path, method and promised status of the rows is documented', async () 
     )
     .toSorted();
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi-operations.txt');
-  for (const { name, method, paths: own, answers } of restRoutes)
-    for (const path of own) {
-      const documented = paths[path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}')]?.[method.toLowerCase()];
-      if (documented?.operationId.startsWith(name) === true)
-        expect(Object.keys(documented.responses).toSorted()).toEqual(answers.map(String).toSorted());
-      else expect(documented, `${method} ${path}`).toBeDefined();
-    }
+  const promised = restRoutes.flatMap(({ method, paths: own, answers }) =>
+    own.map((path) => ({ method: method.toLowerCase(), path: path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}'), answers })),
+  );
+  const missing = promised.filter(({ method, path }) => paths[path]?.[method] === undefined);
+  expect(missing).toEqual([]);
+  // Of two rows with one path in the notation of OpenAPI the first is documented.
+  const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].map(([one]) => one);
+  expect(first.map((one) => Object.keys(paths[one?.path ?? '']?.[one?.method ?? '']?.responses ?? {}))).toEqual(
+    first.map((one) => one?.answers.map(String).toSorted()),
+  );
 });
 
 it('operations have ids of their own, a summary, and a meaning for each status', () => {

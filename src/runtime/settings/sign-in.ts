@@ -1,0 +1,22 @@
+import type { Secret } from '../../domain/secret.ts';
+import type { SignInLimits } from '../../domain/users/sign-in.ts';
+import type { SettingValues } from './table.ts';
+
+/** Sign-in with name and password. */
+export interface SignInSettings {
+  /** Name of the administrator. */
+  readonly username: string;
+  /** Password of the administrator; null for the admin key only. */
+  readonly password: Secret | null;
+  readonly limits: Omit<SignInLimits, 'countsSources'>;
+}
+
+export const signInOf = (values: SettingValues): SignInSettings => ({
+  username: values.signInName,
+  password: values.signInPassword,
+  limits: {
+    perSource: values.unlimitedSignIns ? 0 : values.failedSignIns,
+    windowSeconds: values.failedSignInWindowSeconds,
+    blockSeconds: values.failedSignInBlockSeconds,
+  },
+});

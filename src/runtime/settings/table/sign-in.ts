@@ -1,0 +1,50 @@
+import { flag, secret, text, whole } from '../kinds.ts';
+import { setting } from '../setting.ts';
+
+const MOST_FAILURES = 1_000_000;
+const MOST_SECONDS = 86_400;
+
+/** Sign-in with name and password. */
+export const SIGN_IN_SETTINGS = {
+  signInName: setting({
+    kind: text(),
+    default: 'admin',
+    env: ['UI_USERNAME'],
+    description: 'Name of the administrator at `/login`.',
+  }),
+  signInPassword: setting({
+    kind: secret(),
+    default: null,
+    defaultText: 'the admin key only',
+    env: ['UI_PASSWORD'],
+    description:
+      'Password of the administrator at `/login`, beside the admin key. Other users sign in with a key of theirs.',
+  }),
+  failedSignIns: setting({
+    kind: whole(0, MOST_FAILURES),
+    default: 10,
+    file: 'general_settings.max_failed_login_attempts_per_source',
+    description:
+      'Failed sign-ins of a client network in a window before it is blocked; half as many for one name from it. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
+  }),
+  failedSignInWindowSeconds: setting({
+    kind: whole(1, MOST_SECONDS),
+    default: 60,
+    file: 'general_settings.failed_login_window_seconds',
+    unit: 's',
+    description: 'Window in which failed sign-ins are counted.',
+  }),
+  failedSignInBlockSeconds: setting({
+    kind: whole(1, MOST_SECONDS),
+    default: 300,
+    file: 'general_settings.failed_login_block_seconds',
+    unit: 's',
+    description: 'How long sign-ins are refused after too many failures, correct ones too.',
+  }),
+  unlimitedSignIns: setting({
+    kind: flag(),
+    default: false,
+    env: ['LITELLM_DISABLE_LOGIN_RATE_LIMIT'],
+    description: 'Sets no limit for failed sign-ins.',
+  }),
+} as const;

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const PASSWORD = 'a-long-password-of-a-test';
+const client = tenancyClient({ env: { UI_PASSWORD: PASSWORD } });
+const throttled = tenancyClient();
+
+async function form(username: string, password: string): Promise<Response> {
+  return fetch(`${client.app().url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ username, password }),
+  });
+}
+const json = (username: string, password: string) => client.post('/v2/login', { username, password }, '');
+
+const REFUSED = envelope(
+  401,
+  "Invalid credentials: check the user name and the password, which is the user's key.",
+  'auth_error',
+  'invalid_credentials',
+);
+
+/** Names and values of the cookies of an answer. */
+const cookiesOf = (answer: Response): ReadonlyMap<string, string> =>
+  new Map(
+    answer.headers.getSetCookie().map((text): [string, string] => {
+      const [name = '', value = ''] = (text.split(';')[0] ?? '').split('=');
+      return [name, value];
+    }),
+  );
+
+describe('signIn.form', () => {
+  it('303: with cookies that pages of other origins cannot use', async () => {
+    const answer = await form('admin', client.app().adminKey);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/ui?login=success']);
+    const [session = '', csrf = ''] = answer.headers.getSetCookie();
+    expect(session).toMatch(/^lensgate_session=sk-[^;]+; HttpOnly; Path=\/; SameSite=Strict; Max-Age=86400$/);
+    expect(csrf).toMatch(/^lensgate_csrf=[^;]+; Path=\/; SameSite=Strict; Max-Age=86400$/);
+    const cookies = cookiesOf(answer);
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const read = (headers: Record<string, string>) => fetch(`${client.app().url}/user/list`, { headers });
+    expect((await read({ cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' })).status).toBe(200);
+    expect((await read({ cookie })).status).toBe(401);
+    expect((await read({ cookie, 'x-csrf-token': 'other' })).status).toBe(401);
+  });
+
+  it('401: wrong credentials', async () => {
+    const answer = await form('someone', 'wrong');
+    expect({ status: answer.status, body: await answer.json() }).toEqual(REFUSED);
+  });
+
+  it('429: after six failures of a name, also with the right password; other names are free', async () => {
+    const send = (username: string, password: string) =>
+      fetch(`${throttled.app().url}/login`, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams({ username, password }),
+      });
+    const statuses: number[] = [];
+    for (const password of ['1', '2', '3', '4', '5', '6', throttled.app().adminKey])
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+      statuses.push((await send('admin', password)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
+    const refused = await send('ADMIN', 'x');
+    const seconds = refused.headers.get('retry-after') ?? '';
+    expect(Number(seconds)).toBeGreaterThan(200);
+    expect({ status: refused.status, body: await refused.json() }).toEqual(
+      envelope(429, `Too many failed sign-in attempts. Try again in ${seconds} seconds.`, 'auth_error', 'username'),
+    );
+    expect((await send('other', 'x')).status).toBe(401);
+  });
+});
+
+describe('signIn.json', () => {
+  it('200: the administrator, with the password or the admin key', async () => {
+    for (const password of [PASSWORD, client.app().adminKey]) {
+      // oxlint-disable-next-line no-await-in-loop -- two sign-ins
+      const { status, body } = await json('admin', password);
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { redirect_url: '/ui?login=success', token: expect.stringMatching(/^sk-/) },
+      });
+      // oxlint-disable-next-line no-await-in-loop -- two sign-ins
+      expect((await client.get('/user/list', String(body['token']))).status).toBe(200);
+    }
+  });
+
+  it('200: a user with a key of its own, by id or email; the session ends with the user', async () => {
+    const key = await client.user({ user_id: 'anna', user_email: 'anna@example.org', user_role: 'internal_user' });
+    expect((await json('Anna@example.org', key)).status).toBe(200);
+    const { body } = await json('anna', key);
+    const token = String(body['token']);
+    expect((await client.get('/user/info?user_id=anna', token)).status).toBe(200);
+    await client.post('/user/delete', { user_ids: ['anna'] });
+    expect((await client.get('/user/info?user_id=anna', token)).status).toBe(401);
+  });
+
+  it('200: a demoted administrator loses the routes of administrators', async () => {
+    const key = await client.user({ user_id: 'boss', user_role: 'proxy_admin' });
+    const token = String((await json('boss', key)).body['token']);
+    expect((await client.get('/config/list?config_type=general_settings', token)).status).toBe(200);
+    await client.post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
+    expect((await client.get('/config/list?config_type=general_settings', token)).status).toBe(401);
+  });
+
+  it('401: a wrong password, an unknown name, the name of another, and a key without a user', async () => {
+    const key = await client.user({ user_id: 'carl', user_role: 'internal_user' });
+    expect(await json('admin', 'wrong')).toEqual(REFUSED);
+    expect(await json('nobody', key)).toEqual(REFUSED);
+    expect(await json('admin', key)).toEqual(REFUSED);
+    expect(await json('admin', await client.key({}))).toEqual(REFUSED);
+  });
+
+  it('422: without a password', async () => {
+    expect(await client.post('/v2/login', { username: 'admin' }, '')).toEqual({
+      status: 422,
+      body: { detail: [{ type: 'missing', loc: ['body', 'password'], msg: 'Field required' }] },
+    });
+  });
+
+  it('429: while a name is blocked', async () => {
+    const attempts = Array.from({ length: 8 }, () =>
+      throttled.post('/v2/login', { username: 'eve', password: 'x' }, ''),
+    );
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(6);
+    expect((await throttled.post('/v2/login', { username: 'eve', password: 'x' }, '')).status).toBe(429);
+  });
+});
+
+describe('signIn.page', () => {
+  it('200: a form without scripts', async () => {
+    for (const path of ['/fallback/login', '/sso/key/generate']) {
+      // oxlint-disable-next-line no-await-in-loop -- two pages
+      const answer = await fetch(`${client.app().url}${path}`);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      // oxlint-disable-next-line no-await-in-loop -- two pages
+      expect(await answer.text()).toContain('<form action="/login" method="post">');
+    }
+    const { status, body } = await client.get('/login');
+    expect([status, body]).toEqual([405, { detail: 'Method Not Allowed' }]);
+  });
+});

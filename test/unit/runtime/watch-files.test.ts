@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { watchFiles } from '../../../src/runtime/settings/watch-files.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lensgate-watch-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('changed, new and removed files are found, each change once', async () => {
+  const [main, included] = [join(folder, 'main.yaml'), join(folder, 'included.yaml')];
+  writeFileSync(main, 'one');
+  let changes = 0;
+  const watch = watchFiles(
+    () => [main, included],
+    5,
+    () => {
+      changes += 1;
+    },
+  );
+  const seen = (count: number): Promise<void> =>
+    vi.waitFor(
+      () => {
+        if (changes !== count) throw new Error(`${changes} changes`);
+      },
+      { timeout: 5_000, interval: 5 },
+    );
+  try {
+    await watch.settle();
+    watch.start();
+    writeFileSync(main, 'two and more');
+    await seen(1);
+    writeFileSync(included, 'new');
+    await seen(2);
+    rmSync(included);
+    await seen(3);
+  } finally {
+    watch.stop();
+  }
+});
+
+it('a state that is settled is no change', async () => {
+  const file = join(folder, 'main.yaml');
+  writeFileSync(file, 'one');
+  let changes = 0;
+  const watch = watchFiles(
+    () => [file],
+    5,
+    () => {
+      changes += 1;
+    },
+  );
+  watch.start();
+  try {
+    writeFileSync(file, 'two and more');
+    await watch.settle();
+    writeFileSync(file, 'three and even more');
+    await vi.waitFor(
+      () => {
+        if (changes === 0) throw new Error('No change yet.');
+      },
+      { timeout: 5_000, interval: 5 },
+    );
+    expect(changes).toBe(1);
+  } finally {
+    watch.stop();
+  }
+});
