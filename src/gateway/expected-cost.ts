@@ -42,7 +42,7 @@ const USUAL_OUTPUT_TOKENS = 1_024;
 const BYTES_PER_SECOND = 16_000;
 /** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
-/** Most averages in memory. The least recently updated is evicted. */
+/** Most averages in memory. The oldest is evicted. */
 const KINDS_LIMIT = 10_000;
 /** Exponential moving average: a new value counts 1/WEIGHT. */
 const WEIGHT = 8;
@@ -68,19 +68,14 @@ export function createCostExpectations(
   function learn(kind: string, cost: Usd, usage: Usage | null): void {
     const before = averages.get(kind);
     const inputTokens = usage?.inputTokens ?? before?.inputTokens ?? 0;
-    averages.delete(kind);
-    averages.set(
-      kind,
-      before === undefined
-        ? { cost, inputTokens }
-        : {
-            cost: (before.cost + (cost - before.cost) / BigInt(WEIGHT)) as Usd,
-            inputTokens: before.inputTokens + (inputTokens - before.inputTokens) / WEIGHT,
-          },
-    );
-    if (averages.size <= KINDS_LIMIT) return;
+    if (before !== undefined) {
+      before.cost = (before.cost + (cost - before.cost) / BigInt(WEIGHT)) as Usd;
+      before.inputTokens += (inputTokens - before.inputTokens) / WEIGHT;
+      return;
+    }
+    averages.set(kind, { cost, inputTokens });
     const [oldest] = averages.keys();
-    if (oldest !== undefined) averages.delete(oldest);
+    if (averages.size > KINDS_LIMIT && oldest !== undefined) averages.delete(oldest);
   }
 
   /** Estimated cost of one turn of a session. */

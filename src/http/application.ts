@@ -65,7 +65,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   function count({ method = 'GET', url = '/' }: Incoming, response: Outgoing): void {
     const route = activity.routeOf(method, url);
     if (route === null) return;
-    response.once('close', () => activity.count(route, response.headersSent ? response.statusCode : 0));
+    response.on('close', () => activity.count(route, response.headersSent ? response.statusCode : 0));
   }
 
   function serve(request: Incoming, response: Outgoing): void {

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { statusOf } from '../../rest-shims/errors.ts';
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import { type DomainError, Unavailable } from '../domain/errors.ts';
+import { OpenList } from '../domain/open-list.ts';
 
 /** Ends the open requests of a server before the process ends. */
 export interface Drain {
@@ -21,6 +22,12 @@ export interface Drain {
   finish(graceMs: number): Promise<void>;
 }
 
+/** A request, and its answer. */
+interface Exchange {
+  readonly request: Incoming;
+  readonly response: Outgoing;
+}
+
 /** How long before the end of the grace open answers are ended, in ms; a quarter of a grace under 4 s. */
 const PARTING_MS = 1_000;
 
@@ -33,14 +40,13 @@ export function createDrain(
   server: Server,
   refuse: (request: Incoming, response: Outgoing, error: DomainError) => boolean,
 ): Drain {
-  const open = new Map<Outgoing, Incoming>();
+  const open = new OpenList<Exchange>();
   let idle: (() => void) | null = null;
   let begun = false;
   server.on('request', (request: Incoming, response: Outgoing) => {
-    open.set(response, request);
-    response.once('close', () => {
-      open.delete(response);
-      if (open.size === 0) idle?.();
+    const place = open.add({ request, response });
+    response.on('close', () => {
+      if (open.remove(place) && open.size === 0) idle?.();
     });
   });
 
@@ -72,14 +78,14 @@ export function createDrain(
     },
     begin() {
       begun = true;
-      for (const response of open.keys()) response.shouldKeepAlive = false;
+      for (const { response } of open) response.shouldKeepAlive = false;
     },
     async finish(graceMs) {
       const partingMs = Math.min(PARTING_MS, graceMs / 4);
       await ended(graceMs - partingMs);
-      for (const response of open.keys()) response.cut?.(shuttingDown());
+      for (const { response } of open) response.cut?.(shuttingDown());
       await ended(partingMs / 2);
-      for (const [response, request] of open) if (!response.headersSent) refused(request, response);
+      for (const { request, response } of open) if (!response.headersSent) refused(request, response);
       await ended(partingMs / 2);
     },
   };

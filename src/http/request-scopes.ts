@@ -148,7 +148,7 @@ class RequestScope implements Scope {
         if (!response.writableFinished) controller.abort(failure ?? new CallerGone());
       };
       if (response.destroyed) leave();
-      else response.once('close', leave).cut = leave;
+      else response.on('close', leave).cut = leave;
       this.#controller = controller;
     }
     return this.#controller.signal;

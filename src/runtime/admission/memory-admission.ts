@@ -2,6 +2,7 @@ import type { Admission, Charge, Refusal, Reservation } from '../../domain/admis
 import { isRefused } from '../../domain/admission/rules.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { OpenList, type Place } from '../../domain/open-list.ts';
 import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
 import { UseCounter } from './use-counter.ts';
 
@@ -60,7 +61,7 @@ export function createMemoryAdmission({
   /** Least recently used first. */
   const counters = new Map<string, UseCounter>();
   const reader: TotalsReader = createTotalsReader({ totals, nowMs, failed });
-  const leases: Leases = { open: new Set(), expired: 0, leaseMs, nowMs, totals };
+  const leases: Leases = { open: new OpenList(), expired: 0, leaseMs, nowMs, totals };
 
   function counterOf(name: string): UseCounter {
     const known = counters.get(name);
@@ -153,7 +154,7 @@ function refusalOf(charged: readonly Charged[]): Refusal | null {
 
 /** The reservations of calls in flight, oldest lease first. */
 interface Leases {
-  readonly open: Set<MemoryReservation>;
+  readonly open: OpenList<MemoryReservation>;
   expired: number;
   readonly leaseMs: number;
   readonly nowMs: () => number;
@@ -161,10 +162,9 @@ interface Leases {
 }
 
 function expire(leases: Leases, now: number): void {
-  for (const reservation of leases.open) {
-    if (reservation.expiresMs > now) return;
+  for (let { oldest } = leases.open; oldest !== null && oldest.expiresMs <= now; { oldest } = leases.open) {
     leases.expired += 1;
-    reservation.expire();
+    oldest.expire();
   }
 }
 
@@ -181,6 +181,7 @@ class MemoryReservation implements Reservation {
   expiresMs: number;
   readonly #charged: readonly Charged[];
   readonly #leases: Leases;
+  #place: Place<MemoryReservation>;
   /** Whether the amounts of its charges are reserved. */
   #holds = true;
   #open = true;
@@ -190,7 +191,7 @@ class MemoryReservation implements Reservation {
     this.#leases = leases;
     this.expiresMs = leases.nowMs() + leases.leaseMs;
     for (const { charge, counter } of charged) counter.hold(charge.amount);
-    leases.open.add(this);
+    this.#place = leases.open.add(this);
   }
 
   commit(actual: readonly bigint[]): void {
@@ -211,8 +212,8 @@ class MemoryReservation implements Reservation {
   progress(used: readonly bigint[]): void {
     if (!this.#open) return;
     const { open, leaseMs, nowMs } = this.#leases;
-    if (!open.delete(this)) for (const { counter } of this.#charged) counter.holds += 1;
-    open.add(this);
+    if (!open.remove(this.#place)) for (const { counter } of this.#charged) counter.holds += 1;
+    this.#place = open.add(this);
     this.expiresMs = nowMs() + leaseMs;
     for (const [position, charged] of this.#charged.entries()) {
       const part = used[position] ?? 0n;
@@ -230,7 +231,7 @@ class MemoryReservation implements Reservation {
   }
 
   #releaseAmounts(): void {
-    if (!this.#leases.open.delete(this)) return;
+    if (!this.#leases.open.remove(this.#place)) return;
     for (const charged of this.#charged) {
       charged.counter.letGo(this.#holds ? charged.charge.amount : 0n, charged.progress);
       charged.progress = 0n;

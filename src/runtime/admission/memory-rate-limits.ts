@@ -9,6 +9,7 @@ import {
 } from '../../domain/admission/rate-limits.ts';
 import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { OpenList, type Place } from '../../domain/open-list.ts';
 
 /** A slot that was not freed after this long is free: one hour, as the reference's. */
 const SLOT_MS = 3_600_000;
@@ -84,14 +85,11 @@ function standingsOf(counted: readonly Counted[]): readonly RateStanding[] {
 }
 
 /** Calls that hold slots of parallel calls, the oldest first. */
-type Holding = Set<AdmittedCall>;
+type Holding = OpenList<AdmittedCall>;
 
 /** Frees the slots that were not freed in time. */
 function expire(holding: Holding, nowMs: number): void {
-  for (const call of holding) {
-    if (call.endMs > nowMs) return;
-    call.free();
-  }
+  for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
 }
 
 /** One admitted call: it reserves its expected tokens and holds a slot of each limit of parallel calls. */
@@ -102,6 +100,7 @@ class AdmittedCall implements RateAdmission {
   readonly #counted: readonly Counted[];
   readonly #expected: number;
   readonly #holding: Holding;
+  readonly #place: Place<AdmittedCall>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #open = true;
 
@@ -115,7 +114,7 @@ class AdmittedCall implements RateAdmission {
     this.#clock = at.clock;
     this.#holding = at.holding;
     this.endMs = at.nowMs + SLOT_MS;
-    at.holding.add(this);
+    this.#place = at.holding.add(this);
     for (const { limit, counter } of counted) {
       counter.tokens += expected;
       if (limit.parallel !== undefined) counter.parallel += 1;
@@ -137,7 +136,7 @@ class AdmittedCall implements RateAdmission {
 
   /** Frees its slots, once. */
   free(): void {
-    if (!this.#holding.delete(this)) return;
+    if (!this.#holding.remove(this.#place)) return;
     for (const { limit, counter } of this.#counted) if (limit.parallel !== undefined) counter.parallel -= 1;
   }
 }
@@ -152,7 +151,7 @@ export function createMemoryRateLimits({
 }): RateLimits {
   /** Counters by id, for each scope. */
   const scopes = new Map<RateScope, Map<string, RateCounter>>();
-  const holding: Holding = new Set();
+  const holding: Holding = new OpenList();
 
   function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
     const counters = scopes.get(scope) ?? new Map<string, RateCounter>();

@@ -2,6 +2,7 @@ import type { ByteSink, ByteStream } from '../../domain/bytes.ts';
 import { ReaderStalled, type UpstreamAnswer } from '../../domain/http.ts';
 import { ConnectionEnded, failureOf } from './faults.ts';
 import type { Watch, Watched } from './deadline-watch.ts';
+import type { Place } from '../../domain/open-list.ts';
 
 /** Body bytes buffered before the reader starts; then the upstream is paused. */
 const EARLY_BYTES = 64 * 1024;
@@ -37,6 +38,7 @@ export interface CallTerms {
  */
 export class Call implements ByteStream, Watched {
   deadlineMs: number;
+  place: Place<Watched> | null = null;
   readonly #signal: AbortSignal;
   readonly #watch: Watch;
   readonly #terms: CallTerms;

@@ -4,6 +4,7 @@ import { ConnectionEnded } from './faults.ts';
 import type { Order, Request } from './order.ts';
 import { ResponseParser } from './response-parser.ts';
 import type { Watch, Watched } from './deadline-watch.ts';
+import type { Place } from '../../domain/open-list.ts';
 import type { Dial, Wire } from './socket.ts';
 import { sendInTurn } from '../tasks/write-coalescing.ts';
 
@@ -27,6 +28,7 @@ export class Connection implements Carrier, Watched {
   readonly queued = false;
   /** Infinity while the call has a deadline of its own. */
   deadlineMs: number;
+  place: Place<Watched> | null = null;
   readonly #pool: Pool;
   readonly #watch: Watch;
   readonly #wire: Wire;

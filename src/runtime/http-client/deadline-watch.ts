@@ -1,3 +1,5 @@
+import { OpenList, type Place } from '../../domain/open-list.ts';
+
 /** How often deadlines are checked: one timer for all calls and connections costs less than one for each. */
 const CHECK_MS = 250;
 
@@ -21,6 +23,8 @@ const SYSTEM_TIME: TimeSource = {
 export interface Watched {
   /** On the clock of the watch; Infinity for none. */
   readonly deadlineMs: number;
+  /** Its place in the watch; null while it is not watched. Only the watch changes it. */
+  place: Place<Watched> | null;
   /** The deadline has passed. Must remove itself or set a later deadline. */
   expired(): void;
 }
@@ -28,7 +32,7 @@ export interface Watched {
 /** Checks the deadlines of every call and connection of one client. */
 export class Watch {
   readonly #time: TimeSource;
-  readonly #all = new Set<Watched>();
+  readonly #all = new OpenList<Watched>();
   #stop: (() => void) | null = null;
 
   constructor(time: TimeSource = SYSTEM_TIME) {
@@ -45,12 +49,14 @@ export class Watch {
   }
 
   add(watched: Watched): void {
-    this.#all.add(watched);
+    watched.place ??= this.#all.add(watched);
     this.#stop ??= this.#time.every(CHECK_MS, () => this.#check());
   }
 
   remove(watched: Watched): void {
-    this.#all.delete(watched);
+    if (watched.place === null) return;
+    this.#all.remove(watched.place);
+    watched.place = null;
   }
 
   #check(): void {

@@ -1,0 +1,69 @@
+/** Where a value is in an `OpenList`. */
+export interface Place<Value> {
+  readonly value: Value;
+  readonly isOpen: boolean;
+}
+
+class ListPlace<Value> implements Place<Value> {
+  readonly value: Value;
+  isOpen = true;
+  previous: ListPlace<Value> | null;
+  next: ListPlace<Value> | null = null;
+
+  constructor(value: Value, previous: ListPlace<Value> | null) {
+    this.value = value;
+    this.previous = previous;
+  }
+}
+
+/**
+ * What is under way, the oldest first. For values that come and go with every call, instead of a Set or a Map: V8 gives a
+ * Set a new table after every few changes, and each table refers to the next one. Once one of them is in the old
+ * generation, all later tables and every value that was in them are kept until the next full collection. Here a removed
+ * place refers to no other.
+ */
+export class OpenList<Value> {
+  #first: ListPlace<Value> | null = null;
+  #last: ListPlace<Value> | null = null;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Null when it is empty. */
+  get oldest(): Value | null {
+    return this.#first?.value ?? null;
+  }
+
+  add(value: Value): Place<Value> {
+    const place = new ListPlace(value, this.#last);
+    if (this.#last === null) this.#first = place;
+    else this.#last.next = place;
+    this.#last = place;
+    this.#size += 1;
+    return place;
+  }
+
+  /** Returns whether it was in the list. */
+  remove(place: Place<Value>): boolean {
+    if (!(place instanceof ListPlace) || !place.isOpen) return false;
+    const { previous, next }: ListPlace<Value> = place;
+    if (previous === null) this.#first = next;
+    else previous.next = next;
+    if (next === null) this.#last = previous;
+    else next.previous = previous;
+    place.isOpen = false;
+    place.previous = null;
+    place.next = null;
+    this.#size -= 1;
+    return true;
+  }
+
+  /** The values that are in the list now; without those that are removed before their turn. */
+  *[Symbol.iterator](): Iterator<Value, void> {
+    const places: Place<Value>[] = [];
+    for (let place = this.#first; place !== null; place = place.next) places.push(place);
+    for (const place of places) if (place.isOpen) yield place.value;
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { OpenList, type Place } from '../../../src/domain/open-list.ts';
+import { randomFrom } from '../../support/random.ts';
+
+describe('a list of what is under way', () => {
+  it.each(Array.from({ length: 10 }, (_, seed) => [seed]))('has the values in their order (seed %i)', (seed) => {
+    const random = randomFrom(seed);
+    const list = new OpenList<number>();
+    const places: Place<number>[] = [];
+    for (let step = 0; step < 500; step += 1) {
+      if (random(5) < 3) places.push(list.add(step));
+      else {
+        const [place] = places.splice(random(places.length), 1);
+        if (place !== undefined) expect([list.remove(place), list.remove(place)]).toEqual([true, false]);
+      }
+      const values = places.map(({ value }) => value);
+      expect([[...list], list.size, list.oldest]).toEqual([values, values.length, values[0] ?? null]);
+    }
+  });
+
+  it('leaves out values that are removed while it is read', () => {
+    const list = new OpenList<string>();
+    const places = ['a', 'b', 'c', 'd'].map((value) => list.add(value));
+    const seen: string[] = [];
+    for (const value of list) {
+      seen.push(value);
+      for (const place of places.slice(0, 3)) list.remove(place);
+    }
+    expect([seen, [...list]]).toEqual([['a', 'd'], ['d']]);
+  });
+});
