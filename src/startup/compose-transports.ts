@@ -56,7 +56,11 @@ export async function composeTransports(context: StartContext, parts: TransportP
   const graph = createLazyGraphQL({
     scopeFor: parts.scopes.forGraph,
     log,
-    settings: { introspection: settings.introspection, graphiql: settings.graphiql },
+    settings: {
+      introspection: settings.introspection,
+      graphiql: settings.graphiql,
+      plans: settings.http.graphPlans,
+    },
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
