@@ -3,14 +3,17 @@
  * comes out with the digits it was written with.
  */
 export function decimalText(value: number): string {
-  const [mantissa = '0', exponent = '0'] = String(Math.abs(value)).split('e');
-  const [whole = '0', fraction = ''] = mantissa.split('.');
+  const text = String(value);
+  const exponentAt = text.indexOf('e');
+  if (exponentAt === -1) return text;
+  const start = value < 0 ? 1 : 0;
+  const point = text.indexOf('.');
+  const whole = text.slice(start, point === -1 ? exponentAt : point);
+  const fraction = point === -1 ? '' : text.slice(point + 1, exponentAt);
   const sign = value < 0 ? '-' : '';
-  const shift = Number(exponent);
-  if (shift >= 0) {
-    const digits = (whole + fraction).padEnd(whole.length + shift, '0');
-    const rest = digits.slice(whole.length + shift);
-    return `${sign}${digits.slice(0, whole.length + shift)}${rest === '' ? '' : `.${rest}`}`;
-  }
-  return `${sign}0.${(whole + fraction).padStart(fraction.length - shift, '0')}`;
+  const shift = Number(text.slice(exponentAt + 1));
+  if (shift < 0) return `${sign}0.${(whole + fraction).padStart(fraction.length - shift, '0')}`;
+  const digits = (whole + fraction).padEnd(whole.length + shift, '0');
+  const rest = digits.slice(whole.length + shift);
+  return `${sign}${digits.slice(0, whole.length + shift)}${rest === '' ? '' : `.${rest}`}`;
 }

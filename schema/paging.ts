@@ -42,6 +42,23 @@ function pageSize(name: 'first' | 'last', size: number): number {
   ]);
 }
 
+/** An edge whose cursor is made on demand: most queries never ask for it. */
+class ListedEdge<Item> implements Edge<Item> {
+  readonly node: Item;
+  readonly #index: number;
+  readonly #idOf: (item: Item) => string;
+
+  constructor(node: Item, index: number, idOf: (item: Item) => string) {
+    this.node = node;
+    this.#index = index;
+    this.#idOf = idOf;
+  }
+
+  get cursor(): string {
+    return cursorAt(this.#index, this.#idOf(this.node));
+  }
+}
+
 /** One page of a list that is known whole. */
 export function pageOf<Item>(items: readonly Item[], args: PageArgs, idOf: (item: Item) => string): Connection<Item> {
   const { first, after, last, before } = args;
@@ -50,13 +67,9 @@ export function pageOf<Item>(items: readonly Item[], args: PageArgs, idOf: (item
   if (typeof first === 'number') end = Math.min(end, start + pageSize('first', first));
   if (typeof last === 'number') start = Math.max(start, end - pageSize('last', last));
   if (typeof first !== 'number' && typeof last !== 'number') end = Math.min(end, start + DEFAULT_PAGE);
-  const edges = items.slice(start, Math.max(start, end)).map((node, index) => ({
-    node,
-    // A getter: most queries never ask for it.
-    get cursor() {
-      return cursorAt(start + index, idOf(node));
-    },
-  }));
+  const edges = items
+    .slice(start, Math.max(start, end))
+    .map((node, index) => new ListedEdge(node, start + index, idOf));
   return {
     edges,
     pageInfo: {

@@ -51,6 +51,8 @@ export interface GraphQLOptions {
     readonly introspection: boolean;
     /** Whether browsers receive GraphiQL. */
     readonly graphiql: boolean;
+    /** Whether repeated queries are compiled; true when absent. */
+    readonly plans?: boolean;
   };
 }
 
@@ -67,16 +69,27 @@ export interface Pipeline {
   readonly subscribe: (args: ExecutionArgs) => Promise<Outcome>;
 }
 
+/** A request in progress. */
+interface ServedRequest {
+  readonly requestId: string;
+  readonly requester: Pick<Requester, 'signal'>;
+}
+
 /** Runs operations for all transports. */
 export interface Engine {
+  readonly schema: GraphQLSchema;
   readonly yoga: YogaServerInstance<{ readonly requester: Requester }, GraphContext>;
   pipelineFor(requester: Requester): Pipeline;
+  /** Whether an operation is within the limits of depth and cost. */
+  isWithinLimits(operation: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>): boolean;
+  /** The scope of a request, which is read once. */
+  scopeOf(requester: Requester): Scope | Promise<Scope>;
   /** The results of a subscription that Yoga has answered; undefined for any other answer. */
   resultsOf(answer: Response): LiveResults | undefined;
   /** A failure as the client sees it. Logs it. */
   mask(error: unknown): GraphQLError;
   /** Runs a request with its id in log lines and errors. */
-  serving<Result>(request: { readonly requestId: string; readonly signal: AbortSignal }, run: () => Result): Result;
+  serving<Result>(request: ServedRequest, run: () => Result): Result;
   /** Ends every subscription with UNAVAILABLE; later subscriptions end at once. */
   close(): void;
 }
@@ -107,14 +120,14 @@ export function createEngine(
   /** Answers of Yoga whose body is written by the event streams. */
   const streamed = new WeakMap<Response, LiveResults>();
   /** The request in progress, for the log. */
-  const current = new AsyncLocalStorage<{ readonly requestId: string; readonly signal: AbortSignal }>();
+  const current = new AsyncLocalStorage<ServedRequest>();
   const refusedFeeds = createCountedWarnings(log);
   let closing = false;
   const stopping = (): Unavailable => new Unavailable('The process is shutting down.');
 
   /** A failure as the client sees it, logged. Failed feeds are counted: one blocked key may end a thousand. */
   function masked(error: unknown, of: 'request' | 'feed'): GraphQLError {
-    const { requestId = randomIds.uuid(), signal } = current.getStore() ?? {};
+    const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
     const root = rootOf(error);
     if (root instanceof DomainError) {
       const facts = { requestId, code: root.code, reason: root.message };
@@ -124,7 +137,7 @@ export function createEngine(
     }
     return toGraphQLError(error, (bug) => {
       // A failure after the client has disconnected is not logged.
-      if (!signal?.aborted) log.error({ requestId, err: bug }, 'graph request failed');
+      if (!requester?.signal.aborted) log.error({ requestId, err: bug }, 'graph request failed');
       return requestId;
     });
   }
@@ -222,10 +235,19 @@ export function createEngine(
     },
   };
 
+  const scopes = new WeakMap<Requester, Scope | Promise<Scope>>();
+  function scopeOf(requester: Requester): Scope | Promise<Scope> {
+    const known = scopes.get(requester);
+    if (known !== undefined) return known;
+    const scope = scopeFor(requester);
+    scopes.set(requester, scope);
+    return scope;
+  }
+
   const yoga = createYoga<{ readonly requester: Requester }, GraphContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    context: async ({ requester }) => ({ scope: await scopeFor(requester), work: new Work(turns) }),
+    context: async ({ requester }) => ({ scope: await scopeOf(requester), work: new Work(turns) }),
     plugins: [guard],
     maskedErrors: { maskError: mask },
     // `mask` logs, with the request id.
@@ -245,8 +267,11 @@ export function createEngine(
   });
 
   return {
+    schema,
     yoga,
     mask,
+    scopeOf,
+    isWithinLimits: (operation) => overLimit(operation) === null,
     resultsOf: (answer) => streamed.get(answer),
     serving: (request, run) => current.run(request, run),
     pipelineFor(requester) {

@@ -8,6 +8,7 @@ import { randomIds } from '../runtime/identifiers.ts';
 import { createTurns } from '../runtime/tasks/event-loop-turns.ts';
 import { createAnswers } from './answers.ts';
 import { createEngine, type GraphQLOptions, wantsMultipart } from './engine.ts';
+import { createPlannedAnswers } from './plans/planned-answers.ts';
 import type { Requester } from './requester.ts';
 import { createEventStreams, drained, MULTIPART, SERVER_SENT_EVENTS } from './event-streams.ts';
 import { createGraphiQL } from './graphiql.ts';
@@ -44,7 +45,17 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
   const page = options.settings.graphiql ? createGraphiQL() : null;
   const streams = createSseHandler({ pipelineFor: engine.pipelineFor, mask, eventStreams, answers });
 
+  const planned = options.settings.plans === false ? null : createPlannedAnswers(engine, turns);
+
   async function answer({ req, res }: HttpExchange, requester: Requester, body: Uint8Array): Promise<void> {
+    const ready = await planned?.answer(requester, req, body);
+    if (ready !== undefined && ready !== null) {
+      const { contentType, text } = ready;
+      const bytes = Buffer.byteLength(text);
+      res.writeHead(200, { 'content-type': contentType, 'content-length': bytes });
+      // ASCII as Latin-1 is copied, and not converted.
+      return void res.end(text, bytes === text.length ? 'latin1' : 'utf8');
+    }
     assertReadable(req);
     const request = new yoga.fetchAPI.Request(`http://localhost${req.url ?? '/graphql'}`, {
       method: req.method ?? 'GET',
@@ -63,14 +74,14 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
     { req, res }: HttpExchange,
     run: (requester: Requester, body: Uint8Array) => Promise<void>,
   ): Promise<void> {
-    const signal = disconnected(res);
-    await engine.serving({ requestId: assignedRequestId(res) ?? randomIds.uuid(), signal }, async () => {
+    const requester = new HttpRequester(req, res);
+    await engine.serving({ requestId: assignedRequestId(res) ?? randomIds.uuid(), requester }, async () => {
       try {
         const body = await readBody(req, BODY_LIMIT, SMALL_BODY_MS);
         assertJsonSize(req, body);
         const due = turns.due();
         if (due !== null) await due;
-        await run({ request: req, signal }, body);
+        await run(requester, body);
       } catch (error) {
         if (error instanceof RequestAborted || res.destroyed) return;
         if (res.headersSent) return void res.destroy();
@@ -104,12 +115,30 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
   };
 }
 
-/** Fires when the client disconnects before its answer is complete. */
+/** A request with its connection. Its signal is made on demand: most requests end before anything asks for it. */
+class HttpRequester implements Requester {
+  readonly request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #signal: AbortSignal | null = null;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.#response = response;
+  }
+
+  /** Fires when the client disconnects before its answer is complete. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= disconnected(this.#response));
+  }
+}
+
 function disconnected(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
+  const leave = (): void => {
     if (!response.writableFinished) controller.abort();
-  });
+  };
+  if (response.closed) leave();
+  else response.once('close', leave);
   return controller.signal;
 }
 

@@ -130,7 +130,7 @@ export function createGraphSockets(
     try {
       assertJsonSize(JSON_MEDIA, bytes, 1);
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-      await serving({ requestId: connection.requestId, signal: connection.signal }, () => onMessage(text));
+      await serving({ requestId: connection.requestId, requester: connection }, () => onMessage(text));
     } catch (error) {
       if (isProtocolError(error)) connection.close(CLOSE.badRequest, error.message);
       else connection.close(codeOf(error), mask(error).message);

@@ -75,7 +75,8 @@ export function createScopes(
         loaders: createLoaders(platform.stores, caller),
       };
     },
-    async forGraph({ request, signal }) {
+    async forGraph(requester) {
+      const { request } = requester;
       admit(request);
       const key = readCredential(request.headers);
       const caller = key === null || key === '' ? null : await callerBehind(key, request);
@@ -88,7 +89,9 @@ export function createScopes(
         platform,
         caller,
         client,
-        signal,
+        get signal() {
+          return requester.signal;
+        },
         // Lazy: of the subscribers to the same events only one uses them.
         get loaders() {
           loaders ??= createLoaders(platform.stores, caller);

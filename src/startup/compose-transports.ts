@@ -69,7 +69,11 @@ export async function composeTransports(context: StartContext, parts: TransportP
     scopeFor: parts.scopes.forGraph,
     authored: authoredBy(parts.authorship),
     log,
-    settings: { introspection: settings.introspection, graphiql: settings.graphiql },
+    settings: {
+      introspection: settings.introspection,
+      graphiql: settings.graphiql,
+      plans: settings.http.graphPlans,
+    },
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });

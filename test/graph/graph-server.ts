@@ -139,6 +139,7 @@ export async function openGraph(
     readonly spend?: readonly SpendRow[];
     readonly introspection?: boolean;
     readonly graphiql?: boolean;
+    readonly plans?: boolean;
     readonly queueLimit?: number;
     readonly socketLimits?: GraphQLOptions['socketLimits'];
     readonly traces?: TraceStore;
@@ -265,7 +266,11 @@ export async function openGraph(
     void lines.push({ level, facts: { ...facts }, event });
   const transport = createLazyGraphQL({
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
-    settings: { introspection: options.introspection ?? true, graphiql: options.graphiql ?? false },
+    settings: {
+      introspection: options.introspection ?? true,
+      graphiql: options.graphiql ?? false,
+      plans: options.plans ?? true,
+    },
     async scopeFor({ request, signal }) {
       const key = request.headers.authorization?.replace('Bearer ', '');
       const identified = key === undefined ? null : await platform.keyRing.identify(key);

@@ -153,6 +153,8 @@ interface HttpSettings {
   readonly corsOrigins: readonly string[];
   /** Serves hot paths past Koa. */
   readonly fastPath: boolean;
+  /** Compiles repeated queries of the graph. */
+  readonly graphPlans: boolean;
 }
 
 /** What callers may choose themselves, and what they see of upstreams. */
@@ -273,7 +275,11 @@ function settingsOf(
     availableTeams: values.availableTeams,
     publicModels: values.publicModels,
     modelMetrics: values.modelMetrics,
-    http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
+    http: {
+      corsOrigins: values.corsAllowedOrigins,
+      fastPath: values.fastPath === 'on',
+      graphPlans: values.graphPlans === 'on',
+    },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
     routing: routingOf(values),

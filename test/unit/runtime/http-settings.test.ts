@@ -14,8 +14,8 @@ function httpSettings(general: string, env: Record<string, string> = {}) {
   return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder, ...env }, keyGenerator).http;
 }
 
-it('CORS is off and the fast path on by default', () => {
-  expect(httpSettings('')).toEqual({ corsOrigins: [], fastPath: true });
+it('CORS is off, the fast path and plans of the graph are on by default', () => {
+  expect(httpSettings('')).toEqual({ corsOrigins: [], fastPath: true, graphPlans: true });
 });
 
 it('origins are read from the file; the environment wins', () => {

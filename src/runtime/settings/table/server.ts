@@ -141,6 +141,12 @@ export const SERVER_SETTINGS = {
     env: ['LENSGATE_FAST_PATH'],
     description: 'Serves the hottest routes past Koa. Off is slower and answers the same.',
   }),
+  graphPlans: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_GRAPH_PLANS'],
+    description: 'Compiles repeated queries of the graph. Off is slower and answers the same.',
+  }),
   introspection: setting({
     kind: flag(),
     default: true,

@@ -1,0 +1,182 @@
+import { type DocumentNode, getVariableValues } from 'graphql';
+import type { IncomingMessage } from 'node:http';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import type { GraphContext } from '../../../schema/builder.ts';
+import { Work } from '../../../schema/work.ts';
+import type { Turns } from '../../domain/event-loop-turns.ts';
+import { createDocumentCache } from '../document-cache.ts';
+import type { Engine, Pipeline } from '../engine.ts';
+import type { Requester } from '../requester.ts';
+import { createPlan, type Plan, type VariableValues } from './plan.ts';
+
+/** The answer of a planned query. */
+export interface PlannedAnswer {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+export interface PlannedAnswers {
+  /** Null for a request that no plan answers: Yoga answers it, with all errors. */
+  answer(requester: Requester, request: Request, body: Uint8Array): Promise<PlannedAnswer | null>;
+}
+
+type Request = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
+
+/** What is known of one document text: the plan of each operation name. Null for operations without a plan. */
+type KnownDocument = Map<string, CheckedPlan | null>;
+
+/** A plan with the variables that were coerced and are within the limits, by their JSON. */
+interface CheckedPlan {
+  readonly plan: Plan;
+  readonly document: DocumentNode;
+  readonly variables: Map<string, VariableValues>;
+  /** Number of next requests that Yoga answers, because a run failed. */
+  pause: number;
+}
+
+/** Variables of more characters are not cached, nor are more sets of them per plan. */
+const LONGEST_VARIABLES = 1_024;
+const MOST_VARIABLES = 16;
+/** Operation names of one document text; further ones get no plan. */
+const MOST_OPERATIONS = 8;
+/** Requests of an operation without its plan after a failed run: a request that fails costs twice. */
+const PAUSE = 16;
+
+const JSON_BODY = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
+const JSON_ANSWER = 'application/json; charset=utf-8';
+const RESPONSE_JSON = 'application/graphql-response+json; charset=utf-8';
+
+/** Media type of an answer by the simple forms of `Accept`; null for others. */
+function answerType(accept: string | undefined): string | null {
+  if (accept === undefined || accept === '*/*') return JSON_ANSWER;
+  const [first = ''] = accept.split(',', 1);
+  const type = first.trim().toLowerCase();
+  if (type === 'application/json') return JSON_ANSWER;
+  return type === 'application/graphql-response+json' ? RESPONSE_JSON : null;
+}
+
+interface Operation {
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>> | null;
+  readonly operationName: string | null;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+
+/** The operation of a body; null for every body that is not in the plain form. */
+function operationIn(body: Uint8Array): Operation | null {
+  let sent: unknown;
+  try {
+    sent = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (!isObject(sent)) return null;
+  for (const member in sent) if (!MEMBERS.has(member)) return null;
+  const { query, variables = null, operationName = null, extensions = null } = sent;
+  if (typeof query !== 'string' || (operationName !== null && typeof operationName !== 'string')) return null;
+  if (variables !== null && !isObject(variables)) return null;
+  if (extensions !== null && (!isObject(extensions) || 'persistedQuery' in extensions)) return null;
+  return { query, variables, operationName };
+}
+
+/** Answers queries that came before from compiled plans, without Yoga. See README.md. */
+export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswers {
+  const documents = createDocumentCache<KnownDocument>();
+
+  /** Null for the first request with a document, which Yoga answers, and for one without a plan. */
+  function planOf({ query, operationName }: Operation, pipeline: () => Pipeline): CheckedPlan | null {
+    const known = documents.get(query);
+    if (known === undefined) {
+      documents.set(query, new Map());
+      return null;
+    }
+    const name = operationName ?? '';
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    if (known.size >= MOST_OPERATIONS) return null;
+    const made = compiled(query, operationName, pipeline());
+    known.set(name, made);
+    return made;
+  }
+
+  /** Null for an invalid credential, which Yoga reports. */
+  async function scopeOrNull(requester: Requester): Promise<Scope | null> {
+    try {
+      return await engine.scopeOf(requester);
+    } catch {
+      return null;
+    }
+  }
+
+  return {
+    async answer(requester, request, body) {
+      const { headers } = request;
+      if (request.method !== 'POST' || request.url !== '/graphql') return null;
+      const contentType = answerType(headers.accept);
+      if (contentType === null || !JSON_BODY.test(headers['content-type'] ?? '')) return null;
+      const operation = operationIn(body);
+      if (operation === null) return null;
+      const checked = planOf(operation, () => engine.pipelineFor(requester));
+      if (checked === null) return null;
+      if (checked.pause > 0) {
+        checked.pause -= 1;
+        return null;
+      }
+      const scope = await scopeOrNull(requester);
+      const variables = scope === null ? null : variablesOf(engine, checked, operation);
+      if (scope === null || variables === null) return null;
+      try {
+        const context: GraphContext = { scope, work: new Work(turns) };
+        const data = await checked.plan.run(context, variables);
+        return context.work.refusal === null ? { contentType, text: `{"data":${data}}` } : null;
+      } catch {
+        // Yoga runs the request again and reports the failure.
+        checked.pause = PAUSE;
+        return null;
+      }
+    },
+  };
+}
+
+/** The plan of a valid document; null for others. */
+function compiled(
+  query: string,
+  operationName: string | null,
+  { schema, parse, validate }: Pipeline,
+): CheckedPlan | null {
+  try {
+    const document = parse(query);
+    if (validate(schema, document).length > 0) return null;
+    const plan = createPlan(schema, document, operationName);
+    return plan === null ? null : { plan, document, variables: new Map(), pause: 0 };
+  } catch {
+    return null;
+  }
+}
+
+const NO_VARIABLES: Readonly<Record<string, unknown>> = {};
+
+/** The coerced variables of a request within the limits; null for others. */
+function variablesOf(
+  engine: Engine,
+  { plan, document, variables: known }: CheckedPlan,
+  { variables, operationName }: Operation,
+): VariableValues | null {
+  const { variableDefinitions = [] } = plan.operation;
+  const key = variables === null ? '' : JSON.stringify(variables);
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const variableValues = variables ?? NO_VARIABLES;
+  if (!engine.isWithinLimits({ document, operationName, variableValues })) return null;
+  const coerced = getVariableValues(engine.schema, variableDefinitions, variableValues, { maxErrors: 1 });
+  if (coerced.errors) return null;
+  if (key.length <= LONGEST_VARIABLES) {
+    if (known.size >= MOST_VARIABLES) known.clear();
+    known.set(key, coerced.variableValues);
+  }
+  return coerced.variableValues;
+}

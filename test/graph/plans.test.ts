@@ -1,0 +1,154 @@
+import { parse } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schema } from '../../schema/index.ts';
+import { createPlan } from '../../src/graphql/plans/plan.ts';
+import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
+import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
+import { anEntry, openGraph } from './graph-server.ts';
+
+type House = Awaited<ReturnType<typeof openGraph>>;
+
+const WINDOW = 'from: "2001-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z"';
+const LIST =
+  '{ catalogEntries(first: 3) { totalCount nodes { entryId provider mode inputCostPerToken supportsVision } } }';
+const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
+
+/** A title, a query and its variables. */
+type Asked = readonly [title: string, query: string, variables?: object];
+
+/** Queries with a plan. */
+const PLANNED: readonly Asked[] = [
+  ['a list', LIST],
+  [
+    'a long list',
+    '{ catalogEntries(first: 200) { nodes { id entryId } edges { cursor node { mode } } pageInfo { endCursor } } }',
+  ],
+  ['the name of the root', '{ __typename }'],
+  [
+    'aliases',
+    '{ a: catalogEntries(first: 1) { nodes { x: entryId y: entryId } } b: catalogEntries(first: 2) { nodes { entryId } } }',
+  ],
+  [
+    'fragments, and selections that are merged',
+    `query Q { catalogEntries(first: 2) { ...Page nodes { ... on Node { id } ... on CatalogEntry { mode } ... on Trace { name } } } }
+     fragment Page on CatalogEntryConnection { nodes { __typename provider } }`,
+  ],
+  [
+    'variables',
+    'query Q($first: Int!, $mode: String) { catalogEntries(first: $first, filter: { mode: $mode }) { nodes { entryId } } }',
+    { first: 2, mode: 'chat' },
+  ],
+  ['defaults of variables', 'query Q($first: Int = 1) { catalogEntries(first: $first) { nodes { extraFields } } }'],
+  ['nothing', '{ catalogEntry(id: "none") { entryId } }'],
+  [
+    'traces with their spans',
+    `{ traces(${WINDOW}) { totalCount nodes { id name inputPreview startedAt status tags sessionId costUsd agents { name llmCalls }
+       spans(first: 5) { nodes { id spanId parent { spanId } children(first: 2) { nodes { spanId name } } } } } } }`,
+  ],
+];
+
+/** Queries without a plan. */
+const UNPLANNED: readonly Asked[] = [
+  [
+    'a directive',
+    'query Q($with: Boolean!) { catalogEntries(first: 1) { totalCount @include(if: $with) } }',
+    { with: true },
+  ],
+  ['introspection', '{ __schema { queryType { name } } }'],
+  ['an interface', '{ node(id: "none") { id } }'],
+  ['a mutation', 'mutation { deleteAnnotation(input: { id: "none" }) { __typename } }'],
+];
+
+/** Queries with errors. */
+const FAILING: readonly Asked[] = [
+  ['an unknown field', '{ nothing }'],
+  ['a missing variable', 'query Q($first: Int!) { catalogEntries(first: $first) { totalCount } }'],
+  ['a page out of range', `{ catalogEntries(first: 1) { totalCount } traces(${WINDOW}, first: 0) { totalCount } }`],
+  ['a pattern that is invalid', '{ catalogEntries(first: 1, filter: { model: "re:(" }) { totalCount } }'],
+  [
+    'too much',
+    `{ traces(${WINDOW}) { nodes { spans(first: 500) { nodes { children(first: 500) { nodes { name } } } } } } }`,
+  ],
+];
+
+let planned: House;
+let plain: House;
+beforeAll(async () => {
+  const traces = createMemoryTraceStore();
+  const entries = Array.from({ length: 150 }, (_, at) =>
+    anEntry(`model-${at}`, { input_cost_per_token: at * 1.5e-7, supports_vision: at % 2 === 0, note: ODD }),
+  );
+  planned = await openGraph({ traces, entries });
+  plain = await openGraph({ traces, entries, plans: false });
+  await planned.ingest(
+    TEAM_KEY,
+    aSpan({ name: ODD, type: 'agent', agent: ODD, inputPreview: '', endNs: nsAt(START_MS + 7), cost: picos(7n) }),
+    aSpan({ spanId: spanId(2), parentSpanId: spanId(1), labels: { sessionId: 's', userId: null, tags: [ODD] } }),
+    aSpan({ spanId: spanId(3), parentSpanId: spanId(2), status: 'error', error: ODD }),
+  );
+  await planned.ingest(TEAM_KEY, aSpan({ traceId: traceId(2), model: null }));
+});
+afterAll(async () => {
+  await planned.close();
+  await plain.close();
+});
+
+async function asked(house: House, query: string, variables?: object): Promise<readonly unknown[]> {
+  const answer = await house.post(JSON.stringify({ query, variables }), { authorization: 'Bearer sk-admin' });
+  const text = await answer.text();
+  // Ids of requests and of bugs differ.
+  return [answer.status, answer.headers.get('content-type'), text.replaceAll(/[\da-f-]{36}/g, 'an id')];
+}
+
+describe('a query with a plan', () => {
+  it.each<Asked>([...PLANNED, ...UNPLANNED, ...FAILING])(
+    'is answered as without: %s',
+    async (_name, query = '', variables = {}) => {
+      const expected = await asked(plain, query, variables);
+      for (let time = 0; time < 4; time += 1) expect(await asked(planned, query, variables)).toEqual(expected);
+    },
+  );
+
+  it.each<Asked>([...PLANNED])('has one: %s', (_name, query = '') => {
+    expect(createPlan(schema, parse(query), null)).not.toBeNull();
+  });
+
+  it.each<Asked>([...UNPLANNED])('has none: %s', (_name, query = '') => {
+    expect(createPlan(schema, parse(query), null)).toBeNull();
+  });
+
+  it('is read anew for each request, with other variables, and for each caller', async () => {
+    const query = 'query Q($first: Int) { catalogEntries(first: $first) { nodes { entryId } } }';
+    const sizes = [];
+    for (const first of [3, 3, 3, 1, 5, 0])
+      sizes.push(
+        ((await (await planned.post(JSON.stringify({ query, variables: { first } }))).json()) as Sized).data
+          .catalogEntries.nodes.length,
+      );
+    expect(sizes).toEqual([3, 3, 3, 1, 5, 0]);
+    const traces = `{ traces(${WINDOW}) { totalCount } }`;
+    for (let time = 0; time < 3; time += 1)
+      for (const [key, count] of [
+        ['sk-admin', 2],
+        ['sk-team-b', 0],
+        ['sk-nobody', undefined],
+      ] as const) {
+        const answer = await planned.post(JSON.stringify({ query: traces }), { authorization: `Bearer ${key}` });
+        const { data } = (await answer.json()) as { data?: { traces: { totalCount: number } } | null };
+        expect([key, data?.traces.totalCount]).toEqual([key, count]);
+      }
+  });
+
+  it('goes on being planned after a request that failed', async () => {
+    const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
+    const expected = await asked(plain, query, { mode: 're:(' });
+    for (let time = 0; time < 20; time += 1) {
+      expect(await asked(planned, query, { mode: 're:(' })).toEqual(expected);
+      expect((await asked(planned, query, { mode: 'model-1' }))[0]).toBe(200);
+    }
+  });
+});
+
+interface Sized {
+  readonly data: { readonly catalogEntries: { readonly nodes: readonly object[] } };
+}
