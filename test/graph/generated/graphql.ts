@@ -1479,8 +1479,8 @@ export type NodeQuery = { node:
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Credential_Fragment
-    | NodeFacts_Decision_Fragment
     | NodeFacts_Customer_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
@@ -1511,8 +1511,8 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Credential_Fragment
-    | NodeFacts_Decision_Fragment
     | NodeFacts_Customer_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
@@ -1556,8 +1556,9 @@ type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
 type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
 
-type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
 type NodeFacts_Customer_Fragment = { __typename: 'Customer', id: string };
+
+type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
 
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
@@ -1595,8 +1596,8 @@ export type NodeFactsFragment =
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
   | NodeFacts_Credential_Fragment
-  | NodeFacts_Decision_Fragment
   | NodeFacts_Customer_Fragment
+  | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
@@ -1755,8 +1756,8 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
     | { __typename: 'Credential' }
-    | { __typename: 'Decision' }
     | { __typename: 'Customer' }
+    | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
