@@ -36,13 +36,14 @@ export function readCredential(headers: IncomingHttpHeaders): string | null {
   if (key !== null) return key;
   const { authorization } = headers;
   if (authorization === undefined || authorization === '') return sessionKey(headers);
-  if (!SCHEME.test(authorization)) {
+  const sent = authorization.replace(SCHEME, '');
+  if (sent.length === authorization.length) {
     throw new Unauthenticated(
       'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
       'malformed',
     );
   }
-  return authorization.replace(SCHEME, '').trim();
+  return sent.trim();
 }
 
 /** The key or other credential of a request to a path that requires none, as it was sent; null when there is none. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Outgoing } from './outgoing.ts';
 
@@ -10,7 +11,7 @@ const FORM = /^[\x21-\x7e]{1,200}$/;
 /** The client's own request id if it sent a valid one, else a new UUID. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const sent = headers[REQUEST_ID_HEADER];
-  return typeof sent === 'string' && FORM.test(sent) ? sent : crypto.randomUUID();
+  return typeof sent === 'string' && FORM.test(sent) ? sent : randomUUID();
 }
 
 /** The request id that an answer carries; null before one is assigned. */

@@ -1,16 +1,11 @@
-/** Where a value is in an `OpenList`. */
-export interface Place<Value> {
-  readonly value: Value;
-  readonly isOpen: boolean;
-}
-
-class ListPlace<Value> implements Place<Value> {
+/** Where a value is in an `OpenList`. Only the list reads and changes it. */
+export class Place<Value> {
   readonly value: Value;
   isOpen = true;
-  previous: ListPlace<Value> | null;
-  next: ListPlace<Value> | null = null;
+  previous: Place<Value> | null;
+  next: Place<Value> | null = null;
 
-  constructor(value: Value, previous: ListPlace<Value> | null) {
+  constructor(value: Value, previous: Place<Value> | null) {
     this.value = value;
     this.previous = previous;
   }
@@ -23,8 +18,8 @@ class ListPlace<Value> implements Place<Value> {
  * place refers to no other.
  */
 export class OpenList<Value> {
-  #first: ListPlace<Value> | null = null;
-  #last: ListPlace<Value> | null = null;
+  #first: Place<Value> | null = null;
+  #last: Place<Value> | null = null;
   #size = 0;
 
   get size(): number {
@@ -37,7 +32,7 @@ export class OpenList<Value> {
   }
 
   add(value: Value): Place<Value> {
-    const place = new ListPlace(value, this.#last);
+    const place = new Place(value, this.#last);
     if (this.#last === null) this.#first = place;
     else this.#last.next = place;
     this.#last = place;
@@ -47,8 +42,8 @@ export class OpenList<Value> {
 
   /** Returns whether it was in the list. */
   remove(place: Place<Value>): boolean {
-    if (!(place instanceof ListPlace) || !place.isOpen) return false;
-    const { previous, next }: ListPlace<Value> = place;
+    if (!place.isOpen) return false;
+    const { previous, next } = place;
     if (previous === null) this.#first = next;
     else previous.next = next;
     if (next === null) this.#last = previous;

@@ -5,7 +5,7 @@ import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 import type { Connections } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createKoaApp, type GraphEndpoints } from './koa-app.ts';
-import { setCommonHeaders } from './response-headers.ts';
+import { SECURITY_HEADERS, setRequestId } from './response-headers.ts';
 import { addressOf, createHttpServer, listen } from './server.ts';
 import type { Upgrades } from './upgrades.ts';
 
@@ -52,6 +52,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   const rest = createRestRouter(options.rest);
   const server: Server = createHttpServer(serve, {
     hotPaths: settings.fastPath ? rest.hotPaths : new Set(),
+    hotHeaders: SECURITY_HEADERS,
     upgrades,
     keyHeader: settings.keyHeader,
     connections,
@@ -72,7 +73,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
     count(request, response);
     // Node's own requests have responses of Node; all others are of the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
-    setCommonHeaders(request, response);
+    setRequestId(request, response);
     if (drain.refuses(request, response)) return;
     rest.serveHot(request, response).catch((error: Error) => {
       failed(error);

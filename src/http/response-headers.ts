@@ -2,14 +2,19 @@ import { REQUEST_ID_HEADER, requestIdOf } from '../../rest-shims/http/request-id
 import type { Incoming, Outgoing } from '../../rest-shims/http/outgoing.ts';
 
 /** Headers of every answer that browsers obey: no guessed content types, no frames, no referrer. */
-const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
   ['referrer-policy', 'no-referrer'],
 ];
 
-/** Sets the headers that every answer has, with Koa or without: the request id and the security headers. */
-export function setCommonHeaders(request: Incoming, response: Outgoing): void {
+/** Sets the id of a request in its answer. */
+export function setRequestId(request: Incoming, response: Outgoing): void {
   response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
+}
+
+/** Sets the headers that every answer has: the request id and the security headers. Answers of the fast path begin with the latter. */
+export function setCommonHeaders(request: Incoming, response: Outgoing): void {
+  setRequestId(request, response);
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
 }

@@ -38,6 +38,8 @@ interface Upgrades {
 interface HttpServerOptions {
   readonly timeouts?: Timeouts;
   readonly hotPaths?: ReadonlySet<string>;
+  /** Headers of every answer of the fast path. */
+  readonly hotHeaders?: readonly (readonly [name: string, value: string])[];
   readonly upgrades?: Upgrades;
   /** The header that carries the caller's key instead of `Authorization`, in lower case; null or absent for that. */
   readonly keyHeader?: string | null;
@@ -52,7 +54,14 @@ interface HttpServerOptions {
  */
 export function createHttpServer(
   serve: (request: Incoming, response: Outgoing) => void,
-  { timeouts = TIMEOUTS, hotPaths = new Set(), upgrades, keyHeader = null, connections }: HttpServerOptions = {},
+  {
+    timeouts = TIMEOUTS,
+    hotPaths = new Set(),
+    hotHeaders = [],
+    upgrades,
+    keyHeader = null,
+    connections,
+  }: HttpServerOptions = {},
 ): Server {
   /** Moves the key to `Authorization`, where the transports read it. */
   function moveKey(request: IncomingMessage): void {
@@ -73,7 +82,8 @@ export function createHttpServer(
   });
   if (upgrades !== undefined)
     server.on('upgrade', (request: IncomingMessage, socket, head) => upgrades.serve(request, socket, head));
-  const fastPath = hotPaths.size === 0 ? null : openFastPath(server, hotPaths, timeouts);
+  const fastPath =
+    hotPaths.size === 0 ? null : openFastPath(server, { paths: hotPaths, headers: hotHeaders, timeouts });
   connections?.guard(server);
   if (fastPath === null) return server;
   const { closeIdleConnections, closeAllConnections } = server;

@@ -105,11 +105,11 @@ export function createCallRecords({
   function encodeGathered(): void {
     const calls = fresh;
     fresh = [];
-    for (const call of calls) keep(call);
+    const withSummary = watched();
+    for (const call of calls) keep(call, withSummary);
   }
 
-  function keep(call: CallRecord): void {
-    const withSummary = watched();
+  function keep(call: CallRecord, withSummary: boolean): void {
     for (const storeQueue of queues) {
       const { queue } = storeQueue;
       try {

@@ -269,7 +269,7 @@ class Parts {
     return Promise.all(this.#pending).then(() => this.texts.join(separator));
   }
 
-  /** After a failure nobody awaits the others: their rejections must not be unhandled. */
+  /** After a failure the others are not awaited: their rejections must not be unhandled. */
   leave(): void {
     for (const settled of this.#pending ?? []) settled.catch(() => {});
   }

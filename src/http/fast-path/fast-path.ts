@@ -40,6 +40,8 @@ const ignore = (): void => {};
 interface FastPathServer {
   readonly paths: ReadonlySet<string>;
   readonly timeouts: FastPathTimeouts;
+  /** Header lines of every answer. */
+  readonly first: string;
   /** `Connection` and `Keep-Alive` lines of answers. */
   readonly lines: string;
   readonly open: Set<FastConnection>;
@@ -52,13 +54,26 @@ interface FastPathServer {
  * Adds the fast path to an HTTP server: plain POST requests to `paths` are parsed here and emitted as the server's
  * `request`. The first request of any other form moves its connection, with all unread bytes, to Node's parser for good.
  */
-export function openFastPath(server: Server, paths: ReadonlySet<string>, timeouts: FastPathTimeouts): FastPath {
+export function openFastPath(
+  server: Server,
+  {
+    paths,
+    headers,
+    timeouts,
+  }: {
+    readonly paths: ReadonlySet<string>;
+    /** Headers of every answer. */
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly timeouts: FastPathTimeouts;
+  },
+): FastPath {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const open = new Set<FastConnection>();
   const owner: FastPathServer = {
     paths,
     timeouts,
+    first: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
     lines: `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(timeouts.keepAliveTimeout / 1_000)}\r\n`,
     open,
     serve: (request, response) => void server.emit('request', request, response),
@@ -213,8 +228,8 @@ class FastConnection {
   }
 
   #respondTo(request: WholeRequest | ArrivingRequest): FastResponse {
-    const { lines } = this.#owner;
-    const response = new FastResponse(request, { socket: this.#socket, lines, ended: () => this.#answered() });
+    const { first, lines } = this.#owner;
+    const response = new FastResponse(request, { socket: this.#socket, first, lines, ended: () => this.#answered() });
     this.#response = response;
     return response;
   }

@@ -36,8 +36,8 @@ export class FastResponse extends EventEmitter implements Outgoing {
   readonly #socket: Socket;
   readonly #connectionLines: string;
   readonly #ended: Ended;
-  /** Header lines that `setHeader` added. */
-  #early = '';
+  /** Header lines of every answer, and those that `setHeader` added. */
+  #early: string;
   readonly #values: Record<string, string> = {};
   /** Status line and headers, until they are written. */
   #head = '';
@@ -54,11 +54,12 @@ export class FastResponse extends EventEmitter implements Outgoing {
 
   constructor(
     request: WholeRequest | ArrivingRequest,
-    connection: { readonly socket: Socket; readonly lines: string; readonly ended: Ended },
+    connection: { readonly socket: Socket; readonly first: string; readonly lines: string; readonly ended: Ended },
   ) {
     super();
     this.req = request;
     this.#socket = connection.socket;
+    this.#early = connection.first;
     this.#connectionLines = connection.lines;
     this.#ended = connection.ended;
   }

@@ -8,11 +8,11 @@ describe('a list of what is under way', () => {
     const list = new OpenList<number>();
     const places: Place<number>[] = [];
     for (let step = 0; step < 500; step += 1) {
-      if (random(5) < 3) places.push(list.add(step));
-      else {
-        const [place] = places.splice(random(places.length), 1);
-        if (place !== undefined) expect([list.remove(place), list.remove(place)]).toEqual([true, false]);
-      }
+      const removed = random(5) < 3 ? [] : places.splice(random(places.length), 1);
+      if (removed.length === 0) places.push(list.add(step));
+      const [place] = removed;
+      const results = place === undefined ? [] : [list.remove(place), list.remove(place)];
+      expect(results).toEqual(removed.flatMap(() => [true, false]));
       const values = places.map(({ value }) => value);
       expect([[...list], list.size, list.oldest]).toEqual([values, values.length, values[0] ?? null]);
     }
