@@ -11,12 +11,14 @@ import {
 } from '../src/domain/annotations/annotation.ts';
 import { mayRead, visibilityOf } from '../src/domain/caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable } from '../src/domain/errors.ts';
+import type { Authored } from '../src/domain/row-store.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { annotator, traceReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { AnnotationPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import type { Stores } from './operation/stores.ts';
 import { type TraceAddress, visibleSummaries } from './traces.ts';
 
 /** Annotations per page of a list, and the default. */
@@ -55,6 +57,44 @@ async function annotatedSpan(
   return spanId;
 }
 
+/** Saves an annotation; replaces an earlier one of the author with the same name. Throws Conflict and Unavailable. */
+export async function saveAnnotation(
+  { platform }: Scope<Pick<AnnotationPlatform, 'ids'> & { readonly stores: Pick<Stores, 'annotations'> }>,
+  {
+    trace,
+    spanId,
+    judgement,
+    about,
+  }: {
+    readonly trace: TraceSummary;
+    readonly spanId: string;
+    readonly judgement: Judgement;
+    readonly about: Authored;
+  },
+): Promise<Annotation> {
+  const { annotations } = platform.stores;
+  const ofTrace = { ...ALL_ANNOTATIONS, traces: [trace] };
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
+    if (known !== undefined) {
+      const done = await annotations.change(known.id, (row) => rejudged(row, judgement, about));
+      if (done !== null) return done.after;
+      continue;
+    }
+    if ((await annotations.count(ofTrace)) >= MOST_ANNOTATIONS)
+      throw new Conflict(`A trace has at most ${MOST_ANNOTATIONS} annotations.`);
+    const added = newAnnotation(judgement, { ...about, id: platform.ids.uuid(), trace, spanId });
+    try {
+      await annotations.add(added);
+      return added;
+    } catch (error) {
+      // Another request of the author was first.
+      if (!(error instanceof Conflict)) throw error;
+    }
+  }
+  throw new Unavailable('The annotation is being changed by others. Try again.');
+}
+
 /**
  * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws NotFound,
  * InvalidInput, and Conflict when the trace has no room for another one.
@@ -66,28 +106,7 @@ export const annotateTrace = operation({
     const judgement = readJudgement(draft);
     const trace = await annotatedTrace(scope, draft.trace);
     const spanId = await annotatedSpan(scope, trace, draft.spanId);
-    const { annotations } = scope.platform.stores;
-    const about = authored(scope);
-    const ofTrace = { ...ALL_ANNOTATIONS, traces: [trace] };
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
-      if (known !== undefined) {
-        const done = await annotations.change(known.id, (row) => rejudged(row, judgement, about));
-        if (done !== null) return done.after;
-        continue;
-      }
-      if ((await annotations.count(ofTrace)) >= MOST_ANNOTATIONS)
-        throw new Conflict(`A trace has at most ${MOST_ANNOTATIONS} annotations.`);
-      const added = newAnnotation(judgement, { ...about, id: scope.platform.ids.uuid(), trace, spanId });
-      try {
-        await annotations.add(added);
-        return added;
-      } catch (error) {
-        // Another request of the author was first.
-        if (!(error instanceof Conflict)) throw error;
-      }
-    }
-    throw new Unavailable('The annotation is being changed by others. Try again.');
+    return saveAnnotation(scope, { trace, spanId, judgement, about: authored(scope) });
   },
 });
 

@@ -12,7 +12,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { mapStream, type PollableStream } from '../src/domain/pollable-stream.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Most changes of one page. */

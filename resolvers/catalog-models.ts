@@ -3,7 +3,7 @@ import { findModels, type Model, type ModelFilters } from '../src/domain/catalog
 import { anyone } from './operation/access.ts';
 import { stateOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Models that match the filters, all from one snapshot of the catalog. */

@@ -3,7 +3,7 @@ import type { HeldPrice } from '../src/domain/catalog/quarantine.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import { admin, anyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Quarantined prices, in the order of the catalog's entries. */

@@ -1,7 +1,7 @@
 import type { CatalogStatus } from '../src/domain/catalog/catalog.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Age and state of the catalog. */

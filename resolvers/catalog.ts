@@ -6,7 +6,7 @@ import { sortEntries } from '../src/domain/catalog/sort-entries.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 function matcherOf(model: string | null, patterns: PatternCompiler): ((id: string) => boolean) | null {

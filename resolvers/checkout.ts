@@ -12,7 +12,7 @@ import { Conflict, DomainError, InvalidInput, NotFound } from '../src/domain/err
 import type { Page } from '../src/domain/page.ts';
 import { admin, anyone, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { CheckoutPlatform } from './operation/platform.ts';
+import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Most checkouts on a page. */

@@ -5,6 +5,7 @@ import {
   type AgentMessage,
   type AgentState,
   type CodingAgent,
+  haveSameState,
   messagesIn,
   newAgent,
 } from '../src/domain/coding-agents/coding-agent.ts';
@@ -111,8 +112,10 @@ export const callCodingAgents = operation({
   },
 });
 
-const forget = async ({ platform }: AgentScope, id: string): Promise<void> =>
-  void (await platform.stores.codingAgents.remove([id]));
+async function forget({ platform }: AgentScope, id: string): Promise<void> {
+  const removed = await platform.stores.codingAgents.remove([id]);
+  if (removed.length > 0) platform.bus.publish('codingAgent', { id, agent: null });
+}
 
 /** Calls the API and reads its answer. Throws NotFound for 404, InvalidInput for 400, and UpstreamFailed for other errors. */
 async function ask(
@@ -151,7 +154,7 @@ function messageOf(answer: unknown): string | null {
 const unknownAgent = (id: string): NotFound => new NotFound('coding agent', id);
 
 /** An agent that the caller may see, from the store. Throws NotFound. */
-async function ownAgent(scope: AgentScope, id: string): Promise<CodingAgent> {
+export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAgent> {
   const agent = await scope.platform.stores.codingAgents.find(id);
   if (agent === null || !mayRead(visibilityOf(callerOf(scope)), agent)) throw unknownAgent(id);
   return agent;
@@ -189,21 +192,33 @@ export const checkCodingAgent = operation({
   name: 'checkCodingAgent',
   access: codingAgentReader,
   async run(scope: AgentScope, id: string): Promise<CodingAgent> {
-    const agent = await ownAgent(scope, id);
-    const found = agentIn(valueOf(await ask(scope, 'GET', pathOf(id))));
-    return found === null ? agent : await updated(scope, agent, found.state);
+    return (await checkAnyAgent(scope, await ownAgent(scope, id))).agent;
   },
 });
 
-async function updated(scope: AgentScope, agent: CodingAgent, state: AgentState): Promise<CodingAgent> {
+/** Reads the state of an agent, for any caller, and stores it. Throws NotFound and UpstreamFailed. */
+export async function checkAnyAgent(
+  scope: AgentScope,
+  agent: CodingAgent,
+): Promise<{ readonly agent: CodingAgent; readonly changed: boolean }> {
+  const found = agentIn(valueOf(await ask(scope, 'GET', pathOf(agent.id))));
+  const changed = found !== null && !haveSameState(found.state, agent.state);
+  return { agent: found === null ? agent : await storeState(scope, agent, found.state), changed };
+}
+
+/** Stores the state of an agent, and tells its followers where it is a new one. */
+export async function storeState(scope: AgentScope, agent: CodingAgent, state: AgentState): Promise<CodingAgent> {
   const { now, by } = authored(scope);
-  const changed = await scope.platform.stores.codingAgents.change(agent.id, (row) => ({
+  const { stores, bus } = scope.platform;
+  const changed = await stores.codingAgents.change(agent.id, (row) => ({
     ...row,
     state,
     updatedAt: now,
     updatedBy: by,
   }));
-  return changed?.after ?? agent;
+  if (changed === null) return agent;
+  if (!haveSameState(changed.before.state, state)) bus.publish('codingAgent', { id: agent.id, agent: changed.after });
+  return changed.after;
 }
 
 /** The conversation of an agent. Throws NotFound and UpstreamFailed. */

@@ -68,6 +68,14 @@ export const getCredential = operation({
   },
 });
 
+/** As `getCredential`; null for none. */
+export const findCredential = operation({
+  name: 'findCredential',
+  access: tenantViewer,
+  run: ({ platform }: CredentialScope, { name }: { readonly name: string }): Promise<Credential | null> =>
+    platform.stores.credentials.find(name),
+});
+
 /** Address and account of a model. Throws NotFound. */
 export const getModelCredential = operation({
   name: 'getModelCredential',

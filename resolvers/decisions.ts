@@ -1,17 +1,23 @@
 import { collect } from '../src/domain/bytes.ts';
+import { ownerOf } from '../src/domain/caller.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
-import type { MadeDecision } from '../src/domain/decisions/decision.ts';
+import type { AnsweredQuestion, MadeDecision } from '../src/domain/decisions/decision.ts';
 import { assertQuestionCount } from '../src/domain/decisions/question-count.ts';
+import { contentOf, storageLevelOf } from '../src/domain/decisions/stored-decision.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import { DECISIONS } from '../src/domain/inference/endpoint.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import type { Usd } from '../src/domain/money.ts';
+import { newStamps } from '../src/domain/row-store.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DecisionPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+
+type DecisionScope = Scope<DecisionPlatform>;
 
 /** Most bytes of an answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
@@ -20,7 +26,7 @@ const ANSWER_LIMIT = 16 * 1024 * 1024;
 export const decide = operation({
   name: 'decide',
   access: anyKey,
-  run: (scope: Scope<DecisionPlatform>, request: ModelRequest): Promise<GatewayCall> => send(scope, request),
+  run: (scope: DecisionScope, request: ModelRequest): Promise<GatewayCall> => send(scope, request),
 });
 
 /** A decision, and the facts of its call. */
@@ -28,6 +34,8 @@ export interface TypedDecision extends MadeDecision {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
+  /** Public name of the model that answered. */
+  readonly modelGroup: string;
   readonly cost: Usd | null;
 }
 
@@ -35,23 +43,107 @@ export interface TypedDecision extends MadeDecision {
 export const decideTyped = operation({
   name: 'decideTyped',
   access: anyKey,
-  async run(scope: Scope<DecisionPlatform>, draft: DecisionDraft): Promise<TypedDecision> {
-    const { model, input, questions, parameters, callId, parent } = draft;
-    const body = { ...parameters, model, input, questions };
-    assertValidRequest(body, DECISIONS);
-    const bytes = new TextEncoder().encode(JSON.stringify(body));
-    const asked = { endpoint: DECISIONS, model, stream: false, includeUsage: false, bytes, body, callId, parent };
-    const call = await send(scope, asked);
-    // The end of the answer settles the call.
-    const read = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
-    const { decision } = call.exchange;
-    if (read === null || decision === undefined) throw new Unavailable('The answer of the model cannot be read.', null);
-    const { traceId, spanId } = call;
-    return { ...decision, callId: call.callId, traceId, spanId, cost: call.cost() };
+  run: (scope: DecisionScope, draft: DecisionDraft): Promise<TypedDecision> => typed(scope, draft, scope.signal),
+});
+
+/** One event of a streamed decision: an answer, or the whole decision at the end. */
+export type DecisionStep =
+  | ({ readonly kind: 'answer' } & AnsweredQuestion)
+  | { readonly kind: 'decision'; readonly decision: TypedDecision };
+
+/**
+ * As `decideTyped`, with each answer as soon as it is known. After a retry or a fallback, answers come again: the last ones
+ * count. A failure before the first answer is thrown; a later one rejects `next`. `return` cancels the call.
+ */
+export const streamDecision = operation({
+  name: 'streamDecision',
+  access: anyKey,
+  async run(scope: DecisionScope, draft: DecisionDraft): Promise<AsyncIterableIterator<DecisionStep>> {
+    const cancelled = new AbortController();
+    const steps: DecisionStep[] = [];
+    let ended = false;
+    let wake = Promise.withResolvers<void>();
+    function push(step: DecisionStep): void {
+      steps.push(step);
+      wake.resolve();
+    }
+    const signal = AbortSignal.any([scope.signal, cancelled.signal]);
+    const deciding = typed(scope, draft, signal, (one) => push({ kind: 'answer', ...one })).then((decision) => {
+      push({ kind: 'decision', decision });
+      ended = true;
+    });
+    // The failure is thrown below, or by `next`.
+    deciding.catch(() => undefined);
+    await Promise.race([wake.promise, deciding]);
+    const stream: AsyncIterableIterator<DecisionStep> = {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        for (;;) {
+          const step = steps.shift();
+          if (step !== undefined) return { done: false, value: step };
+          if (ended) return { done: true, value: undefined };
+          wake = Promise.withResolvers<void>();
+          await Promise.race([wake.promise, deciding]);
+        }
+      },
+      return() {
+        ended = true;
+        steps.length = 0;
+        cancelled.abort();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+    };
+    return stream;
   },
 });
 
-function send(scope: Scope<DecisionPlatform>, request: ModelRequest): Promise<GatewayCall> {
+async function typed(
+  scope: DecisionScope,
+  draft: DecisionDraft,
+  signal: AbortSignal,
+  answered?: ModelRequest['answered'],
+): Promise<TypedDecision> {
+  const { model, input, questions, parameters, callId, parent } = draft;
+  const body = { ...parameters, model, input, questions };
+  assertValidRequest(body, DECISIONS);
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const asked = { endpoint: DECISIONS, model, stream: false, includeUsage: false, bytes, body, callId, parent };
+  const call = await send(scope, answered === undefined ? asked : { ...asked, answered }, signal);
+  // The end of the answer settles the call.
+  const read = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
+  const { decision } = call.exchange;
+  if (read === null || decision === undefined) throw new Unavailable('The answer of the model cannot be read.', null);
+  const { traceId, spanId, modelGroup } = call;
+  return { ...decision, callId: call.callId, traceId, spanId, modelGroup, cost: call.cost() };
+}
+
+async function send(
+  scope: DecisionScope,
+  request: ModelRequest,
+  signal: AbortSignal = scope.signal,
+): Promise<GatewayCall> {
   assertQuestionCount(request.body['questions'], scope.platform.decisions.mostQuestions);
-  return scope.platform.gateway.call(callerOf(scope), request, scope.signal);
+  const call = await scope.platform.gateway.call(callerOf(scope), request, signal);
+  keep(scope, request, call);
+  return call;
+}
+
+/** Stores the decision of a call behind it, where a setting or the key asks for it. */
+function keep(scope: DecisionScope, request: ModelRequest, call: GatewayCall): void {
+  const { decision } = call.exchange;
+  const caller = callerOf(scope);
+  const { storage, keeper } = scope.platform.decisions;
+  const level = storageLevelOf(storage, caller.key);
+  if (decision === undefined || level === 'none') return;
+  const { callId, traceId, spanId, modelGroup } = call;
+  keeper.keep({
+    id: `${traceId}${spanId}`,
+    callId,
+    model: modelGroup,
+    content: contentOf(decision, request.body['input'] ?? request.body['state'], { traceId, spanId, level }),
+    ...ownerOf(caller),
+    ...newStamps(authored(scope)),
+  });
 }

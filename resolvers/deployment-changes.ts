@@ -1,4 +1,4 @@
-import type { KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
+import type { BrokenDeployment, KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import {
   type DeploymentPatch,
@@ -7,7 +7,7 @@ import {
   type StoredDeployment,
 } from '../src/domain/deployments/stored-deployment.ts';
 import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
-import { modelAdmin, system } from './operation/access.ts';
+import { modelAdmin, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/platform.ts';
@@ -28,7 +28,7 @@ interface Chosen {
 }
 
 /** Refuses changes where models are not stored. */
-function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlatform, 'storesModels'>>): void {
+export function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlatform, 'storesModels'>>): void {
   if (!platform.storesModels)
     throw new Unsupported("Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.");
 }
@@ -124,6 +124,29 @@ export const deleteDeployment = operation({
     await platform.deployments.reload();
     return gone;
   },
+});
+
+/** Lists stored deployments, blocked and misconfigured ones too, the oldest first. */
+export const listStoredDeployments = operation({
+  name: 'listStoredDeployments',
+  access: tenantViewer,
+  run: ({ platform }: ModelScope, _input: undefined): Promise<readonly StoredDeployment[]> =>
+    platform.stores.deployments.all({ ids: null }),
+});
+
+/** Reads a stored deployment; null for none. */
+export const findStoredDeployment = operation({
+  name: 'findStoredDeployment',
+  access: tenantViewer,
+  run: ({ platform }: ModelScope, { id }: Chosen): Promise<StoredDeployment | null> =>
+    platform.stores.deployments.find(id),
+});
+
+/** Lists deployments of the configuration and of the database that cannot be called, with the reason. */
+export const listBrokenDeployments = operation({
+  name: 'listBrokenDeployments',
+  access: tenantViewer,
+  run: ({ platform }: ModelScope, _input: undefined): readonly BrokenDeployment[] => platform.deployments.broken(),
 });
 
 /** Takes over what other processes changed. */

@@ -20,6 +20,9 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly health: Health;
   /** Result of the last health probe; null when it was never probed. */
   readonly lastProbe: Probe | null;
+  readonly accessGroups: readonly string[];
+  /** Milliseconds until calls are sent to it again after failures; 0 when they are sent now. */
+  readonly cooldownMs: number;
 }
 
 /** Deployments that a caller may see, in configured order: administrators all, others those they may call. */
@@ -41,6 +44,8 @@ export function seenBy(scope: Scope<DeploymentPlatform>): readonly SeenDeploymen
       fault: faultOf(deployment, isAdmin),
       health: gateway.healthOf(deployment.id),
       lastProbe: gateway.lastProbe(deployment.id),
+      accessGroups: deployment.accessGroups ?? [],
+      cooldownMs: gateway.cooldownMs(deployment.id),
     }));
 }
 

@@ -4,7 +4,7 @@ import { assertWorkload, type Workload } from '../src/domain/catalog/workload.ts
 import { anyone } from './operation/access.ts';
 import { searchEntries, stateOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
-import type { CatalogPlatform } from './operation/platform.ts';
+import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A workload, and the entries to rank. */

@@ -126,6 +126,7 @@ export const callProvider = operation({
   access: anyKey,
   async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall> {
     const { provider, subpath, sent } = call;
+    if (!scope.platform.accounts.served) throw new NotFound('forwarded path', subpath, 'Not Found');
     const caller = callerOf(scope);
     const model = modelOf(sent) ?? modelIn(subpath);
     if (model !== null) assertMayCall(caller.key, model);
@@ -162,6 +163,7 @@ export const callUnconfigured = operation({
   access: anyKey,
   async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall | null> {
     const { platform } = scope;
+    if (!platform.accounts.served) return null;
     const named = modelOf(call.sent) ?? modelIn(call.subpath);
     const model = named === null ? null : modelBehind(callerOf(scope).key, named);
     if (model === null || platform.gateway.deployments().some(({ modelGroup }) => standsFor(modelGroup, model)))

@@ -1,7 +1,7 @@
 import type { FreeTierUsage } from '../src/domain/free-tier/free-tier.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { FreeTierPlatform } from './operation/platform.ts';
+import type { FreeTierPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Free calls that the caller's address has used today; not counted itself. Throws Unavailable. */

@@ -1,5 +1,5 @@
 import { NotFound } from '../src/domain/errors.ts';
-import type { Probe } from '../src/domain/deployments/probe.ts';
+import type { Probe, RecordedProbe } from '../src/domain/deployments/probe.ts';
 import { anyKey, system } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -78,6 +78,50 @@ export const checkHealth = operation({
       found: deployment.lastProbe ?? deployment.fault,
     }));
     return { checked, details };
+  },
+});
+
+/** Filter and page of recent probes. Null matches all. */
+export interface ProbePageDraft {
+  readonly model: string | null;
+  readonly isHealthy: boolean | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page of recent probes, and the number of all that match. */
+export interface ProbePage {
+  readonly probes: readonly RecordedProbe[];
+  readonly total: number;
+  readonly draft: ProbePageDraft;
+}
+
+/** Lists the recent probes by this process of deployments that the caller may see, the newest first. */
+export const listProbes = operation({
+  name: 'listProbes',
+  access: anyKey,
+  run(scope: Scope<DeploymentPlatform>, draft: ProbePageDraft): ProbePage {
+    const { model, isHealthy, limit, offset } = draft;
+    const seen = new Set(seenBy(scope).map(({ id }) => id));
+    const found = scope.platform.gateway
+      .recentProbes()
+      .filter(
+        ({ deploymentId, modelGroup, failure }) =>
+          seen.has(deploymentId) &&
+          (model === null || modelGroup === model) &&
+          (isHealthy === null || (failure === null) === isHealthy),
+      );
+    return { probes: found.slice(offset, offset + limit), total: found.length, draft };
+  },
+});
+
+/** Lists the last probe by this process of each deployment that the caller may see and that was probed. */
+export const listLatestProbes = operation({
+  name: 'listLatestProbes',
+  access: anyKey,
+  run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly RecordedProbe[] {
+    const { probes } = listProbes(scope, { model: null, isHealthy: null, limit: Infinity, offset: 0 });
+    return [...Map.groupBy(probes, ({ deploymentId }) => deploymentId).values()].flatMap((all) => all.slice(0, 1));
   },
 });
 

@@ -1,6 +1,7 @@
+import type { ProcessLoad } from '../src/domain/metrics.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import type { ConfigReload } from '../src/domain/settings/configuration.ts';
-import { anyone } from './operation/access.ts';
+import { anyKey, anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
 import type { HealthPlatform } from './operation/platform.ts';
@@ -40,6 +41,20 @@ export const checkReadiness = operation({
       reload: platform.configuration.lastReload(),
     };
   },
+});
+
+/** As `checkReadiness`, for callers with a key. */
+export const checkReadinessDetails = operation({
+  name: 'checkReadinessDetails',
+  access: anyKey,
+  run: (scope: Scope<HealthPlatform>, _input: undefined): Promise<Readiness> => checkReadiness(scope, undefined),
+});
+
+/** Reads what the process is working on. */
+export const readLoad = operation({
+  name: 'readLoad',
+  access: anyKey,
+  run: ({ platform }: Scope<HealthPlatform>, _input: undefined): ProcessLoad => platform.load(),
 });
 
 /** Rejects when `ending` does not settle in time. */

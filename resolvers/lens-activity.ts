@@ -10,11 +10,13 @@ import {
   type Sample,
   selectedCount,
 } from '../src/domain/lens/execution.ts';
+import { isSignalCall } from '../src/domain/lens/signals.ts';
 import type { Selection } from '../src/domain/lens/settings.ts';
 import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { lensNamed } from './lens.ts';
-import { lensReader } from './operation/access.ts';
+import { withFeedback } from './lens-feedback.ts';
+import { lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -39,7 +41,7 @@ interface Window {
 /** The id of a run as the trace id of its model calls. */
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
-const runIdOfTrace = (traceId: string): string =>
+export const runIdOfTrace = (traceId: string): string =>
   [0, 8, 12, 16, 20].map((from, at, all) => traceId.slice(from, all[at + 1] ?? 32)).join('-');
 
 /** Whether one span has all the attributes. */
@@ -72,7 +74,7 @@ async function* eligible(
     const page = await traces.searchSummaries(ALL, search, PAGE);
     const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
     for (const summary of page) {
-      if (own.has(runIdOfTrace(summary.traceId))) continue;
+      if (own.has(runIdOfTrace(summary.traceId)) || isSignalCall(summary.traceId)) continue;
       if (filters.length === 0 || (await hasAttributes(scope, summary, filters))) yield summary;
     }
     const last = page.at(-1);
@@ -123,7 +125,8 @@ async function ordered(
 export async function chosen(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
   const all = await ordered(scope, selection, window);
   const selected = selectedCount(all.length, selection);
-  return { executions: all.slice(0, selected), eligible: all.length, selected, nextOffset: null, nextCursor: null };
+  const executions = await withFeedback(scope, all.slice(0, selected));
+  return { executions, eligible: all.length, selected, nextOffset: null, nextCursor: null };
 }
 
 export interface PreviewRequest {

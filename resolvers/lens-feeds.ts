@@ -4,7 +4,7 @@ import type { Job, JobStatus } from '../src/domain/jobs/job.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
 import type { FindingPage, LensFinding } from '../src/domain/lens/store.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
-import { lensReader } from './operation/access.ts';
+import { lensReader } from './operation/lens-access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';

@@ -20,7 +20,7 @@ import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { traceIdOfRun } from './lens-activity.ts';
 import { assertAnalysisModel, exceedsContext, followsSchema, outputTokensOf, worstCost } from './lens-models.ts';
 import { heldRun, workerOf } from './lens-work.ts';
-import { lensWorker } from './operation/access.ts';
+import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -39,7 +39,7 @@ const TAG = 'litellm-lens';
 const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), withoutFallbacks: false } as const;
 
 /** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
-async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
+export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
   const { stores, keyRing } = scope.platform;
   const { analysisKeyId } = workerOf(scope);
   const [key] = analysisKeyId === null ? [] : await stores.keys.findMany([analysisKeyId]);

@@ -92,6 +92,10 @@ export function worstCost(
   return costs.reduce((most, cost) => (cost > most ? cost : most), ZERO_USD);
 }
 
+/** Whether a deployment has this public model name. */
+export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean =>
+  deploymentsOf(scope, model).length > 0;
+
 /** Throws InvalidInput for a model that is not configured, or without a price. */
 export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
   if (deploymentsOf(scope, model).length === 0)

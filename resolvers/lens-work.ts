@@ -2,6 +2,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { backoffMs, isHeld, type Job, type JobClaim } from '../src/domain/jobs/job.ts';
 import type { ContentPage } from '../src/domain/lens/content.ts';
 import type { Sample } from '../src/domain/lens/execution.ts';
+import { versionWithFeedback } from '../src/domain/lens/feedback.ts';
 import { mergeFindings } from '../src/domain/lens/finding.ts';
 import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
@@ -22,7 +23,7 @@ import { mayCall } from '../src/domain/keys/virtual-key.ts';
 import { queueDueRun } from './lens.ts';
 import { chosen, contentPage } from './lens-activity.ts';
 import { assertResult, resultFault } from './lens-result.ts';
-import { lensWorker } from './operation/access.ts';
+import { lensWorker } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -181,7 +182,9 @@ export const listReusableReviews = operation({
     const executions = run.sample?.executions ?? [];
     const ids = executions.map(({ id }) => id);
     const found = await scope.platform.stores.lenses.reviews(claim.lensId, criteriaKeyOf(scope, run), ids);
-    const versions = new Map(executions.map(({ id, contentVersion }) => [id, contentVersion]));
+    const versions = new Map(
+      executions.map(({ id, contentVersion, metadata }) => [id, versionWithFeedback(contentVersion, metadata)]),
+    );
     return found.filter(({ executionId, contentVersion }) => versions.get(executionId) === contentVersion);
   },
 });

@@ -51,7 +51,8 @@ export const listModelsOf = operation({
       throw new Forbidden('Only proxy admins can see the models of other teams.');
     const team = await scope.platform.stores.teams.find(teamId);
     if (team === null) throw new NotFound('listed model', teamId, `Team not found, passed team_id=${teamId}`);
-    return models.filter(({ name }) => allowsModel(team.models, name));
+    const { deployments } = scope.platform;
+    return models.filter(({ name }) => allowsModel(team.models, name, deployments.accessGroupsOf(name)));
   },
 });
 
@@ -95,10 +96,8 @@ export const listModelInfo = operation({
       ({ name, deployment }) =>
         (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
     );
-    if (deploymentId !== null && named.length === 0) {
-      const message = `/model/info: Model id = ${deploymentId} not found on litellm proxy`;
-      throw new InvalidInput(message, [{ path: ['query', 'litellm_model_id'], rule: 'value', message }]);
-    }
+    if (deploymentId !== null && named.length === 0)
+      throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
     const isShown = ({ deployment }: ModelInfo): boolean =>
       !onlyHealthy || gateway.healthOf(deployment.id).state !== 'failing';
     return named.filter(isShown).map((one) => ({ ...one, seesAddress }));

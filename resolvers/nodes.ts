@@ -3,6 +3,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { anyKey, anyone, isAnyAdmin, traceReader } from './operation/access.ts';
+import { findTeamRow } from './owner-nodes.ts';
 import { type FoundTrace, traceOfSummaries } from './one-trace.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
@@ -66,14 +67,15 @@ export const findSpendRow = operation({
     SPEND_NODE.test(localId) ? await scope.loaders.spendRowBySpan.load(localId) : null,
 });
 
-/** A team, for administrators and its own keys; null for others. */
+/** A team, for administrators, its own keys and its members; null for others. It may not be stored. */
 export const findTeam = operation({
   name: 'findTeam',
   access: anyKey,
-  run(scope: Scope<TracePlatform>, id: string): { readonly id: string } | null {
+  async run(scope: Scope<TracePlatform>, id: string): Promise<{ readonly id: string } | null> {
     const caller = callerOf(scope);
     if (idOrNull(id) === null || id.length > MAX_TEAM_ID) return null;
-    return isAnyAdmin(caller) || idOrNull(caller.teamId) === id ? { id } : null;
+    if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return { id };
+    return idOrNull(caller.userId) !== null && (await findTeamRow(scope, id)) !== null ? { id } : null;
   },
 });
 

@@ -1,6 +1,7 @@
 import { ALL_ANNOTATIONS, type AnnotationFilter } from '../src/domain/annotations/annotation.ts';
 import type { Caller, Owner } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
+import { signalRowId } from '../src/domain/lens/signals.ts';
 import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { system, traceEraser } from './operation/access.ts';
@@ -52,6 +53,7 @@ export const deleteTrace = operation({
     const traces = await erasable(scope, address);
     const removed = await scope.platform.stores.traces.remove(traces);
     await removeAnnotations(scope, { traces });
+    await scope.platform.stores.traceSignals.remove(traces.map(signalRowId));
     await withdraw(scope, traces);
     return { traceId: address.traceId.toLowerCase(), traces: removed };
   },
@@ -86,10 +88,13 @@ export const removeExpiredTraces = operation({
   name: 'removeExpiredTraces',
   access: system,
   async run({ platform }: Scope<TracePlatform>, { beforeMs, limit }: ExpiredRows): Promise<number> {
-    const { annotations, traces } = platform.stores;
+    const { annotations, traces, traceSignals } = platform.stores;
     const filter = { ...ALL_ANNOTATIONS, traceBeforeMs: beforeMs };
     const old = await annotations.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
     if (old.length > 0) await annotations.remove(old.map(({ id }) => id));
+    const signals = { ids: null, traceBeforeMs: beforeMs };
+    const answers = await traceSignals.list({ filter: signals, sort: 'created_at', descending: false, limit, from: 0 });
+    if (answers.length > 0) await traceSignals.remove(answers.map(({ id }) => id));
     return traces.forget(beforeMs, limit);
   },
 });

@@ -42,7 +42,8 @@ export interface TraceSearchPage extends Page<TraceSummary> {
   readonly search: TraceSearch;
 }
 
-function windowOf(
+/** The window of a query, 24 hours by default. Throws InvalidInput for an empty one. */
+export function windowOf(
   scope: Scope<TracePlatform>,
   { startMs, endMs }: Pick<TraceSearchQuery, 'startMs' | 'endMs'>,
 ): { readonly startMs: number; readonly endMs: number } {

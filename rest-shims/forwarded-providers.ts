@@ -1,10 +1,14 @@
+import { takeAgentMessage } from '../resolvers/coding-agent-status.ts';
 import { callCodingAgents } from '../resolvers/coding-agents.ts';
 import { callProvider, callUnconfigured } from '../resolvers/forwarded-providers.ts';
 import { CODING_AGENTS, FORWARDED_PROVIDERS, type ForwardedProvider } from '../src/domain/pass-through/providers.ts';
-import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { FORWARDED, relayedAnswer, sentRequest } from './pass-through.ts';
 
 type Scope = Parameters<RouteRow['handle']>[1];
+
+/** Most bytes of a message about an agent. */
+const MESSAGE_LIMIT = 256 * 1024;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -74,6 +78,19 @@ const isGemini = ({ name }: ForwardedProvider): boolean => name === 'gemini';
  * path. Clients of Gemini send their key as a parameter.
  */
 export const forwardedProviderRoutes: readonly RouteRow[] = [
+  route({
+    name: 'codingAgents.webhook',
+    method: 'POST',
+    paths: ['/codeagent/webhook'],
+    surface: 'proxy',
+    category: null,
+    credential: 'none',
+    answers: [200, 400, 404],
+    bodyLimit: MESSAGE_LIMIT,
+    parse: ({ body, headers }) => ({ bytes: body, signature: [headers['x-webhook-signature']].flat()[0] ?? null }),
+    run: takeAgentMessage,
+    render: () => json({ received: true }),
+  }),
   ...rowsOf(
     'forwarded',
     FORWARDED_PROVIDERS.filter((one) => !isGemini(one)),

@@ -29,9 +29,12 @@ function healthObject({ checked, details }: Answered): object {
     unhealthy_endpoints: unhealthy,
     healthy_count: healthy.length,
     unhealthy_count: unhealthy.length,
-    unchecked_endpoints: unchecked.map((one) => endpointObject(one, details)),
+    ...(unchecked.length === 0 ? {} : { unchecked_endpoints: unchecked.map((one) => endpointObject(one, details)) }),
   };
 }
+
+/** Answer of a process that can serve. Details need a key. */
+export const READY = { status: 'healthy', db: 'connected' } as const;
 
 /** Probes of orchestrators and load balancers. */
 export const healthRoutes: readonly RouteRow[] = [
@@ -62,25 +65,7 @@ export const healthRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,
-    render: ({ catalog, recordsWaiting, reload }) =>
-      json({
-        status: 'healthy',
-        db: 'connected',
-        catalog: {
-          source: catalog.source,
-          entries: catalog.count,
-          taken_at: catalog.takenAt.toISOString(),
-          age_seconds: catalog.ageSeconds,
-          quarantined: catalog.held,
-          last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
-          last_error: catalog.lastError,
-        },
-        records_waiting: recordsWaiting,
-        // Everyone may read this: the reason of a failure is in the log and in the graph.
-        ...(reload === null
-          ? {}
-          : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
-      }),
+    render: () => json(READY),
   }),
   route({
     name: 'health.liveness',

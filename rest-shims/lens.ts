@@ -32,6 +32,10 @@ import {
   tracesFrom,
   workerFrom,
 } from './lens-fields.ts';
+import { lensDatasetRows } from './lens-datasets.ts';
+import { lensFeedbackRows } from './lens-feedback.ts';
+import { lensSignalRows } from './lens-signals.ts';
+import { lensTracingKeyRows } from './lens-tracing-keys.ts';
 import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './lens-rows.ts';
 
 const CHANGING = {
@@ -258,4 +262,13 @@ const workerRows: readonly RouteRow[] = [
 ];
 
 /** Lenses, their runs, findings and workers. Paths of one segment come before `/lens/:lens`. */
-export const lensRoutes: readonly RouteRow[] = [...activityRows, ...workerRows, ...lensRows, ...runRows];
+export const lensRoutes: readonly RouteRow[] = [
+  ...lensFeedbackRows,
+  ...lensDatasetRows,
+  ...lensTracingKeyRows,
+  ...lensSignalRows,
+  ...activityRows,
+  ...workerRows,
+  ...lensRows,
+  ...runRows,
+];

@@ -76,7 +76,8 @@ const ABILITIES = [
 /** Limits of stored deployments, which a group has the sum of. */
 const LIMITS = ['tpm', 'rpm'] as const;
 
-function groupObject(name: string, members: readonly KnownModel[]): object {
+/** A model with the limits, prices and capabilities of its deployments. */
+export function groupObject(name: string, members: readonly KnownModel[]): object {
   const rows = members.map(({ entry, deployment }): Readonly<Record<string, unknown>> => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });
@@ -110,8 +111,7 @@ const OF_TEAMS = ['teamId', 'include_team_models'];
 function onlyKnown(query: URLSearchParams): void {
   const refused = OF_TEAMS.find((name) => !['', 'false'].includes(query.get(name)?.toLowerCase() ?? ''));
   if (refused === undefined) return;
-  const message = `/model/info: The parameter '${refused}' cannot be honoured: no team has models of its own.`;
-  throw new InvalidInput(message, [{ path: ['query', refused], rule: 'unsupported', message }]);
+  throw new InvalidInput(`The parameter '${refused}' cannot be honoured: no team has models of its own.`);
 }
 
 const readPage = queryOf({
@@ -160,6 +160,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'required',
     answers: [200, 400, 401],
+    failures: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);

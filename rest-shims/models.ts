@@ -4,6 +4,7 @@ import { generateContentModel, generateContentModelList } from './generate-conte
 import { isForMistral } from './model-call/mistral-clients.ts';
 import { messagesModel, messagesModelList } from './messages-models.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { isForTypesafe, typesafeModel } from './typesafe-models.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
@@ -83,7 +84,8 @@ export const modelRoutes: readonly RouteRow[] = [
       const metadata = metadataOf(request);
       const membersOf = isForMistral(request) ? mistralMembers : () => ({});
       const data = models.map((model) => ({ ...modelObject(model), ...membersOf(model), ...metadata }));
-      return json({ object: 'list', data });
+      const forTypesafe = isForTypesafe(request) ? { models: models.map(typesafeModel) } : {};
+      return json({ object: 'list', data, ...forTypesafe });
     },
   }),
   route({

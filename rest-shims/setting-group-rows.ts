@@ -233,9 +233,3 @@ export const renderCallbacks = ({ success, failure, both, alerting, router }: Ac
   router_settings: routerValues(router),
   available_callbacks: AVAILABLE,
 });
-
-export const renderCallbackList = ({ success, failure, both }: ActiveCallbacks): object => ({
-  success,
-  failure,
-  success_and_failure: both,
-});

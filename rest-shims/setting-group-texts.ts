@@ -1,6 +1,5 @@
 /** What the rows of setting groups do, in one line. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  'settings.callbackList': 'List the callbacks that are configured.',
   'settings.callbacks': 'Read callbacks, alerts and settings of the router.',
   'settings.deleteHashicorpVault': 'Remove the connection to HashiCorp Vault.',
   'settings.getBlockUnpriced': 'Read whether calls of models without a price are refused.',
@@ -21,7 +20,6 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.getUserBanner': 'Read the message for all users.',
   'settings.getVantage': 'Read the export to Vantage.',
   'settings.getWebsearch': 'Read the web searches of models.',
-  'settings.latestRelease': 'Answers null: no server is asked for newer versions.',
   'settings.logo': 'Read the address of the logo.',
   'settings.pages': 'Read what pages need before there is a key.',
   'settings.resetEmailEvents': 'Send emails for every event again.',

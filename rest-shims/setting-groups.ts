@@ -14,7 +14,6 @@ import {
   eventValues,
   GROUP_FORMS,
   type GroupForm,
-  renderCallbackList,
   renderCallbacks,
   renderRouterFields,
   renderRouterSettings,
@@ -197,14 +196,6 @@ export const settingGroupRoutes: readonly RouteRow[] = [
   }),
   route({
     ...READING,
-    name: 'settings.callbackList',
-    paths: ['/callbacks/list'],
-    parse: () => undefined,
-    run: (scope) => listCallbacks(scope, undefined),
-    render: (active) => json(renderCallbackList(active)),
-  }),
-  route({
-    ...READING,
     name: 'settings.ssoReadiness',
     paths: ['/sso/readiness'],
     parse: () => ({ name: 'sso' as const }),
@@ -218,15 +209,6 @@ export const settingGroupRoutes: readonly RouteRow[] = [
             ? 'No SSO provider configured'
             : 'An SSO provider is configured. Sign-in by SSO is not served.',
       }),
-  }),
-  route({
-    ...READING,
-    name: 'settings.latestRelease',
-    paths: ['/get/latest_release_info'],
-    parse: () => ({ name: 'ui' as const }),
-    run: getSettingGroup,
-    // No outside server is asked for newer versions.
-    render: () => json(null),
   }),
   route({
     ...READING,

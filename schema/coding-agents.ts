@@ -1,3 +1,4 @@
+import { watchCodingAgent } from '../resolvers/coding-agent-status.ts';
 import {
   checkCodingAgent,
   deleteCodingAgent,
@@ -122,6 +123,18 @@ builder.queryField('codingAgent', (t) =>
     description: 'A coding agent with its state now. Fails with NOT_FOUND when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
     resolve: (_root, { id }, { scope }) => checkCodingAgent(scope, localId(TYPE, id)),
+  }),
+);
+
+builder.subscriptionField('codingAgentStatus', (t) =>
+  t.field({
+    type: CodingAgentType,
+    complexity: CALL_COST,
+    description:
+      'A coding agent now and after each change of its state. Ends after `FINISHED`, `ERROR`, `EXPIRED`, `STOPPED`, `CANCELLED` or `DELETED`. All subscribers of one agent share one poll of the provider, whose interval grows while nothing changes.',
+    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    subscribe: (_root, { id }, { scope }) => watchCodingAgent(scope, localId(TYPE, id)),
+    resolve: (agent) => agent,
   }),
 );
 

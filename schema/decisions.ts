@@ -1,22 +1,19 @@
-import { decideTyped, type TypedDecision } from '../resolvers/decisions.ts';
-import type { Answer, Box, Question } from '../src/domain/decisions/decision.ts';
+import { decideTyped, type DecisionStep, streamDecision, type TypedDecision } from '../resolvers/decisions.ts';
+import { findDecision, listDecisions } from '../resolvers/stored-decisions.ts';
+import type { Usage } from '../src/domain/chat/usage.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
+import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
-import { usdText } from '../src/domain/money.ts';
+import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { builder } from './builder.ts';
+import { type AnyAnswered, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
 import { UsageType } from './refs.ts';
 
-const QuestionKindType = builder.enumType('QuestionKind', {
-  description: 'Kind of a question.',
-  values: {
-    PREDICATE: { value: 'predicate', description: 'Yes or no.' },
-    CHOICE: { value: 'choice', description: 'One of several options.' },
-    SCORE: { value: 'score', description: 'A position on ordered levels.' },
-    BOX: { value: 'box', description: 'The place of an object in an image.' },
-  } as const,
-});
+const TYPE = 'Decision';
 
 const DecisionOptionInput = builder.inputType('DecisionOptionInput', {
   description: 'One option of a choice.',
@@ -100,154 +97,93 @@ function readDecision(input: DecideShape): DecisionDraft {
   };
 }
 
-/** An answer with its question. */
-interface AnyAnswered {
-  readonly question: Question;
-  readonly answer: Answer;
+/** A decision that was made now, or a stored one. */
+interface ShownDecision {
+  readonly id: string;
+  readonly callId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly modelGroup: string;
+  readonly model: string | null;
+  readonly answers: readonly AnyAnswered[];
+  readonly usage: Usage;
+  /** Undefined for a stored decision: its spend row has the cost. */
+  readonly cost?: Usd | null;
+  readonly stored: StoredDecision | null;
 }
 
-/** An answer of one kind. */
-type Answered<Kind extends Answer['kind']> = AnyAnswered & { readonly answer: Extract<Answer, { kind: Kind }> };
-
-const AnsweredType = builder.interfaceRef<AnyAnswered>('DecisionAnswer').implement({
-  description: 'The answer to one question.',
-  fields: (t) => ({
-    name: t.string({
-      nullable: true,
-      description: 'Name of the question. Null when it has none.',
-      resolve: ({ question }) => question.name,
-    }),
-  }),
-});
-
-interface Weight {
-  readonly value: string;
-  readonly probability: number;
+function shownMade({ questions, decision, ...call }: TypedDecision): ShownDecision {
+  const { callId, traceId, spanId, modelGroup, cost } = call;
+  const answers = questions.map((question, index) => ({
+    question,
+    answer: decision.answers[index] ?? ({ kind: 'refusal' } as const),
+  }));
+  const { model, usage } = decision;
+  return { id: `${traceId}${spanId}`, callId, traceId, spanId, modelGroup, model, answers, usage, cost, stored: null };
 }
 
-const WeightType = builder.objectRef<Weight>('DecisionProbability').implement({
-  description: 'Probability of an option or a level.',
-  fields: (t) => ({
-    value: t.exposeString('value', { description: 'Text of the option, or index of the level from 0.' }),
-    probability: t.exposeFloat('probability', { description: 'Probability, 0 to 1.' }),
+/** A stored decision as the graph shows one. */
+export function shownStored(stored: StoredDecision): ShownDecision {
+  const { traceId, spanId, answeredBy, usage, answers } = stored.content;
+  return {
+    id: stored.id,
+    callId: stored.callId,
+    traceId,
+    spanId,
+    modelGroup: stored.model,
+    model: answeredBy,
+    answers: answers.map((one) => ({ question: one.question, answer: unpacked(one) })),
+    usage,
+    stored,
+  };
+}
+
+export const DecisionType = builder.objectRef<ShownDecision>(TYPE);
+
+builder.node(DecisionType, {
+  description:
+    'A decision: one answer for each question. `node` finds it only when it was stored: `store_decisions` in the configuration or the metadata of its key.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf(async (id, { scope }) => {
+    const stored = await findDecision(scope, id);
+    return stored === null ? null : shownStored(stored);
   }),
-});
-
-const PredicateAnswerType = builder.objectRef<Answered<'predicate'>>('PredicateAnswer').implement({
-  description: 'Answer to a question with the answer yes or no.',
-  interfaces: [AnsweredType],
-  fields: (t) => ({
-    probability: t.float({ description: 'Probability of yes, 0 to 1.', resolve: ({ answer }) => answer.probability }),
-  }),
-});
-
-const ChoiceAnswerType = builder.objectRef<Answered<'choice'>>('ChoiceAnswer').implement({
-  description: 'Answer to a choice.',
-  interfaces: [AnsweredType],
-  fields: (t) => ({
-    choice: t.string({ description: 'Text of the chosen option.', resolve: ({ answer }) => answer.choice }),
-    confidence: t.float({ description: 'Confidence, 0 to 1.', resolve: ({ answer }) => answer.confidence }),
-    distribution: t.field({
-      type: [WeightType],
-      description: 'Probabilities of the options, in their order.',
-      resolve: ({ question, answer }) =>
-        (question.kind === 'choice' ? question.options : []).map(({ value }) => ({
-          value: String(value),
-          probability: answer.probabilities.get(String(value)) ?? 0,
-        })),
-    }),
-  }),
-});
-
-const ScoreAnswerType = builder.objectRef<Answered<'score'>>('ScoreAnswer').implement({
-  description: 'Answer to a score.',
-  interfaces: [AnsweredType],
-  fields: (t) => ({
-    score: t.float({
-      description: 'Mean of the level indices, weighted by their probabilities.',
-      resolve: ({ answer }) => answer.score,
-    }),
-    confidence: t.float({ description: 'Confidence, 0 to 1.', resolve: ({ answer }) => answer.confidence }),
-    distribution: t.field({
-      type: [WeightType],
-      description: 'Probabilities of the levels, lowest first.',
-      resolve: ({ question, answer }) =>
-        (question.kind === 'score' ? question.levels : []).map((_level, index) => ({
-          value: String(index),
-          probability: answer.probabilities.get(String(index)) ?? 0,
-        })),
-    }),
-  }),
-});
-
-const edgeOf =
-  (edge: keyof Box) =>
-  ({ answer }: Answered<'box'>): number =>
-    answer.box[edge];
-
-const BoxAnswerType = builder.objectRef<Answered<'box'>>('BoxAnswer').implement({
-  description: 'Place of an object in an image. Edges are fractions of its height and width, from its top left corner.',
-  interfaces: [AnsweredType],
-  fields: (t) => ({
-    top: t.float({ description: 'Upper edge.', resolve: edgeOf('top') }),
-    bottom: t.float({ description: 'Lower edge.', resolve: edgeOf('bottom') }),
-    left: t.float({ description: 'Left edge.', resolve: edgeOf('left') }),
-    right: t.float({ description: 'Right edge.', resolve: edgeOf('right') }),
-    confidence: t.float({
-      nullable: true,
-      description: 'Confidence, 0 to 1. Null when the model gives none.',
-      resolve: ({ answer }) => answer.confidence,
-    }),
-  }),
-});
-
-const RefusedAnswerType = builder.objectRef<Answered<'refusal'>>('RefusedAnswer').implement({
-  description: 'The model did not answer the question.',
-  interfaces: [AnsweredType],
-});
-
-const NAMES: Readonly<Record<Answer['kind'], string>> = {
-  predicate: PredicateAnswerType.name,
-  choice: ChoiceAnswerType.name,
-  score: ScoreAnswerType.name,
-  box: BoxAnswerType.name,
-  refusal: RefusedAnswerType.name,
-};
-
-const AnswerType = builder.unionType('Answer', {
-  description: 'The answer to one question, by its kind.',
-  types: [PredicateAnswerType, ChoiceAnswerType, ScoreAnswerType, BoxAnswerType, RefusedAnswerType],
-  resolveType: ({ answer }) => NAMES[answer.kind],
-});
-
-/** Narrows an answer to the member of the union for its kind. */
-const memberOf = (answered: AnyAnswered) => answered as { [Kind in Answer['kind']]: Answered<Kind> }[Answer['kind']];
-
-const DecisionType = builder.objectRef<TypedDecision>('Decision').implement({
-  description: 'A decision: one answer for each question.',
   fields: (t) => ({
     callId: t.exposeID('callId', { description: 'Id of the call: `callId` of the input, or generated.' }),
     traceId: t.exposeID('traceId', { description: 'Trace id of this call. The trace is readable within seconds.' }),
     spanId: t.exposeID('spanId', { description: 'Span id of this call.' }),
-    model: t.string({
+    modelGroup: t.exposeString('modelGroup', { description: 'Public name of the model that answered.' }),
+    model: t.exposeString('model', {
       nullable: true,
       description: 'Model name in the answer of the provider. Null when it sent none.',
-      resolve: ({ decision }) => decision.model,
+    }),
+    input: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What the questions are about. Null where it was not stored, and in the answer of `decide`.',
+      resolve: ({ stored }) => stored?.content.input ?? null,
     }),
     answers: t.field({
       type: [AnswerType],
       description: 'Answers in the order of the questions.',
-      resolve: ({ questions, decision }) =>
-        questions.map((question, index) =>
-          memberOf({ question, answer: decision.answers[index] ?? { kind: 'refusal' } }),
-        ),
+      resolve: ({ answers }) => answers.map(memberOf),
     }),
-    usage: t.field({ type: UsageType, description: 'Token counts.', resolve: ({ decision }) => decision.usage }),
+    usage: t.field({ type: UsageType, description: 'Token counts.', resolve: ({ usage }) => usage }),
     costUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Cost in USD. Null when no price is known.',
-      resolve: ({ cost }) => (cost === null ? null : usdText(cost)),
+      async resolve({ traceId, spanId, cost }, _args, { scope }) {
+        const known =
+          cost === undefined ? ((await scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`))?.cost ?? null) : cost;
+        return known === null ? null : usdText(known);
+      },
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was stored. Null in the answer of `decide`.',
+      resolve: ({ stored }) => stored?.createdAt ?? null,
     }),
   }),
 });
@@ -262,6 +198,60 @@ builder.mutationField('decide', (t) =>
       types: [InvalidInput, NotFound, Unsupported, LimitExceeded, Rejected, UpstreamFailed],
       union: { name: 'DecideResult', description: 'The decision, or why the call failed.' },
     },
-    resolve: (_root, { input }, { scope }) => decideTyped(scope, readDecision(input)),
+    resolve: async (_root, { input }, { scope }) => shownMade(await decideTyped(scope, readDecision(input))),
+  }),
+);
+
+builder.queryField('decisions', (t) =>
+  t.connection(
+    {
+      type: DecisionType,
+      description:
+        'Stored decisions, the latest 1,000 first: all for administrators, those of the team for keys of a team, else those of the key. Only decisions are stored whose key or the configuration has `store_decisions`.',
+      complexity: pageCost,
+      resolve: async (_root, args, { scope }) =>
+        pageOf((await listDecisions(scope, undefined)).map(shownStored), args, ({ id }) => id),
+    },
+    { name: 'DecisionConnection', description: 'One page of decisions.' },
+    { name: 'DecisionEdge', description: 'One decision of a page.' },
+  ),
+);
+
+type StepOf<Kind extends DecisionStep['kind']> = Extract<DecisionStep, { kind: Kind }>;
+
+const AnsweredStepType = builder.objectRef<StepOf<'answer'>>('DecisionAnswered').implement({
+  description: 'An answer of a decision that is being made.',
+  fields: (t) => ({
+    index: t.exposeInt('position', { description: 'Index of the question, from 0.' }),
+    answer: t.field({ type: AnswerType, description: 'The answer.', resolve: memberOf }),
+  }),
+});
+
+const MadeStepType = builder.objectRef<StepOf<'decision'>>('DecisionMade').implement({
+  description: 'The whole decision. The last event.',
+  fields: (t) => ({
+    decision: t.field({
+      type: DecisionType,
+      description: 'The decision.',
+      resolve: ({ decision }) => shownMade(decision),
+    }),
+  }),
+});
+
+const StepType = builder.unionType('DecisionEvent', {
+  description: 'One event of a streamed decision.',
+  types: [AnsweredStepType, MadeStepType],
+  resolveType: ({ kind }) => (kind === 'answer' ? AnsweredStepType.name : MadeStepType.name),
+});
+
+builder.subscriptionField('decisionStream', (t) =>
+  t.field({
+    type: StepType,
+    description:
+      'Makes a decision and sends each answer as soon as it is known, then the whole decision. After a retry, answers come again: the last ones count. Unsubscribing cancels the call.',
+    complexity: { field: CALL_COST, multiplier: 1 },
+    args: { input: t.arg({ type: DecideInput, required: true, description: 'The request.' }) },
+    subscribe: (_root, { input }, { scope }) => streamDecision(scope, readDecision(input)),
+    resolve: (step) => step,
   }),
 );

@@ -104,6 +104,14 @@ builder.node(DeploymentType, {
         'Why it cannot be called: no key, no address or an unknown provider. Null where it can. Only administrators see the reason.',
     }),
     health: t.expose('health', { type: HealthType, description: 'Health of its calls in this process.' }),
+    accessGroups: t.stringList({
+      description: 'Access groups of models that it is in. A key whose `models` names one may call it.',
+      resolve: ({ accessGroups }) => [...accessGroups],
+    }),
+    cooldownMs: t.exposeFloat('cooldownMs', {
+      description:
+        'Milliseconds until this process sends calls to it again after failures. 0 when it does not cool down.',
+    }),
     lastProbe: t.expose('lastProbe', {
       type: ProbeType,
       nullable: true,

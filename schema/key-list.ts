@@ -1,11 +1,10 @@
-import { KEY_PAGE_SIZE, type KeyList, type KeyQuery, listKeys } from '../resolvers/keys.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { listKeys } from '../resolvers/keys.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { OrderDirectionType } from './order.ts';
-import type { PageArgs } from './paging.ts';
 import { VirtualKeyType } from './refs.ts';
+import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
 
 const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
   description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',
@@ -35,53 +34,7 @@ const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
   }),
 });
 
-const cursorOf = ({ createdAt, hash }: VirtualKey): string =>
-  Buffer.from(`${createdAt.getTime()}:${hash}`).toString('base64url');
-
-/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
-function readCursor(cursor: string): Pick<VirtualKey, 'createdAt' | 'hash'> {
-  const [, ms, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (ms === undefined || hash === undefined) throw new InvalidInput('Invalid cursor.');
-  return { createdAt: new Date(Number(ms)), hash };
-}
-
-type Page = Pick<KeyQuery, 'limit' | 'from'> & { readonly isBackwards: boolean; readonly isFirst: boolean };
-
-function sizeOf(name: 'first' | 'last', size: number): number {
-  if (size >= 1 && size <= KEY_PAGE_SIZE) return size;
-  const message = `must be between 1 and ${KEY_PAGE_SIZE}`;
-  throw new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule: 'range', message, input: size }]);
-}
-
-/** Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. */
-function readPage({ first, after, last, before }: PageArgs): Page {
-  const isBackwards = typeof last === 'number' || typeof before === 'string';
-  if (isBackwards && (typeof first === 'number' || typeof after === 'string'))
-    throw new InvalidInput('`first` and `after` page forwards, `last` and `before` backwards: give one pair.');
-  const cursor = isBackwards ? before : after;
-  const size = isBackwards ? sizeOf('last', last ?? KEY_PAGE_SIZE) : sizeOf('first', first ?? KEY_PAGE_SIZE);
-  return {
-    isBackwards,
-    limit: size,
-    from: typeof cursor === 'string' ? readCursor(cursor) : 0,
-    isFirst: typeof cursor !== 'string',
-  };
-}
-
-function connectionOf({ keys, totalCount, hasMore }: KeyList, { isBackwards, isFirst }: Page) {
-  const rows = keys.map(({ row }) => row);
-  const edges = (isBackwards ? rows.toReversed() : rows).map((node) => ({ node, cursor: cursorOf(node) }));
-  return {
-    edges,
-    totalCount,
-    pageInfo: {
-      hasNextPage: isBackwards ? !isFirst : hasMore,
-      hasPreviousPage: isBackwards ? hasMore : !isFirst,
-      startCursor: edges[0]?.cursor ?? null,
-      endCursor: edges.at(-1)?.cursor ?? null,
-    },
-  };
-}
+const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
 
 builder.queryField('virtualKeys', (t) =>
   t.connection(
@@ -89,16 +42,13 @@ builder.queryField('virtualKeys', (t) =>
       type: VirtualKeyType,
       description:
         'Virtual keys, newest first: all for administrators, else the own key and those of its user. Deleted keys are left out. At most 100 a page.',
-      complexity: ({ first, last }) => ({
-        field: 1,
-        multiplier: Math.max(0, Math.min(first ?? last ?? KEY_PAGE_SIZE, KEY_PAGE_SIZE)),
-      }),
+      complexity: rowPageCost,
       args: {
         filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),
         orderBy: t.arg({ type: VirtualKeyOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = readPage(args);
+        const page = askedRows(args);
         const { isBackwards, limit, from } = page;
         const isDescending = orderBy?.direction !== 'ascending';
         const list = await listKeys(scope, {
@@ -113,9 +63,9 @@ builder.queryField('virtualKeys', (t) =>
           sort: orderBy?.field ?? 'created_at',
           descending: isDescending !== isBackwards,
           limit,
-          from,
+          from: from === 0 ? 0 : { createdAt: from.createdAt, hash: from.id },
         });
-        return connectionOf(list, page);
+        return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, placeOf);
       },
     },
     {

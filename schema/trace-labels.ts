@@ -1,33 +1,22 @@
-import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { builder } from './builder.ts';
-import { CONTENT_COST } from './limits.ts';
-import { type KnownOfTrace, partsOf, TraceType } from './refs.ts';
+import { TraceType } from './refs.ts';
 
-/** The content of spans is read once for all fields below. */
-const complexity = { field: CONTENT_COST, multiplier: 1 };
-const LIMIT = 'Read from the attributes of its root and first spans, at most 8. Expensive: reads their content.';
+const SOURCES =
+  'Stated by its root span, else by its agents, steps and model calls, or in the request of a gateway call.';
 
-builder.objectFields(TraceType, (t) => {
-  const labels = (trace: KnownOfTrace, scope: { readonly loaders: Loaders }) =>
-    scope.loaders.labelsByTrace.load(partsOf(trace));
-  return {
-    sessionId: t.string({
-      nullable: true,
-      complexity,
-      description: `Session or conversation that its sender states. Null when it states none, and for a redacted trace. ${LIMIT}`,
-      resolve: async (trace, _args, { scope }) => (await labels(trace, scope)).sessionId,
-    }),
-    userId: t.string({
-      nullable: true,
-      complexity,
-      description: `User that its sender states. Null when it states none, and for a redacted trace. ${LIMIT}`,
-      resolve: async (trace, _args, { scope }) => (await labels(trace, scope)).userId,
-    }),
-    tags: t.stringList({
-      nullable: true,
-      complexity,
-      description: `Distinct tags that its sender states, sorted. Null when they could not be read. ${LIMIT}`,
-      resolve: async (trace, _args, { scope }) => (await labels(trace, scope)).tags,
-    }),
-  };
-});
+builder.objectFields(TraceType, (t) => ({
+  sessionId: t.string({
+    nullable: true,
+    description: `Session or conversation. Null when none is stated, and for a redacted trace. ${SOURCES}`,
+    resolve: ({ summary }) => summary.sessionId,
+  }),
+  userId: t.string({
+    nullable: true,
+    description: `User. Null when none is stated, and for a redacted trace. ${SOURCES}`,
+    resolve: ({ summary }) => summary.userId,
+  }),
+  tags: t.stringList({
+    description: `Distinct tags of all its spans, sorted; at most 100. Empty for a redacted trace.`,
+    resolve: ({ summary }) => summary.tags,
+  }),
+}));

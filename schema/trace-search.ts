@@ -28,6 +28,9 @@ interface FilterInput {
   readonly minCostUsd?: string | null | undefined;
   readonly minDurationMs?: number | null | undefined;
   readonly minErrors?: number | null | undefined;
+  readonly sessionId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
+  readonly tag?: string | null | undefined;
   readonly text?: string | null | undefined;
 }
 
@@ -43,8 +46,12 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     minCostUsd: t.field({ type: 'Decimal', description: 'Minimum of `costUsd`. Traces without a cost do not match.' }),
     minDurationMs: t.float({ description: 'Minimum duration in milliseconds.' }),
     minErrors: t.int({ description: 'Minimum number of failed spans.' }),
+    sessionId: t.string({ description: 'Exact session.' }),
+    userId: t.string({ description: 'Exact user.' }),
+    tag: t.string({ description: 'Exact text of one of its tags.' }),
     text: t.string({
-      description: 'Substring of its name, service, input preview, agents or models, case-insensitive.',
+      description:
+        'Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive.',
     }),
   }),
 });
@@ -101,6 +108,9 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,
+    sessionId: input.sessionId ?? null,
+    userId: input.userId ?? null,
+    tag: input.tag ?? null,
     text: input.text ?? null,
   };
 }

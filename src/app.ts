@@ -43,7 +43,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     settings,
     log,
     shutdown,
-    state: { draining: false, url: '', routing: settings.routing },
+    state: { draining: false, url: '', openRequests: () => 0, routing: settings.routing },
   };
   let reloads: Reloads;
   try {
@@ -67,12 +67,12 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const { stores, configuration, addressOf, admit } = await composeSettings(context, { stores: opened.stores, bus });
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
-  const keys = composeKeys(context, stores);
+  const models = await composeDeployments(context, stores);
+  const { deployments, fallbacks } = models;
+  const keys = composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
-  const models = await composeDeployments(context, stores);
-  const { deployments } = models;
-  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments, configuration });
+  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments, configuration, fallbacks });
   const connections = composeConnections(context);
   const parts = {
     ...keys,
@@ -105,6 +105,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     passThrough: platform.passThrough,
     connections,
     activity: recording.activity,
+    authorship: opened.stores.authorship,
   });
   startCatalog(context, { catalog, recorder });
   sales.freeTier.start();

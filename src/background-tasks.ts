@@ -1,10 +1,13 @@
 import { followBatches } from '../resolvers/batches.ts';
 import { refreshDeployments } from '../resolvers/deployment-changes.ts';
+import { refreshFallbacks } from '../resolvers/fallbacks.ts';
 import { reconcilePayments } from '../resolvers/checkout.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
+import { refreshCalibrations, removeExpiredDecisions } from '../resolvers/stored-decisions.ts';
 import { resetBudgetWindows } from '../resolvers/key-upkeep.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
+import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { removeExpiredLensWork } from '../resolvers/lens-workers.ts';
 import { createLoaders } from '../resolvers/operation/loaders.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
@@ -38,6 +41,8 @@ const MODELS_SECONDS = 2;
 const ENTRIES_SECONDS = 2;
 /** Interval at which settings that other processes have stored are read, in seconds. */
 const SETTINGS_SECONDS = 3;
+/** Interval between looks for outcomes of decisions that other processes recorded, in seconds. */
+const OUTCOMES_SECONDS = 10;
 /** Days for which reviews and answers of lens runs are kept to be used again. */
 const LENS_WORK_DAYS = 30;
 
@@ -109,6 +114,12 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
         refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
     },
     {
+      what: 'stored fallbacks',
+      seconds: MODELS_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshFallbacks(systemScope(platform, 'fallback-refresh', signal), undefined),
+    },
+    {
       what: 'pass-through entries',
       seconds: ENTRIES_SECONDS,
       reconcile: (_since: Date, signal: AbortSignal) =>
@@ -121,10 +132,23 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
         refreshSettings(systemScope(platform, 'settings', signal), undefined),
     },
     {
+      what: 'outcomes of decisions',
+      seconds: OUTCOMES_SECONDS,
+      reconcile: (_since: Date, signal: AbortSignal) =>
+        refreshCalibrations(systemScope(platform, 'decision-outcomes', signal), undefined),
+    },
+    {
       what: 'batches',
       seconds: settings.batchPollingSeconds,
       reconcile: (_since: Date, signal: AbortSignal) =>
         followBatches(systemScope(platform, 'batch-polling', signal), undefined),
+    },
+    {
+      what: 'signals of traces',
+      seconds: settings.lens.signalSeconds,
+      reconcile: async (_since: Date, signal: AbortSignal) => {
+        await classifyNewTraces(systemScope(platform, 'lens-signals', signal), undefined);
+      },
     },
     {
       what: 'deployments',
@@ -150,6 +174,11 @@ function retentionsOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>,
       what: 'responses',
       days: settings.responseRetentionDays,
       forget: (beforeMs: number, limit: number) => removeExpiredResponses(scope, { beforeMs, limit }),
+    },
+    {
+      what: 'decisions',
+      days: settings.decisionRetentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredDecisions(scope, { beforeMs, limit }),
     },
     {
       what: 'reviews of lenses',

@@ -1,7 +1,6 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden, Unauthenticated } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
-import { LensWorkerCaller } from '../../src/domain/lens/worker-caller.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 
 /** Access rule of operations. Its name and description form the table in `test/house/access.md`. */
@@ -10,14 +9,16 @@ export interface Access {
   readonly description: string;
   /** Throws Forbidden when this caller may not, Unauthenticated when a null caller, who sent no credential, must send one. */
   readonly check: (caller: Caller | null) => void;
+  /** Whether holders of tracing keys may, who may do nothing else. */
+  readonly admitsTraceSenders?: true;
 }
 
-const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
+export const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
 /** Whether a caller sees everything: a proxy administrator, read-only ones too. */
 export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
 /** Throws Unauthenticated instead of Forbidden when no credential was sent. */
-function known(caller: Caller | null): Caller {
+export function known(caller: Caller | null): Caller {
   if (caller !== null) return caller;
   throw new Unauthenticated('A key is needed: send it as `Authorization: Bearer sk-...`.', 'missing');
 }
@@ -52,7 +53,8 @@ export const admin: Access = {
   },
 };
 
-const isReadOnly = ({ role }: Caller): boolean => role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
+export const isReadOnly = ({ role }: Caller): boolean =>
+  role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
 
 /** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
 function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
@@ -243,7 +245,8 @@ export const traceReader: Access = {
 /** Every credential except read-only administrators. */
 export const traceWriter: Access = {
   name: 'traceWriter',
-  description: 'Every key except read-only administrators.',
+  admitsTraceSenders: true,
+  description: 'Every key except read-only administrators; tracing keys.',
   check(caller) {
     const { role } = known(caller);
     if (role === 'proxy_admin_viewer')
@@ -310,33 +313,6 @@ export const codingAgentWriter: Access = {
   description: 'Every key that is not read-only, for the coding agents it may see.',
   check(caller) {
     if (isReadOnly(known(caller))) throw new Forbidden('Read-only keys cannot change coding agents.', 'internal_user');
-  },
-};
-
-/** Administrators, the read-only ones too, read lenses and preview activity. */
-export const lensReader: Access = {
-  name: 'lensReader',
-  description: 'Proxy administrators, read-only ones too, for lenses, runs and findings.',
-  check(caller) {
-    if (!isAnyAdmin(known(caller))) throw new Forbidden('Lens requires proxy administrator access');
-  },
-};
-
-/** Administrators configure and run lenses. */
-export const lensAdmin: Access = {
-  name: 'lensAdmin',
-  description: 'Proxy administrators, not the read-only ones, for lenses and their workers.',
-  check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
-  },
-};
-
-/** Workers of lens runs, by their token. No key has this right. */
-export const lensWorker: Access = {
-  name: 'lensWorker',
-  description: 'Registered workers of lens runs, for the runs that they hold.',
-  check(caller) {
-    if (!(known(caller) instanceof LensWorkerCaller)) throw new Forbidden('Only workers of lens runs can do this.');
   },
 };
 

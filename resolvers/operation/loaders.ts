@@ -7,9 +7,8 @@ import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SoughtCall, SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../../src/domain/traces/trace.ts';
-import type { TraceLabels } from '../../src/domain/traces/trace-labels.ts';
 import { booksOf, type TraceBooks } from '../trace-books.ts';
-import { readLabels } from '../trace-labels.ts';
+import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
@@ -40,8 +39,6 @@ export interface Loaders {
   readonly spendRowsElsewhere: DataLoader<SoughtCall, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
   readonly booksByTrace: DataLoader<readonly TraceIdentity[], TraceBooks, string>;
-  /** Session, user and tags of a trace, by its parts. */
-  readonly labelsByTrace: DataLoader<readonly TraceIdentity[], TraceLabels, string>;
   /** Annotations of a trace and its spans, the oldest first. The caller may read the trace. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries of a trace id, or the one with a ref. */
@@ -54,6 +51,8 @@ export interface Loaders {
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
+  /** Owners of keys. */
+  readonly owners: OwnerLoaders;
 }
 
 /** A trace id, and the ref of one of its traces; null for all that are visible. */
@@ -144,12 +143,14 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       { cacheKeyFn: ({ traceRef, spanId }) => `${traceRef}:${spanId}`, maxBatchSize: MAX_CONTENTS },
     ),
   };
+  let owners: OwnerLoaders | null = null;
   return {
+    get owners() {
+      owners ??= createOwnerLoaders(stores);
+      return owners;
+    },
     ...queries,
     booksByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => booksOf(parts, queries))), {
-      cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
-    }),
-    labelsByTrace: new DataLoader((traces) => Promise.all(traces.map((parts) => readLabels(parts, queries))), {
       cacheKeyFn: (parts) => parts.map(({ traceRef }) => traceRef).join(),
     }),
     annotationsByTrace: new DataLoader(

@@ -1,6 +1,8 @@
 import type { Caller } from '../../src/domain/caller.ts';
+import { Forbidden } from '../../src/domain/errors.ts';
+import { TraceSender } from '../../src/domain/lens/trace-sender.ts';
 import type { Access } from './access.ts';
-import type { FreeTierPlatform } from './platform.ts';
+import type { FreeTierPlatform } from './catalog-platform.ts';
 import type { Platform, Scope } from './scope.ts';
 
 /** What an anonymous call counts against; a caller with a key is not counted. */
@@ -25,7 +27,7 @@ const operations: Operation<never, unknown, never>[] = [];
 
 /**
  * Declares an operation. Its access rule is data and is checked first; `run` may rely on it, and finds the caller of a
- * rule that requires a credential with `callerOf`. `run` declares its slice of the platform in the type of its scope;
+ * rule that requires a credential with `callerOf`. Holders of tracing keys are refused before, unless the rule admits them. `run` declares its slice of the platform in the type of its scope;
  * without one it sees nothing of the platform. An operation with an allowance charges an anonymous request before it
  * runs, once for all operations of the request; the charge may read the store.
  */
@@ -41,6 +43,8 @@ export function operation<Input, Result, Slice = object>(
   type OwnScope = Scope<Slice & FreeTierPlatform>;
   const { name, access, allowance = null } = declared;
   const start = (scope: OwnScope, input: Input): Result | Promise<Awaited<Result>> => {
+    if (scope.caller instanceof TraceSender && access.admitsTraceSenders !== true)
+      throw new Forbidden('This key may only send traces.', 'route');
     access.check(scope.caller);
     if (allowance === null || scope.caller !== null) return declared.run(scope, input);
     const charging = scope.client.chargeOnce(scope.platform.freeTier);

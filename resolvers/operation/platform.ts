@@ -1,26 +1,27 @@
 import type { Bus } from '../../src/domain/bus.ts';
-import type { CatalogSource, FollowedCatalog, PatternCompiler } from '../../src/domain/catalog/catalog.ts';
-import type { CatalogResultCache } from '../../src/domain/catalog/result-cache.ts';
-import type { PaymentProvider } from '../../src/domain/checkout/payments.ts';
+import type { CatalogSource, FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { AgentMessages, AgentPolls } from '../../src/domain/coding-agents/agent-polls.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
-import type { FreeTier } from '../../src/domain/free-tier/free-tier.ts';
+import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
+import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
-import type { Metrics } from '../../src/domain/metrics.ts';
+import type { Metrics, ProcessLoad } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
-import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
 import type { ResponseIds } from '../../src/domain/responses/response-ids.ts';
 import type { AllowedAddresses } from '../../src/domain/settings/allowed-addresses.ts';
+import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
+import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
+import type { SpanExport } from '../../src/domain/traces/span-export.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
 import type { CallerWatch } from '../../src/gateway/caller-watch.ts';
-import type { CatalogKeyRing } from '../../src/gateway/catalog-key-ring.ts';
 import type { CallEstimates } from '../../src/gateway/estimate-call.ts';
 import type {
   ForwardGateway,
@@ -31,6 +32,7 @@ import type {
   TokenGateway,
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
+import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { Stores } from './stores.ts';
 import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 
@@ -38,36 +40,6 @@ import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
  * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
  * that several nouns use stand in several slices, under one name.
  */
-
-/** Models on offer, their prices and their history. */
-export interface CatalogPlatform {
-  readonly stores: Pick<Stores, 'catalogHistory'>;
-  readonly catalog: FollowedCatalog;
-  /** Results derived from the current snapshot. */
-  readonly catalogResults: CatalogResultCache;
-  readonly patterns: PatternCompiler;
-  readonly bus: Bus;
-  readonly clock: Clock;
-}
-
-/** Calls without a key. */
-export interface FreeTierPlatform {
-  readonly freeTier: FreeTier;
-}
-
-/** Purchases of catalog keys. */
-export interface CheckoutPlatform {
-  readonly stores: Pick<Stores, 'checkouts'>;
-  readonly payments: PaymentProvider;
-  readonly catalogKeys: CatalogKeyRing;
-  /** Limits how often one client may start a purchase. */
-  readonly checkoutPace: RateLimiter;
-  readonly keyGenerator: KeyGenerator;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  /** Base address of this process for buyers, without a trailing slash; never taken from a request. */
-  publicUrl(): string;
-}
 
 /** Virtual keys. */
 export interface KeyPlatform {
@@ -105,6 +77,11 @@ export interface TeamPlatform extends UserPlatform {
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
   readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizationMembers'>;
+}
+
+/** Recorded changes of rows. */
+export interface AuditPlatform {
+  readonly stores: Pick<Stores, 'auditLog'>;
 }
 
 /** Budgets that other rows refer to. */
@@ -164,13 +141,22 @@ export interface DeploymentPlatform {
   readonly catalog: CatalogSource;
   /** Whether deployments are probed periodically, and whether callers see more than the result. */
   readonly healthChecks: { readonly background: boolean; readonly details: boolean };
+  /** Models that everyone may see, without a key. */
+  readonly publicModels: readonly string[];
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
   readonly exposesApiBase: boolean;
 }
 
+/** Tests of connections to providers. */
+export interface ConnectionTestPlatform {
+  readonly deploymentReader: DeploymentReader;
+  readonly credentials: CredentialFinder;
+  readonly gateway: ProbeGateway;
+}
+
 /** Deployments that administrators make at run time. */
 export interface StoredDeploymentPlatform {
-  readonly stores: Pick<Stores, 'credentials' | 'deployments' | 'fallbacks'>;
+  readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
   readonly deployments: DeploymentRegistry;
   /** Stored credentials by name. */
   readonly credentials: CredentialFinder;
@@ -182,6 +168,16 @@ export interface StoredDeploymentPlatform {
   readonly ids: Ids;
 }
 
+/** Fallbacks of models. */
+export interface FallbackPlatform {
+  readonly stores: Pick<Stores, 'fallbacks'>;
+  readonly fallbacks: FallbackRegistry;
+  readonly deployments: Pick<DeploymentRegistry, 'all'>;
+  /** Whether fallbacks may be stored at run time. */
+  readonly storesModels: boolean;
+  readonly clock: Clock;
+}
+
 /** Model calls. */
 export interface InferencePlatform {
   readonly gateway: Gateway & PreviewGateway & TokenGateway;
@@ -190,9 +186,17 @@ export interface InferencePlatform {
 
 /** Decisions. */
 export interface DecisionPlatform {
+  readonly stores: Pick<Stores, 'decisions' | 'decisionOutcomes'>;
   readonly gateway: Gateway;
-  /** Most questions of one request. */
-  readonly decisions: { readonly mostQuestions: number };
+  readonly decisions: {
+    /** Most questions of one request. */
+    readonly mostQuestions: number;
+    /** What is stored of decisions, unless their key says otherwise. */
+    readonly storage: StorageLevel;
+    readonly keeper: DecisionKeeper;
+    readonly calibrations: Calibrations;
+  };
+  readonly clock: Clock;
 }
 
 /** Realtime sessions. */
@@ -243,6 +247,11 @@ export interface CodingAgentPlatform {
   readonly passThrough: Pick<PassThroughEndpoints, 'timeoutSeconds'>;
   readonly accounts: ProviderAccounts;
   readonly gateway: ForwardGateway;
+  readonly agentPolls: AgentPolls;
+  readonly agentMessages: AgentMessages;
+  readonly bus: Bus;
+  readonly keyRing: Pick<KeyRing, 'current'>;
+  readonly callerWatch: CallerWatch;
   readonly clock: Clock;
 }
 
@@ -256,7 +265,7 @@ export interface RecordState {
 
 /** Traces and their spans. */
 export interface TracePlatform {
-  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'spend'>;
+  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'traceSignals' | 'spend'>;
   /** Cost estimates of calls that others made, by the catalog. */
   readonly estimates: CallEstimates;
   readonly exports: ExportPacker;
@@ -292,7 +301,14 @@ export interface AnnotationPlatform extends TracePlatform {
 
 /** Lenses, their runs and workers. */
 export interface LensPlatform {
-  readonly stores: Pick<Stores, 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces'>;
+  readonly stores: Pick<
+    Stores,
+    keyof LensRowStores | 'annotations' | 'jobs' | 'keys' | 'lenses' | 'lensWorkers' | 'spend' | 'traces' | 'writable'
+  >;
+  /** Evicts tracing keys from memory. */
+  readonly tracingKeyRing: Pick<TracingKeyRing, 'forgetTracingKey'>;
+  /** Base address of this process, without a trailing slash. */
+  publicUrl(): string;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;
   readonly catalog: CatalogSource;
   readonly keyRing: Pick<KeyRing, 'current' | 'forget' | 'refresh'>;
@@ -307,6 +323,12 @@ export interface LensPlatform {
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+/** Services outside that calls are reported to. */
+export interface OutsidePlatform {
+  /** Null where no collector of spans is configured. */
+  readonly spanExport: Pick<SpanExport, 'counts'> | null;
+}
+
 /** State of the process. */
 export interface HealthPlatform {
   readonly stores: Pick<Stores, 'ping' | 'writable'>;
@@ -316,6 +338,7 @@ export interface HealthPlatform {
   readonly clock: Clock;
   /** Whether the process is shutting down. */
   draining(): boolean;
+  load(): ProcessLoad;
 }
 
 /** Measurements of the process. */

@@ -10,14 +10,14 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
+import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type {
   ActivityPlatform,
-  CatalogPlatform,
-  CheckoutPlatform,
+  AuditPlatform,
   CodingAgentPlatform,
   DecisionPlatform,
   DeploymentPlatform,
-  FreeTierPlatform,
+  FallbackPlatform,
   GatewayActivityPlatform,
   HealthPlatform,
   InferencePlatform,
@@ -25,6 +25,7 @@ import type {
   LensPlatform,
   MetricsPlatform,
   ObjectPlatform,
+  OutsidePlatform,
   PassThroughPlatform,
   RealtimePlatform,
   RecordState,
@@ -42,11 +43,13 @@ import type { Stores } from './stores.ts';
 export interface Platform
   extends
     ActivityPlatform,
+    AuditPlatform,
     CatalogPlatform,
     CheckoutPlatform,
     CodingAgentPlatform,
     DecisionPlatform,
     DeploymentPlatform,
+    FallbackPlatform,
     FreeTierPlatform,
     GatewayActivityPlatform,
     HealthPlatform,
@@ -55,6 +58,7 @@ export interface Platform
     LensPlatform,
     MetricsPlatform,
     ObjectPlatform,
+    OutsidePlatform,
     PassThroughPlatform,
     RealtimePlatform,
     ResponsePlatform,
@@ -65,6 +69,7 @@ export interface Platform
     StoredDeploymentPlatform,
     TracePlatform {
   readonly stores: Stores;
+  readonly deployments: DeploymentPlatform['deployments'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;

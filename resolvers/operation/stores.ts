@@ -1,4 +1,5 @@
 import type { AnnotationStore } from '../../src/domain/annotations/annotation.ts';
+import type { AuditLog } from '../../src/domain/audit-log/audit-entry.ts';
 import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
@@ -7,8 +8,11 @@ import type { CredentialStore } from '../../src/domain/credentials/credential.ts
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
+import type { OutcomeStore } from '../../src/domain/decisions/outcome.ts';
+import type { DecisionStore } from '../../src/domain/decisions/stored-decision.ts';
 import type { JobStore } from '../../src/domain/jobs/job.ts';
 import type { KeyStore } from '../../src/domain/keys/virtual-key.ts';
+import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../../src/domain/lens/store.ts';
 import type { SealedResponseStore } from '../../src/domain/responses/kept-response.ts';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
@@ -19,8 +23,9 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
 
 /** The stores that operations use, one per noun. */
-export interface Stores extends TenancyStores {
+export interface Stores extends TenancyStores, LensRowStores {
   readonly annotations: AnnotationStore;
+  readonly auditLog: AuditLog;
   readonly catalogHistory: CatalogHistory;
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
@@ -29,6 +34,8 @@ export interface Stores extends TenancyStores {
   readonly deployments: DeploymentStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly decisions: DecisionStore;
+  readonly decisionOutcomes: OutcomeStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly lenses: LensStore;

@@ -170,6 +170,16 @@ export function modelOf<Values extends Readonly<Record<string, unknown>>>(member
   };
 }
 
+/** The parser of query text; a further parameter is a fault. Throws InvalidInput with every fault. */
+export const queryOf =
+  <Value>(read: Reader<Value>): ((search: string) => Value) =>
+  (search) => {
+    const issues: Issue[] = [];
+    const value = read(Object.fromEntries(new URLSearchParams(search)), ['query'], issues);
+    if (issues.length > 0 || value === undefined) throw new InvalidInput('The query is not valid.', issues);
+    return value;
+  };
+
 /** The parser of a JSON body. Throws InvalidInput with every fault. */
 export const bodyOf =
   <Value>(read: Reader<Value>): ((body: Uint8Array) => Value) =>

@@ -19,6 +19,8 @@ export interface RowServerOptions {
   /** The caller of a key. Throws Unauthenticated, and LimitExceeded after too many wrong keys from one address. */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
+  /** Runs work whose changes are recorded with their author; absent where they are not recorded. */
+  readonly authored?: Authored;
   /** Called once for every failure that is answered. */
   readonly failed: (failure: RequestFailure) => void;
   /** Largest body, in bytes, of rows whose limit is a setting, by the name of the setting. */
@@ -28,6 +30,9 @@ export interface RowServerOptions {
   /** How long a client may leave a full socket unread, in ms, before its connection is closed. */
   readonly stallMs?: number;
 }
+
+/** Runs work on behalf of a caller. */
+export type Authored = <Result>(caller: Caller, headers: Incoming['headers'], work: () => Result) => Result;
 
 /** A failed request, for the log. */
 export interface RequestFailure {
@@ -55,7 +60,7 @@ export interface RowServer {
 }
 
 export function createRowServer(options: RowServerOptions): RowServer {
-  const { admit, identify, scopeFor, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
+  const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const refused = new WeakSet<Outgoing>();
 
   const limitOf = (row: RouteRow): number =>
@@ -100,7 +105,11 @@ export function createRowServer(options: RowServerOptions): RowServer {
         const body = read instanceof Promise ? await read : read;
         const scope = scopeFor(caller, response);
         const { method } = row;
-        const answer = row.handle({ method, path, search, params, headers: request.headers, body }, scope);
+        const asked = { method, path, search, params, headers: request.headers, body };
+        const answer =
+          authored === undefined || caller === null || !mayChange(row)
+            ? row.handle(asked, scope)
+            : authored(caller, request.headers, () => row.handle(asked, scope));
         const written = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
         if (written) await written;
       } catch (error) {
@@ -114,6 +123,9 @@ export function createRowServer(options: RowServerOptions): RowServer {
     },
   };
 }
+
+/** Whether a row may change rows. Hot ones are model calls. */
+const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
 /** How long the body of a row may take to arrive, in ms; undefined for the limit of the server. */
 const bodyTimeOf = ({ bodyWithinMs, credential }: RouteRow): number | undefined =>

@@ -1,4 +1,5 @@
 import type { CatalogChange } from './catalog/changes.ts';
+import type { AgentNews } from './coding-agents/coding-agent.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
 import type { LensRun } from './lens/lens.ts';
 import type { LensFinding } from './lens/store.ts';
@@ -18,6 +19,8 @@ export interface Topics {
   activity: ActivityMoved;
   /** A run of a lens after a change; its reviews are those since the last event. */
   lensRun: LensRun;
+  /** A coding agent after its state changed, and after it was deleted. */
+  codingAgent: AgentNews;
   /** A finding after a run or a person changed it. */
   finding: LensFinding;
 }

@@ -16,3 +16,13 @@ export interface ConnectionCounts {
   readonly open: number;
   readonly refused: Readonly<Record<RefusedFor, number>>;
 }
+
+/** What the process is working on. */
+export interface ProcessLoad {
+  /** Requests that are not answered yet. */
+  readonly openRequests: number;
+  /** Calls that wait for a connection to their upstream. */
+  readonly waitingCalls: number;
+  /** Connections that were refused since the start. */
+  readonly refused: number;
+}

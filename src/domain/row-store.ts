@@ -35,6 +35,30 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   remove(ids: readonly string[]): Promise<readonly Row[]>;
 }
 
+/** The same store; `changed` is called after each of its changes. */
+export function changeNotifier<Row, Filter, Sort extends string>(
+  store: RowStore<Row, Filter, Sort>,
+  changed: () => void,
+): RowStore<Row, Filter, Sort> {
+  return {
+    ...store,
+    async add(...rows) {
+      await store.add(...rows);
+      changed();
+    },
+    async change(id, change) {
+      const done = await store.change(id, change);
+      changed();
+      return done;
+    },
+    async remove(ids) {
+      const removed = await store.remove(ids);
+      changed();
+      return removed;
+    },
+  };
+}
+
 /** Author and times of a row. */
 export interface Stamps {
   readonly createdAt: Date;

@@ -2,8 +2,10 @@ import type { Charge } from '../domain/admission/admission.ts';
 import { type Charged, keyCounter, memberId, spendCounter } from '../domain/admission/counters.ts';
 import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts';
 import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
+import type { Limits } from '../domain/budgets/limits.ts';
 import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import type { LabelBudget } from './label-budgets.ts';
 import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
 
 /** A budget as a charge, with the words of its refusal. */
@@ -21,16 +23,25 @@ interface OwnerBudget {
   readonly spentBefore: Usd;
   /** What the refusal names, e.g. `Team=<id>`. */
   readonly subject: string;
+  /** Text of the refusal, where it is not the common one. */
+  readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
 }
+
+const isLimited = (limits: Limits | null | undefined): boolean =>
+  limits?.maxBudget !== null && limits?.maxBudget !== undefined;
 
 /** Whether any budget is compared with what a key spends. */
 export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean {
   if (maxBudget !== null || settings.budgetLimits !== undefined) return true;
   if (owners === undefined) return false;
   const { user, team, member, organization, project, budget } = owners;
-  const ofUser = team === null ? user?.limits : null;
-  return [budget, ofUser, team?.limits, member?.limits, organization?.limits, project?.limits].some(
-    (limits) => limits?.maxBudget !== null && limits?.maxBudget !== undefined,
+  return (
+    isLimited(budget) ||
+    (team === null && isLimited(user?.limits)) ||
+    isLimited(team?.limits) ||
+    isLimited(member?.limits) ||
+    isLimited(organization?.limits) ||
+    isLimited(project?.limits)
   );
 }
 
@@ -43,24 +54,41 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   projectId: owners?.project?.id ?? null,
 });
 
-/** The budgets of a key and its owners, in the order in which they are checked. Each is one charge of its own counter. */
-export function chargesOf(key: VirtualKey, amount: Usd, now: Date): readonly BudgetCharge[] {
+/**
+ * The budgets of a key, its owners and the labels of a call, in the order in which they are checked. Each is one charge of
+ * its own counter.
+ */
+export function chargesOf(
+  key: VirtualKey | null,
+  amount: Usd,
+  { now, labels = [] }: { readonly now: Date; readonly labels?: readonly LabelBudget[] },
+): readonly BudgetCharge[] {
+  if (key === null) {
+    const charges: BudgetCharge[] = [];
+    addLabels(charges, 'tag', { labels, amount });
+    addLabels(charges, 'end_user', { labels, amount });
+    return charges;
+  }
   const own = keyCharge(key, amount, now);
-  if (key.owners === undefined) return own === null ? [] : [own.charge];
-  const ofOwner = (owner: OwnerBudget | null): readonly BudgetCharge[] => ownerCharge(owner, amount);
-  const ofKey = (scope: BudgetScope): readonly BudgetCharge[] => (own?.scope === scope ? [own.charge] : []);
-  const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
-  const member = memberBudget(key, isEarly);
-  return [
-    ...(isEarly ? ofOwner(member) : []),
-    ...ofKey('key'),
-    ...ofOwner(projectBudget(key)),
-    ...ofOwner(teamBudget(key)),
-    ...ofKey('key_window'),
-    ...ofOwner(organizationBudget(key)),
-    ...ofOwner(userBudget(key)),
-    ...(isEarly ? [] : ofOwner(member)),
-  ];
+  const charges: BudgetCharge[] = [];
+  if (key.owners !== undefined) {
+    const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
+    const member = memberBudget(key, isEarly);
+    if (isEarly) addOwner(charges, member, amount);
+    if (own?.scope === 'key') charges.push(own.charge);
+    addOwner(charges, projectBudget(key), amount);
+    addOwner(charges, teamBudget(key), amount);
+    if (own?.scope === 'key_window') charges.push(own.charge);
+    addOwner(charges, organizationBudget(key), amount);
+    addLabels(charges, 'tag', { labels, amount });
+    addOwner(charges, userBudget(key), amount);
+    if (!isEarly) addOwner(charges, member, amount);
+  } else {
+    if (own !== null) charges.push(own.charge);
+    addLabels(charges, 'tag', { labels, amount });
+  }
+  addLabels(charges, 'end_user', { labels, amount });
+  return charges;
 }
 
 /**
@@ -81,32 +109,52 @@ function keyCharge(
   });
   const own =
     budget === null
-      ? []
-      : [charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget))];
-  const windows = (settings.budgetLimits ?? []).map((window) => {
+      ? null
+      : charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget));
+  if (settings.budgetLimits === undefined) return own;
+  const windows = settings.budgetLimits.map((window) => {
     const limit = windowLimit(window);
     const before = limit - windowBudget(window);
     return charge('key_window', limit, (spent) => windowText(window, (spent - before) as Usd));
   });
-  const [first, ...others] = [...own, ...windows];
+  const [first, ...others] = own === null ? windows : [own, ...windows];
   if (first === undefined) return null;
   return others.reduce((least, one) => (one.charge.limit < least.charge.limit ? one : least), first);
 }
 
-/** A budget of zero refuses every call, on each scope. */
-function ownerCharge(owner: OwnerBudget | null, amount: Usd): readonly BudgetCharge[] {
-  if (owner === null || owner.budget === null || owner.budget === undefined) return [];
-  const { scope, counter, budget, spentBefore, subject } = owner;
-  return [
-    {
-      counter,
-      limit: budget + spentBefore,
-      amount,
-      refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
-      refusalText: (spent) => budgetText(subject, (spent - spentBefore) as Usd, budget),
-    },
-  ];
+/** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */
+function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Usd): void {
+  if (owner === null || owner.budget === null || owner.budget === undefined) return;
+  const { scope, counter, budget, spentBefore, subject, textOf = budgetText } = owner;
+  charges.push({
+    counter,
+    limit: budget + spentBefore,
+    amount,
+    refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
+    refusalText: (spent) => textOf(subject, (spent - spentBefore) as Usd, budget),
+  });
 }
+
+/** Adds the budgets of the labels of one scope. */
+function addLabels(
+  charges: BudgetCharge[],
+  scope: LabelBudget['scope'],
+  { labels, amount }: { readonly labels: readonly LabelBudget[]; readonly amount: Usd },
+): void {
+  for (const label of labels) if (label.scope === scope) addOwner(charges, labelBudget(label), amount);
+}
+
+const labelBudget = ({ scope, id, budget, spentBefore }: LabelBudget): OwnerBudget => ({
+  scope,
+  counter: spendCounter(scope, id),
+  budget,
+  spentBefore,
+  ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
+});
+
+/** The reference has other words for end users. */
+const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
+  `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;
 
 function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
   const team = owners?.team ?? null;

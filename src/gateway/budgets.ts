@@ -1,11 +1,14 @@
 import type { Admission, Charge, Refusal, Reservation } from '../domain/admission/admission.ts';
 import { type Charged, countersOf, keyCounter } from '../domain/admission/counters.ts';
+import type { CallLabels } from '../domain/calls/call-labels.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { BudgetExceeded, type BudgetErrorKind } from '../domain/errors.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
+import { labelCounters, type LabelBudget, type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
 import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
 
 /** Deployment and request that a cost is estimated for. */
@@ -28,7 +31,7 @@ export interface CostReservation {
   progress(cost: Usd): void;
 }
 
-/** Budgets of keys and their owners: what is reserved before a call and charged after it. */
+/** Budgets of keys, their owners and the labels of calls: what is reserved before a call and charged after it. */
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
@@ -41,7 +44,7 @@ export interface Budgets {
    */
   check(caller: Caller, call?: Estimated): void | Promise<void>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
-  charge(charged: Charged, cost: Usd): void;
+  charge(charged: Charged | null, cost: Usd, labels?: CallLabels): void;
   /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
   spentBy(keyHash: string): Usd | null;
 }
@@ -51,6 +54,7 @@ export function createBudgets({
   expectations,
   isFree,
   errorKind,
+  labelBudgets = NO_LABEL_BUDGETS,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -58,6 +62,8 @@ export function createBudgets({
   /** Whether calls of a deployment are free. Called only for keys whose budget is used up. */
   readonly isFree: (deployment: Deployment) => boolean;
   readonly errorKind: BudgetErrorKind;
+  /** Budgets of tags and end users; none when absent. */
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   readonly now?: () => Date;
 }): Budgets {
   /** Free models skip the budget check. */
@@ -66,50 +72,72 @@ export function createBudgets({
     throw exceeded(refusal, errorKind);
   }
 
+  function reserveAll(key: VirtualKey | null, call: Estimated, labels: readonly LabelBudget[]) {
+    if (labels.length === 0 && (key === null || !hasBudget(key))) return null;
+    const expected =
+      call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
+    const charges = chargesOf(key, expected.cost, { now: now(), labels });
+    const decided = admission.reserve(charges);
+    const taken = (decision: Reservation | Refusal): CostReservation | null =>
+      decision.kind === 'refused'
+        ? refuse(decision, call)
+        : costReservation(decision, expected, {
+            admission,
+            charges,
+            charged: key && chargedOf(key),
+            labels: call.request?.labels,
+          });
+    return decided instanceof Promise ? decided.then(taken) : taken(decided);
+  }
+
+  function checkAll(
+    key: VirtualKey | null,
+    call: Estimated | undefined,
+    labels: readonly LabelBudget[],
+  ): void | Promise<void> {
+    if (labels.length === 0 && (key === null || !hasBudget(key))) return;
+    const request = call?.request ?? null;
+    const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
+    const decided = admission.check(chargesOf(key, cost, { now: now(), labels }));
+    const decide = (refusal: Refusal | null): void => {
+      if (refusal !== null) refuse(refusal, call);
+    };
+    return decided instanceof Promise ? decided.then(decide) : decide(decided);
+  }
+
   return {
     reserve({ key }, call) {
-      if (key === null || !hasBudget(key)) return null;
-      const expected =
-        call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
-      const charges = chargesOf(key, expected.cost, now());
-      const decided = admission.reserve(charges);
-      const taken = (decision: Reservation | Refusal): CostReservation | null =>
-        decision.kind === 'refused'
-          ? refuse(decision, call)
-          : costReservation(decision, expected, { admission, charges, counters: countersOf(chargedOf(key)) });
-      return decided instanceof Promise ? decided.then(taken) : taken(decided);
+      const labels = labelBudgets.of(call.request?.labels, key);
+      if (!(labels instanceof Promise)) return reserveAll(key, call, labels);
+      return labels.then((found) => reserveAll(key, call, found));
     },
     check({ key }, call) {
-      if (key === null || !hasBudget(key)) return;
-      const request = call?.request ?? null;
-      const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
-      const decided = admission.check(chargesOf(key, cost, now()));
-      const decide = (refusal: Refusal | null): void => {
-        if (refusal !== null) refuse(refusal, call);
-      };
-      return decided instanceof Promise ? decided.then(decide) : decide(decided);
+      const labels = labelBudgets.of(call?.request?.labels, key);
+      if (!(labels instanceof Promise)) return checkAll(key, call, labels);
+      return labels.then((found) => checkAll(key, call, found));
     },
-    charge(charged, cost) {
-      for (const counter of countersOf(charged)) admission.count(counter, cost);
+    charge(charged, cost, labels) {
+      for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);
+      for (const counter of labelCounters(labels)) admission.count(counter, cost);
     },
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
 
-/** Counters of a call: those of its charges, and all that its cost counts in. */
+/** Charges of a call, and all that its cost counts for. */
 interface Counted {
   readonly admission: Pick<Admission, 'count'>;
   readonly charges: readonly Charge[];
-  readonly counters: readonly string[];
+  /** Null for a call without a key. */
+  readonly charged: Charged | null;
+  readonly labels: CallLabels | undefined;
 }
 
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, counters }: Counted,
+  { admission, charges, charged, labels }: Counted,
 ): CostReservation {
-  /** Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters. */
-  const others = counters.filter((counter) => charges.every((charge) => charge.counter !== counter));
   let isOpen = true;
   return {
     settle(cost, answered) {
@@ -117,7 +145,10 @@ function costReservation(
       isOpen = false;
       if (cost === null) return reservation.release();
       reservation.commit(charges.map(() => cost));
-      for (const counter of others) admission.count(counter, cost);
+      // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
+      const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
+      for (const counter of counters)
+        if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
       if (answered !== undefined) expected.learn(cost, answered.usage);
     },
     progress(cost) {

@@ -82,7 +82,8 @@ export function openCall(
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
     account.close(end, { failure, outcome, cost: charged });
     if (reserved !== null) reserved.settle(charged, end === 'completed' && outcome !== null ? outcome : undefined);
-    else if (charged !== null && caller.key !== null) tools.budgets.charge(chargedOf(caller.key), charged);
+    else if (charged !== null)
+      tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, target.request.labels);
   }
 
   return {

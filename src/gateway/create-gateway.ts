@@ -18,6 +18,7 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
+import type { LabelBudgets } from './label-budgets.ts';
 import { createCallLimits } from './rate-limits.ts';
 import { createRealtime } from './create-realtime.ts';
 import { createCostExpectations } from './expected-cost.ts';
@@ -34,6 +35,7 @@ import type {
 import { watchHealth } from './health.ts';
 import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
+import { permittedFor } from './permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
 import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
@@ -52,6 +54,8 @@ export interface GatewayOptions {
   readonly recorder: CallRecorder;
   /** Counts the spend of keys with a budget. */
   readonly admission: Admission;
+  /** Budgets of tags and end users; none when absent. */
+  readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Counts calls of keys with limits per minute or of parallel calls. */
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
@@ -93,6 +97,7 @@ export function createGateway(
     expectations: createCostExpectations(price, () => catalog.current()),
     isFree: (deployment) => isFreeOfCharge(price, deployment),
     errorKind: options.budgetErrorKind,
+    ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);
@@ -147,7 +152,7 @@ export function createGateway(
     // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
-    const found = routeOf(model, deploymentId);
+    const found = permittedFor(routeOf, key)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);
       throw unknownModel(endpoint.path, model, endpoint.medium);
@@ -187,6 +192,7 @@ export function createGateway(
     ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
     deployments: () => deployments.current(),
     healthOf: (deploymentId) => health.of(deploymentId),
+    cooldownMs: cooldowns.remainingMs,
     async admit(caller, asked) {
       const request = unaliased(caller, asked);
       const route = await freshRouteFor(caller, request);

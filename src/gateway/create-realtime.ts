@@ -10,6 +10,7 @@ import { type CallTools, usedTokens } from './call.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
+import { permittedFor } from './permitted-router.ts';
 import { type Router, unknownModel } from './route.ts';
 
 const MINUTE_MS = 60_000;
@@ -50,7 +51,7 @@ export function createRealtime(
   return {
     async open(caller, request, { signal, identify }) {
       assertMayCall(caller.key, request.model);
-      const route = routeOf(request.model);
+      const route = permittedFor(routeOf, caller.key)(request.model);
       if (route === null) throw unknownModel(REALTIME.path, request.model);
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)

@@ -6,6 +6,7 @@ import type {
   DeploymentRegistry,
   KnownDeployment,
 } from '../domain/deployments/deployment-source.ts';
+import { accessGroupsOf, type AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { Parameters } from '../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../domain/deployments/stored-deployment.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -34,6 +35,7 @@ interface Built {
   readonly all: readonly KnownDeployment[];
   readonly broken: readonly BrokenDeployment[];
   readonly blocked: ReadonlySet<string>;
+  readonly accessGroupsOf: AccessGroupsOf;
 }
 
 /** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
@@ -50,6 +52,14 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   function find(name: string): Credential | null {
     const found = credentials.get(name);
     return found === undefined || found.unreadable ? null : found;
+  }
+
+  function firstOf(provider: string): Credential | null {
+    const named = [...credentials.values()].filter(
+      ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
+    );
+    const [oldest] = named.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+    return oldest ?? null;
   }
 
   /** A deployment with its credential, or what is wrong with it. */
@@ -97,6 +107,7 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       all,
       broken,
       blocked: new Set(names.filter((name) => !callable.has(name))),
+      accessGroupsOf: accessGroupsOf(all.map(({ deployment }) => deployment)),
     };
   }
 
@@ -127,7 +138,9 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     isBlocked: (model) => built.blocked.has(model),
     all: () => built.all,
     broken: () => built.broken,
+    accessGroupsOf: (model) => built.accessGroupsOf(model),
     find,
+    firstOf,
     configure(deployments) {
       configured = deployments;
       built = build();

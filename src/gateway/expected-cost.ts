@@ -10,7 +10,7 @@ import { mostOutputTokens, answerCount } from '../domain/inference/output-limit.
 import type { createPricer } from './price.ts';
 
 /** Parts of a request that its cost is estimated from: the size and small members. The prompt is not parsed. */
-export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>;
+export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes' | 'labels'>;
 
 /** Expected cost of a call. */
 export interface ExpectedCost {

@@ -1,6 +1,7 @@
 import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
 import type { Limits } from '../domain/budgets/limits.ts';
+import type { AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -133,17 +134,25 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
   );
 
 /** A key with its owners, and with the models of its access groups. */
-function ownedKey(key: VirtualKey, rows: OwnerRows, groups: readonly AccessGroup[]): VirtualKey {
+function ownedKey(
+  key: VirtualKey,
+  rows: OwnerRows,
+  groups: readonly AccessGroup[],
+  accessGroupsOf: AccessGroupsOf,
+): VirtualKey {
   const granted = grantsOf(groups, key);
-  const models = widened(key.models, granted.key);
-  const own = models === key.models ? key : { ...key, models };
+  const own = { ...key, models: widened(key.models, granted.key), accessGroupsOf };
   return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
 }
 
-/** Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). */
+/**
+ * Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). The
+ * access groups of models are looked up for each call.
+ */
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
+  accessGroupsOf: AccessGroupsOf,
 ): Pick<KeyStore, 'find' | 'findBySecrets'> {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -151,7 +160,7 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups)]));
+    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, accessGroupsOf)]));
   }
 
   return {

@@ -9,6 +9,7 @@ import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
 import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
+import { permittedFor } from './permitted-router.ts';
 import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts for calls about stored objects. */
@@ -41,7 +42,7 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
       const { kind, model, provider } = wanted;
       if (model !== null) {
         assertMayCall(key, model);
-        const route = routeOf(model);
+        const route = permittedFor(routeOf, key)(model);
         if (route === null) throw unknownModel(OBJECT_PATHS[kind], model);
         if (route.provider.pass === undefined) throw noStorage(wanted);
         return { deployment: route.deployment, model };
@@ -59,7 +60,7 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
     recordBatch: createBatchRecorder(tools, () => deployments.current(), catalog),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
-      const routes = routeOf.all(model);
+      const routes = permittedFor(routeOf, key).all(model);
       if (routes.length === 0) throw unknownModel(OBJECT_PATHS.file, model);
       const route = routes.find((one) => isSameUpstream(one.deployment, deployment));
       if (route !== undefined) return route.deployment.upstreamModel;

@@ -3,7 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
-import { type Probe, type ProbeRequest, probeRequestFor } from '../domain/deployments/probe.ts';
+import { type Probe, type ProbeRequest, probeRequestFor, type RecordedProbe } from '../domain/deployments/probe.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProbeGateway } from './gateway.ts';
@@ -13,6 +13,8 @@ import { providerFor } from './route.ts';
 const CALL_TYPE = 'ahealth_check';
 /** Most bytes of a probe's answer. Images are the largest. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Probes that are kept. */
+const MOST_KEPT = 1_000;
 
 /** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
 export function createProbing({
@@ -23,10 +25,19 @@ export function createProbing({
   readonly providers: readonly Provider[];
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
-}): ProbeGateway {
+}): Omit<ProbeGateway, 'cooldownMs'> {
   const last = new Map<string, Probe>();
   /** Running probes by deployment. Concurrent requests share one. */
   const running = new Map<string, Promise<Probe>>();
+  const kept: RecordedProbe[] = [];
+  let made = 0;
+
+  function keep({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, probe: Probe): void {
+    last.set(id, probe);
+    made += 1;
+    kept.push({ ...probe, nth: made, deploymentId: id, modelGroup, by: userId ?? keyHash });
+    if (kept.length > MOST_KEPT) kept.shift();
+  }
 
   async function send(
     caller: Caller,
@@ -81,9 +92,16 @@ export function createProbing({
       const probing = send(caller, deployment, question, signal).finally(() => running.delete(id));
       running.set(id, probing);
       const probe = await probing;
-      last.set(id, probe);
+      keep(caller, deployment, probe);
       return probe;
     },
+    async probeOnce(caller, deployment, signal) {
+      const question = probeRequestFor(deployment, entryFor(deployment, catalog()));
+      if (typeof question === 'string') return question;
+      await tools.budgets.check(caller);
+      return await send(caller, deployment, question, signal);
+    },
+    recentProbes: () => kept.toReversed(),
     lastProbe: (id) => last.get(id) ?? null,
   };
 }

@@ -31,10 +31,11 @@ export function createCallLimits(limits: RateLimits, clock: Pick<Clock, 'now'>):
 
 /** Expected tokens; zero where no limit counts them. */
 function tokensOf({ key }: Caller, { model, endpoint, body, bytes }: Limited, scopes: readonly RateLimit[]): number {
-  const limits = scopes.flatMap(({ tokens }) => (tokens === undefined ? [] : [tokens]));
-  if (limits.length === 0 || endpoint === undefined || body === undefined || bytes === undefined) return 0;
+  let smallestLimit = Infinity;
+  for (const { tokens = Infinity } of scopes) if (tokens < smallestLimit) smallestLimit = tokens;
+  if (smallestLimit === Infinity || endpoint === undefined || body === undefined || bytes === undefined) return 0;
   const stated = key === null ? null : statedOutput(key, model);
-  return expectedTokens({ endpoint, body, bytes }, { stated, smallestLimit: Math.min(...limits) });
+  return expectedTokens({ endpoint, body, bytes }, { stated, smallestLimit });
 }
 
 /** Expected output tokens of a model, from the key's metadata. */

@@ -2,7 +2,7 @@ import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { spendLabels } from '../domain/calls/spend-labels.ts';
+import { labelsOfCall, spendLabels } from '../domain/calls/spend-labels.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
@@ -66,6 +66,8 @@ export function recordOf(call: ClosedCall): CallRecord {
   const startNs = BigInt(startMs) * 1_000_000n;
   // Round once: the sum of a Unix time in ms and a fraction would be rounded a second time by the double.
   const durationNs = Math.round(call.durationMs * NS_PER_MS);
+  const stated = spendLabels(request.labels, request.userAgent);
+  const labels = request.labels === undefined ? undefined : labelsOfCall(stated);
   return {
     spend: {
       id: call.rowId,
@@ -75,7 +77,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       keyHash: caller.keyHash,
       teamId: caller.teamId,
       userId: caller.userId,
-      ...spendLabels(request.labels, request.userAgent),
+      ...stated,
       modelGroup: request.model,
       model: deployment.upstreamModel,
       deploymentId: deployment.id,
@@ -115,6 +117,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       cost,
       estimate: null,
       source: null,
+      ...(labels === undefined ? {} : { labels }),
       input,
       output: call.capturePrompts ? truncateText(outcome?.text ?? '', MAX_VALUE_BYTES) : '',
       attributes: attributesOf(call, error?.code ?? null),

@@ -11,6 +11,7 @@ import type { Estimated } from './budgets.ts';
 import type { OpenCall } from './call.ts';
 import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
+import { permittedFor } from './permitted-router.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
@@ -57,44 +58,54 @@ type Made = { -readonly [Member in keyof Tries]: Tries[Member] };
 interface Attempt {
   readonly asked: ModelRequest;
   readonly first: Route;
-  /** Deployments of the model; none where the call is bound to one. */
-  readonly others: () => readonly Route[];
+  /** Model whose deployments take over; null where the call is bound to one. */
+  readonly group: string | null;
+}
+
+/** A call on its way. */
+interface Sending {
+  readonly call: OpenCall;
+  readonly signal: AbortSignal;
+  /** The routes that its key permits. */
+  readonly routeOf: Router;
+  readonly made: Made;
+  /** Where it was sent last. */
+  target: CallTarget;
 }
 
 export function createRetrying(tools: RetryTools): Retrying {
-  const { routeOf, cooldowns, forRequest, reserve, reportsTries } = tools;
-  const groupOf = (name: string): string => routeOf.byId(name)?.deployment.modelGroup ?? name;
+  const { cooldowns, forRequest, reserve, reportsTries } = tools;
+  const groupOf = (name: string): string => tools.routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
-  function targetOf(name: string, { deploymentId }: ModelRequest): Omit<Attempt, 'asked'> | null {
-    const none = (): readonly Route[] => [];
+  function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'asked'> | null {
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
       const pinned = routeOf(groupOf(name), deploymentId);
-      return pinned && { first: pinned, others: none };
+      return pinned && { first: pinned, group: null };
     }
     const one = routeOf.byId(name);
-    if (one !== null) return { first: one, others: none };
+    if (one !== null) return { first: one, group: null };
     const first = routeOf(name);
-    return first && { first, others: () => routeOf.all(name) };
+    return first && { first, group: name };
   }
 
+  const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
+  const membersOf = (group: string | null, { routeOf }: Sending): readonly Route[] =>
+    group === null ? [] : routeOf.all(group);
+
   /** Sends to one model until it answers. Throws its last failure. */
-  async function sendTo(
-    { asked, first, others }: Attempt,
-    { call, signal, made, at }: { call: OpenCall; signal: AbortSignal; made: Made; at: (target: CallTarget) => void },
-  ): Promise<Exchange> {
-    const called = new Set<string>();
-    const isCooling = ({ deployment }: Route): boolean => cooldowns.remainingMs(deployment.id) > 0;
+  async function sendTo({ asked, first, group }: Attempt, sending: Sending): Promise<Exchange> {
+    const { signal, made } = sending;
+    const called: string[] = [];
     if (isCooling(first)) {
-      const all = others();
+      const all = membersOf(group, sending);
       if (all.length > 0) throw allCoolingDown(asked.model, all, cooldowns);
     }
     let next = first;
     for (let nth = 0; ; nth += 1) {
       const deployment = forRequest(next.deployment, asked);
-      at({ request: asked, deployment });
-      called.add(deployment.id);
+      sending.target = { request: asked, deployment };
       // Credentials and timeouts of a caller say nothing about the deployment.
       const isOwn = deployment.id === next.deployment.id;
       try {
@@ -102,12 +113,13 @@ export function createRetrying(tools: RetryTools): Retrying {
         if (isOwn) cooldowns.succeeded(deployment);
         return exchange;
       } catch (failure) {
-        const all = others();
+        called.push(deployment.id);
+        const all = membersOf(group, sending);
         if (signal.aborted) throw failure;
         if (isOwn && !isCallersTimeout(failure, asked))
           cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
         const open = all.filter((one) => !isCooling(one));
-        const fresh = open.find((one) => !called.has(one.deployment.id));
+        const fresh = open.find((one) => !called.includes(one.deployment.id));
         const most = mostRetries(failure, {
           asked: asked.retries?.again ?? null,
           group: asked.model,
@@ -125,7 +137,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
         made.retries += 1;
         made.mostRetries = most;
-        call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
+        sending.call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
       }
     }
   }
@@ -134,65 +146,83 @@ export function createRetrying(tools: RetryTools): Retrying {
     retryDelayMs(failure, { nth, leastSeconds: tools.policyOf().retryAfterSeconds, random: tools.random() });
 
   /** Models to call after the first one failed, that the key may call where that is checked. */
-  function targetsAfter(failure: DomainError, { key, request }: RoutedCall): readonly Fallback[] {
+  function targetsAfter(
+    failure: DomainError,
+    { key, request }: Pick<RoutedCall, 'key' | 'request'>,
+  ): readonly Fallback[] {
     const policy = tools.policyOf().fallbacks;
     const targets = fallbacksAfter(failure, request.model, { retries: request.retries ?? NO_RETRIES, policy });
     return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model))) : targets;
   }
 
+  /** Sends a call whose first model failed to its fallbacks. Throws the failure where none of them answers. */
+  async function fallBack(
+    { key, request }: Pick<RoutedCall, 'key' | 'request'>,
+    sending: Sending,
+    failed: unknown,
+  ): Promise<GatewayCall> {
+    const { call, made, signal } = sending;
+    const failures: DomainError[] = [];
+    const note = (failure: unknown): DomainError => {
+      if (signal.aborted || !(failure instanceof DomainError)) throw failure;
+      failures.push(failure);
+      return failure;
+    };
+    const first = note(failed);
+    const failedAt = sending.target;
+    const targets = targetsAfter(first, { key, request });
+    if (targets.length === 0) throw first;
+    let budgetFailure: DomainError | null = null;
+    for (const fallback of targets) {
+      try {
+        const asked = asFallback(request, fallback, groupOf(fallback.model));
+        const found = targetOf(fallback.model, request, sending.routeOf);
+        if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
+        budgetFailure = await reserve(call, { deployment: found.first.deployment, request: asked });
+        if (budgetFailure !== null) continue;
+        call.moved({ request: asked, deployment: forRequest(found.first.deployment, asked) }, failures.at(-1));
+        made.fallbacks += 1;
+        made.mostFallbacks ??= tools.policyOf().fallbacks.most;
+        return call.answered(await sendTo({ asked, ...found }, sending), made);
+      } catch (failure) {
+        note(failure);
+      }
+    }
+    const last = failures.at(-1);
+    call.gaveUp(failedAt, last);
+    // Only the budget prevented the fallbacks.
+    if (made.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
+    if (reportsTries) first.message += fallbackText(request.model, targets, last);
+    throw first;
+  }
+
   return {
     assertCallable(key, { endpoint }, { fallbacks, longer }) {
+      const routeOf = permittedFor(tools.routeOf, key);
       for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
         if (!mayCall(key, groupOf(name))) throw notAvailable(name);
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
           throw unknownModel(endpoint.path, name, 'fallback');
       }
     },
-    async send(call, routed) {
-      const { request, route, signal } = routed;
-      const names = request.retries !== undefined && request.retries.fallbacks.length + request.retries.longer.size > 0;
-      const made: Made = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null };
-      let target: CallTarget = { request, deployment: route.deployment };
-      const about = { call, signal, made, at: (to: CallTarget) => void (target = to) };
-      const failures: DomainError[] = [];
-      const note = (failure: unknown): DomainError => {
-        if (signal.aborted || !(failure instanceof DomainError)) throw failure;
-        failures.push(failure);
-        return failure;
+    async send(call, { key, request, route, signal }) {
+      const { retries } = request;
+      const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
+      const sending: Sending = {
+        call,
+        signal,
+        routeOf: permittedFor(tools.routeOf, key),
+        made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
+        target: { request, deployment: route.deployment },
       };
-
-      const others = (): readonly Route[] => (request.deploymentId === undefined ? routeOf.all(request.model) : []);
-      let first: DomainError;
+      const group = request.deploymentId === undefined ? request.model : null;
+      let failure: unknown;
       try {
-        return call.answered(await sendTo({ asked: request, first: route, others }, about), made);
-      } catch (failure) {
-        first = note(failure);
+        return call.answered(await sendTo({ asked: request, first: route, group }, sending), sending.made);
+      } catch (thrown) {
+        failure = thrown;
       }
-      const failedAt = target;
-      const targets = targetsAfter(first, routed);
-      if (targets.length === 0) throw first;
-      let budgetFailure: DomainError | null = null;
-      for (const fallback of targets) {
-        try {
-          const asked = asFallback(request, fallback, groupOf(fallback.model));
-          const found = targetOf(fallback.model, request);
-          if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
-          budgetFailure = await reserve(call, { deployment: found.first.deployment, request: asked });
-          if (budgetFailure !== null) continue;
-          call.moved({ request: asked, deployment: forRequest(found.first.deployment, asked) }, failures.at(-1));
-          made.fallbacks += 1;
-          made.mostFallbacks ??= tools.policyOf().fallbacks.most;
-          return call.answered(await sendTo({ asked, ...found }, about), made);
-        } catch (failure) {
-          note(failure);
-        }
-      }
-      const last = failures.at(-1);
-      call.gaveUp(failedAt, last);
-      // Only the budget prevented the fallbacks.
-      if (made.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
-      if (reportsTries) first.message += fallbackText(request.model, targets, last);
-      throw first;
+      return await fallBack({ key, request }, sending, failure);
     },
   };
 }

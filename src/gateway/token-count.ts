@@ -4,6 +4,7 @@ import { UpstreamFailed } from '../domain/errors.ts';
 import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../domain/inference/token-estimate.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
 import type { TokenGateway } from './gateway.ts';
+import { permittedFor } from './permitted-router.ts';
 import { type Router, unknownModel } from './route.ts';
 
 /** Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. */
@@ -15,7 +16,7 @@ export function createTokenGateway(
     async countTokens({ key, keyHash }, asked, signal) {
       const request = { ...asked, owner: keyHash };
       assertMayCall(key, request.model);
-      const route = routeOf(request.model);
+      const route = permittedFor(routeOf, key)(request.model);
       if (route === null) throw unknownModel(request.endpoint.path, request.model);
       const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
       return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };

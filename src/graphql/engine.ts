@@ -12,12 +12,14 @@ import {
 } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../schema/builder.ts';
 import { assertParsable, assertValidatable } from '../../schema/document-limits.ts';
 import { rootOf, toGraphQLError } from '../../schema/errors.ts';
 import { createLimitCheck, MAX_ERRORS, shortened } from '../../schema/limits.ts';
 import { Work } from '../../schema/work.ts';
+import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
 import type { Turns } from '../domain/event-loop-turns.ts';
 import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
@@ -39,6 +41,8 @@ export interface GraphQLOptions {
   readonly schema: GraphQLSchema;
   /** The scope of an operation. The caller is null without a key. Throws Unauthenticated for an invalid key. */
   readonly scopeFor: (requester: Requester) => Scope | Promise<Scope>;
+  /** Runs a mutation whose changes are recorded with their author; absent where they are not recorded. */
+  readonly authored?: <Result>(caller: Caller, headers: IncomingHttpHeaders, work: () => Result) => Result;
   readonly log: Log;
   /** Limits of WebSockets that differ from the default. */
   readonly socketLimits?: Partial<SocketLimits>;
@@ -91,7 +95,7 @@ export function wantsMultipart(accept: string | null | undefined): boolean {
 }
 
 export function createEngine(
-  { schema, scopeFor, log, settings }: GraphQLOptions,
+  { schema, scopeFor, authored, log, settings }: GraphQLOptions,
   { turns, answers }: { readonly turns: Turns; readonly answers: Answers },
 ): Engine {
   const live = new Set<LiveResults>();
@@ -165,13 +169,18 @@ export function createEngine(
         if (!valid) setResult((result as readonly GraphQLError[]).map(withoutSuggestion));
       };
     },
-    onExecute({ args, setResultAndStopExecution }) {
+    onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const refusal = overLimit(args);
       if (refusal) return setResultAndStopExecution({ errors: [refusal] });
       const key = introspections.keyOf(args);
       const cached = key === null ? null : introspections.find(key);
       if (cached !== null) return setResultAndStopExecution(cached);
-      const { work } = args.contextValue as GraphContext;
+      const { work, scope, requester } = (args as ExecutionArgs).contextValue as RequesterContext;
+      const { caller } = scope;
+      if (authored !== undefined && caller !== null)
+        setExecuteFn((given: ExecutionArgs) =>
+          authored(caller, requester.request.headers, (): unknown => executeFn(given)),
+        );
       return {
         onExecuteDone({ result, setResult }) {
           if (isAsyncIterable(result)) return undefined;

@@ -39,6 +39,8 @@ interface HttpApplicationSettings {
 export interface HttpApplication {
   /** Resolves to the address, for example `http://127.0.0.1:4000`, once the server listens. */
   listen(): Promise<string>;
+  /** Number of requests that are not answered yet. */
+  openRequests(): number;
   /** Closes the port and refuses new requests on open connections. */
   beginShutdown(): void;
   /** Waits for open answers and sessions for at most `graceMs`, then closes every connection. */
@@ -85,6 +87,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
       upgrades.start();
       return addressOf(server, settings.host);
     },
+    openRequests: drain.open,
     beginShutdown() {
       drain.begin();
       closed = new Promise((resolve) => {

@@ -10,6 +10,8 @@ export interface Drain {
    * probes, which are served. Every connection closes after its answer.
    */
   refuses(request: Incoming, response: Outgoing): boolean;
+  /** Number of open requests. */
+  open(): number;
   /** Refuses new requests from now on. */
   begin(): void;
   /**
@@ -62,6 +64,7 @@ export function createDrain(
   }
 
   return {
+    open: () => open.size,
     refuses(request, response) {
       if (!begun) return false;
       response.shouldKeepAlive = false;

@@ -2,6 +2,7 @@ import { allowedAddressRoutes } from '../../rest-shims/allowed-addresses.ts';
 import { accessGroupRoutes } from '../../rest-shims/access-groups.ts';
 import { activityExportRoutes } from '../../rest-shims/activity-export.ts';
 import { activityKeyRoutes } from '../../rest-shims/activity-keys.ts';
+import { auditLogRoutes } from '../../rest-shims/audit-log.ts';
 import { batchRoutes } from '../../rest-shims/batches.ts';
 import { budgetRoutes } from '../../rest-shims/budgets.ts';
 import { catalogRoutes } from '../../rest-shims/catalog.ts';
@@ -9,6 +10,7 @@ import { checkoutRoutes } from '../../rest-shims/checkout.ts';
 import { customerRoutes } from '../../rest-shims/customers.ts';
 import { dailyActivityRoutes } from '../../rest-shims/daily-activity.ts';
 import { decisionRoutes } from '../../rest-shims/decisions.ts';
+import { fallbackRoutes } from '../../rest-shims/fallbacks.ts';
 import { fileRoutes } from '../../rest-shims/files.ts';
 import { forwardedProviderRoutes } from '../../rest-shims/forwarded-providers.ts';
 import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
@@ -16,6 +18,7 @@ import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
+import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
 import { ideRoutes } from '../../rest-shims/ide.ts';
 import { inferenceRoutes } from '../../rest-shims/inference.ts';
@@ -28,6 +31,7 @@ import { metricsRoutes } from '../../rest-shims/metrics.ts';
 import { keyRoutes } from '../../rest-shims/keys.ts';
 import { lensRoutes } from '../../rest-shims/lens.ts';
 import { lensWorkerRoutes } from '../../rest-shims/lens-worker.ts';
+import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts';
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
@@ -40,6 +44,7 @@ import { responseRoutes } from '../../rest-shims/responses.ts';
 import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
 import { signInRoutes } from '../../rest-shims/sign-in.ts';
+import { routeListRoutes, serviceInfoRoutes } from '../../rest-shims/service-info.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
 import { teamMemberRoutes } from '../../rest-shims/team-members.ts';
@@ -51,8 +56,7 @@ import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 
-/** Every documented HTTP path, as rows. */
-export const restRoutes: readonly RouteRow[] = [
+const listed: readonly RouteRow[] = [
   ...inferenceRoutes,
   ...responseRoutes,
   ...responseSocketRoutes,
@@ -70,6 +74,8 @@ export const restRoutes: readonly RouteRow[] = [
   ...modelInfoRoutes,
   ...deploymentRoutes,
   ...credentialRoutes,
+  ...modelAccessGroupRoutes,
+  ...fallbackRoutes,
   ...keyRoutes,
   ...userRoutes,
   ...invitationRoutes,
@@ -82,6 +88,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...tagRoutes,
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
+  ...auditLogRoutes,
   ...managementPageRoutes,
   ...forwardedProviderRoutes,
   ...spendLogRoutes,
@@ -104,5 +111,10 @@ export const restRoutes: readonly RouteRow[] = [
   ...checkoutRoutes,
   ...freeTierRoutes,
   ...healthRoutes,
+  ...healthCheckRoutes,
+  ...serviceInfoRoutes,
   ...metricsRoutes,
 ];
+
+/** Every documented HTTP path, as rows. */
+export const restRoutes: readonly RouteRow[] = [...listed, ...routeListRoutes(listed)];

@@ -1,15 +1,19 @@
 import type { AnnotationStore } from '../domain/annotations/annotation.ts';
+import type { AuditLog, Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { CallStore } from '../domain/calls/call-record.ts';
 import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
 import type { FallbackStore } from '../domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../domain/coding-agents/coding-agent.ts';
+import type { OutcomeStore } from '../domain/decisions/outcome.ts';
+import type { DecisionStore } from '../domain/decisions/stored-decision.ts';
 import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
+import type { LensRowStores } from '../domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../domain/lens/store.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
 import type { SealedCredential, SealedDeployment, SealedStore } from '../domain/sealed-row.ts';
@@ -23,8 +27,10 @@ import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-ob
 import type { ClickHouseLocation } from './clickhouse/client.ts';
 
 /** All stores, over one database; traces may be in another. */
-export interface Stores extends TenancyStores {
+export interface Stores extends TenancyStores, LensRowStores {
   readonly annotations: AnnotationStore;
+  readonly auditLog: AuditLog;
+  readonly authorship: Authorship;
   readonly calls: CallStore;
   /** Store of the spans of calls, where it is not that of their spend; null: `calls` stores both. */
   readonly callSpans: CallStore | null;
@@ -35,6 +41,8 @@ export interface Stores extends TenancyStores {
   readonly deployments: SealedStore<SealedDeployment>;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
+  readonly decisions: DecisionStore;
+  readonly decisionOutcomes: OutcomeStore;
   readonly freeTier: FreeTierStore;
   readonly gatewayActivity: GatewayActivityStore;
   readonly jobs: JobStore;

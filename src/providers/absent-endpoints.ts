@@ -26,6 +26,7 @@ export function createAbsentEndpoints(now: () => number = Date.now): AbsentEndpo
     JSON.stringify([provider, apiBase, path]);
   return {
     has(endpoint, deployment) {
+      if (absentUntil.size === 0) return false;
       const key = keyOf(endpoint, deployment);
       const until = absentUntil.get(key);
       if (until === undefined) return false;

@@ -2,6 +2,7 @@ import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import type { CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import type { Clock } from '../domain/clock.ts';
+import { type Temperatures, UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import { COMPATIBLE_NAMES, COMPATIBLE_VENDORS } from '../domain/chat/vendors.ts';
 import { Unsupported } from '../domain/errors.ts';
 import type { HttpClient } from '../domain/http.ts';
@@ -72,6 +73,8 @@ interface ProviderTools {
   readonly googleTokens: CloudTokens;
   readonly awsAccounts: AwsAccounts;
   readonly clock: Clock;
+  /** Fitted temperatures by which the probabilities of decisions are changed; none when absent. */
+  readonly temperatures?: Temperatures;
 }
 
 /** Providers whose models only decide. */
@@ -87,9 +90,10 @@ const decidersOnly = (name: string): Provider => ({
 /** All providers. A deployment selects one by the prefix of its model. */
 export function createProviders(tools: ProviderTools): readonly Provider[] {
   const nativeOf = createNativeDeciders(tools.http);
+  const { temperatures = UNCALIBRATED } = tools;
   return [
-    ...callProviders(tools).map((one) => withDecisions(one, withChatDecider(nativeOf, one, tools.clock))),
-    ...DECIDERS_ONLY.map((name) => withDecisions(decidersOnly(name), nativeOf)),
+    ...callProviders(tools).map((one) => withDecisions(one, withChatDecider(nativeOf, one, tools.clock), temperatures)),
+    ...DECIDERS_ONLY.map((name) => withDecisions(decidersOnly(name), nativeOf, temperatures)),
   ];
 }
 

@@ -2,19 +2,35 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Ids } from '../domain/clock.ts';
 import type { KeyGenerator } from '../domain/keys/virtual-key.ts';
 
-/** Random bytes are drawn from the system in pools: a call needs 24 of them. */
-const POOL_BYTES = 4096;
+/** Random bytes are drawn from the system in pools: a call needs 28 of them. */
+const POOL_BYTES = 8192;
+/** Bytes that are turned to text at once. Ids that are kept hold their text in memory, so it is short. */
+const TEXT_BYTES = 512;
 let pool = Buffer.alloc(0);
-let used = 0;
+let turned = 0;
+/** Hex digits that were not given out yet. */
+let digits = '';
+let given = 0;
 
 function randomHex(bytes: number): string {
-  if (used + bytes > pool.length) {
-    pool = randomBytes(POOL_BYTES);
-    used = 0;
+  const end = given + bytes * 2;
+  if (end > digits.length) {
+    refill();
+    return randomHex(bytes);
   }
-  const hex = pool.toString('hex', used, used + bytes);
-  used += bytes;
+  const hex = digits.slice(given, end);
+  given = end;
   return hex;
+}
+
+function refill(): void {
+  if (turned === pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    turned = 0;
+  }
+  digits = pool.toString('hex', turned, turned + TEXT_BYTES);
+  turned += TEXT_BYTES;
+  given = 0;
 }
 
 let lastMs = Number.NaN;

@@ -2,7 +2,9 @@ import type { CredentialFinder, CredentialStore } from '../domain/credentials/cr
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { DeploymentStore } from '../domain/deployments/stored-deployment.ts';
+import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { createDeploymentRegistry } from '../gateway/deployment-registry.ts';
+import { createFallbackRegistry } from '../gateway/fallback-registry.ts';
 import type { Stores as DatabaseStores } from '../persistence/stores.ts';
 import { demoDeployment } from '../providers/providers.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -16,6 +18,7 @@ export interface Deployments {
   readonly deployments: DeploymentRegistry & CredentialFinder;
   readonly deploymentStore: DeploymentStore;
   readonly credentialStore: CredentialStore;
+  readonly fallbacks: FallbackRegistry;
 }
 
 /** Deployments of the file, and the built-in one where it is served. */
@@ -26,8 +29,8 @@ export const configuredDeployments = (
 
 /** Opens the stores with the salt key, and reads what they have. */
 export async function composeDeployments(
-  { settings }: StartContext,
-  stores: Pick<DatabaseStores, 'credentials' | 'deployments'>,
+  { settings, state }: StartContext,
+  stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,
 ): Promise<Deployments> {
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltKey);
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
@@ -40,6 +43,10 @@ export async function composeDeployments(
     addressFault,
     nowMs: () => systemClock.monotonicMs(),
   });
-  await deployments.reload();
-  return { deployments, deploymentStore, credentialStore };
+  const fallbacks = createFallbackRegistry({
+    store: settings.storesModels ? stores.fallbacks : null,
+    configured: () => state.routing,
+  });
+  await Promise.all([deployments.reload(), fallbacks.refresh()]);
+  return { deployments, deploymentStore, credentialStore, fallbacks };
 }

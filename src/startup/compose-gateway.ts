@@ -1,8 +1,12 @@
 import type { Bus } from '../domain/bus.ts';
 import type { CatalogSource } from '../domain/catalog/catalog.ts';
+import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
+import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createLabelBudgets } from '../gateway/label-budgets.ts';
+import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
@@ -13,6 +17,8 @@ import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts'
 import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
 import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
+import { createCalibrations } from '../runtime/decisions/calibrations.ts';
+import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
@@ -22,6 +28,7 @@ import { createCallerAddresses } from '../runtime/network/caller-addresses.ts';
 import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { StartContext } from './context.ts';
 
 /** How long the last spans may take to their collector, in ms. */
@@ -66,18 +73,28 @@ export function composeRecords(
     },
     failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   });
-  return { spanExport, records, keeper, activity };
+  const decisionKeeper = createDecisionKeeper({ store: stores.decisions, log });
+  const calibrations = createCalibrations(stores.decisionOutcomes);
+  return { spanExport, records, keeper, activity, decisionKeeper, calibrations };
 }
 
 /** Adds the commit of what calls left behind to the shutdown. */
 export function flushRecords(
   { log, shutdown }: StartContext,
-  { records, keeper, activity }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity'>,
+  {
+    records,
+    keeper,
+    activity,
+    decisionKeeper,
+  }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity' | 'decisionKeeper'>,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
     return activity.flush();
   });
+  shutdown.add('decisions', () =>
+    decisionKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+  );
   shutdown.add('responses', () =>
     keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
   );
@@ -92,13 +109,16 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly catalog: CatalogSource;
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
 }
 
 /** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
+  const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const admission = composeAdmission(context, parts);
+  const labelBudgets = createLabelBudgets(parts.stores, systemClock);
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
@@ -109,17 +129,19 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
       clock: systemClock,
+      temperatures: settings.calibrateDecisions ? parts.calibrations : UNCALIBRATED,
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,
-    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
+    recorder: countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
     admission,
+    labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
     clock: systemClock,
     ids: randomIds,
     pause,
     random: Math.random,
-    routing: () => context.state.routing,
+    routing: () => parts.fallbacks.policy(),
     costAdjustments: () => parts.configuration.costAdjustments(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
@@ -128,8 +150,22 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission };
+  return { gateway, admission, labelBudgets, modelCalls };
 }
+
+const composeCallMetrics = (deployments: DeploymentSource): CallMetrics =>
+  createCallMetrics((id) => deployments.current().find((one) => one.id === id)?.modelGroup ?? null);
+
+/** A recorder that also counts calls by model. */
+const countingCalls = (recorder: CallRecorder, metrics: CallMetrics | null): CallRecorder =>
+  metrics === null
+    ? recorder
+    : {
+        record(call) {
+          recorder.record(call);
+          metrics.record(call);
+        },
+      };
 
 function composeAdmission(
   { log, state }: StartContext,

@@ -1,4 +1,5 @@
 import { createFailedKeys } from '../domain/keys/failed-keys.ts';
+import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { PaymentProvider } from '../domain/checkout/payments.ts';
 import { type CallerWatch, createCallerWatch } from '../gateway/caller-watch.ts';
@@ -8,6 +9,7 @@ import { createKeyRing } from '../gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../gateway/gateway-paid-keys.ts';
 import { createOwnedKeys } from '../gateway/owned-keys.ts';
 import type { KeyRing } from '../gateway/key-ring.ts';
+import { type TracingKeyRing, withTracingKeys } from '../gateway/tracing-key-ring.ts';
 import { paidKeysOf } from '../gateway/paid-keys.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createStripe } from '../providers/stripe/stripe.ts';
@@ -23,24 +25,37 @@ type NetworkOf = ReturnType<typeof createClientNetworks>;
 
 /** Who calls: keys of the gateway, and the watch that ends live feeds of keys that no longer hold. */
 export interface Keys {
-  readonly keyRing: KeyRing;
+  readonly keyRing: TracingKeyRing;
   readonly callerWatch: CallerWatch;
   readonly networkOf: NetworkOf;
 }
 
-export function composeKeys({ settings }: StartContext, stores: Stores): Keys {
+export function composeKeys(
+  { settings }: StartContext,
+  {
+    stores,
+    deployments,
+  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf'> },
+): Keys {
   const networkOf = createClientNetworks(settings.trustedProxies);
-  const keyRing = createKeyRing({
+  const failures = createFailedKeys({
+    perMinute: settings.wrongKeysPerMinute,
+    networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
+    clock: systemClock,
+  });
+  const virtualKeys = createKeyRing({
     masterKey: settings.masterKey,
-    store: createOwnedKeys(stores.keys, stores),
+    store: createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model)),
     generator: keyGenerator,
     clock: systemClock,
-    failures: createFailedKeys({
-      perMinute: settings.wrongKeysPerMinute,
-      networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
-      clock: systemClock,
-    }),
+    failures,
     pause,
+  });
+  const keyRing = withTracingKeys(virtualKeys, {
+    store: stores.tracingKeys,
+    generator: keyGenerator,
+    clock: systemClock,
+    failures,
   });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);

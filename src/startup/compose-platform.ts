@@ -1,6 +1,8 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import type { ProcessLoad } from '../domain/metrics.ts';
+import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/estimate-call.ts';
@@ -8,11 +10,13 @@ import type { Connections } from '../http/connections.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createPatternCompiler } from '../runtime/catalog/pattern.ts';
 import type { RefreshingCatalog } from '../runtime/catalog/source.ts';
+import { createAgentMessages } from '../runtime/coding-agents/agent-messages.ts';
+import { createAgentPolls } from '../runtime/coding-agents/agent-polls.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { createHeldRuns } from '../runtime/lens/held-runs.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
-import { createProviderAccounts, NO_CREDENTIALS } from '../runtime/pass-through/accounts.ts';
+import { createProviderAccounts } from '../runtime/pass-through/accounts.ts';
 import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts';
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
@@ -51,11 +55,17 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
   return {
-    stores: { ...stores, deployments: parts.deploymentStore, credentials: parts.credentialStore },
+    stores: {
+      ...stores,
+      deployments: parts.deploymentStore,
+      credentials: parts.credentialStore,
+      ...labelStores(stores, parts.labelBudgets),
+    },
     deployments: parts.deployments,
     credentials: parts.deployments,
     deploymentReader: settings.deploymentReader,
     storesModels: settings.storesModels,
+    fallbacks: parts.fallbacks,
     catalog,
     catalogKeys: parts.catalogKeys,
     catalogResults: createCatalogResultCache(catalog),
@@ -64,17 +74,28 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     payments: parts.payments,
     checkoutPace: createRateLimiter({ ...CHECKOUT_PACE, clock: systemClock }),
     gateway,
-    accounts: createProviderAccounts(settings.providerAccounts, NO_CREDENTIALS),
+    accounts: createProviderAccounts(settings.providerAccounts, {
+      stored: parts.deployments,
+      served: settings.providerPassThrough,
+    }),
+    agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
+    agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
     passThrough: composePassThrough(context, stores),
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
-    decisions: { mostQuestions: settings.mostDecisionQuestions },
+    decisions: {
+      mostQuestions: settings.mostDecisionQuestions,
+      storage: settings.storeDecisions,
+      keeper: parts.decisionKeeper,
+      calibrations: parts.calibrations,
+    },
     exposesApiBase: settings.callers.exposeApiBase,
     estimates: createCallEstimates(catalog),
     exports: parts.exports,
     outlines: createTraceOutlines(),
     keyRing: parts.keyRing,
     ownedKeys: parts.keyRing,
+    tracingKeyRing: parts.keyRing,
     availableTeams: settings.availableTeams,
     callerWatch: parts.callerWatch,
     responses: {
@@ -94,9 +115,23 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     heldRuns: createHeldRuns(),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,
+    load: () => loadOf(context, parts),
+    spanExport: parts.spanExport,
+    publicModels: settings.publicModels,
     records: { waiting: records.waiting, readable: () => records.caughtUp(READABLE_MS) },
   };
 }
+
+const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): ProcessLoad => {
+  const { total, network } = connections.counts().refused;
+  return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
+};
+/** The stores of what budgets of labels are read from: every change in this process evicts them. */
+const labelStores = ({ budgets, customers, tags }: Stores, { forget }: PlatformParts['labelBudgets']) => ({
+  budgets: changeNotifier(budgets, forget),
+  customers: changeNotifier(customers, forget),
+  tags: changeNotifier(tags, forget),
+});
 
 const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   createPassThroughEndpoints({
@@ -107,7 +142,8 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
     log,
   });
 
-function composeMetrics({ catalog, spanExport, records, stores, connections, http, admission }: PlatformParts) {
+function composeMetrics(parts: PlatformParts) {
+  const { catalog, spanExport, records, stores, connections, http, admission, modelCalls } = parts;
   return createMetrics({
     catalog,
     spanExport,
@@ -116,6 +152,7 @@ function composeMetrics({ catalog, spanExport, records, stores, connections, htt
     upstreams: () => http.connections(),
     failedWrites: stores.failedWrites,
     reservations: admission.counts,
+    modelCalls,
     clock: systemClock,
   });
 }

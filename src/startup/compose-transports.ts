@@ -1,7 +1,9 @@
 import { configSchemaRoutes } from '../../rest-shims/config-schema.ts';
 import { docsRoutes } from '../../rest-shims/docs.ts';
+import { changeAuthor } from '../../rest-shims/http/change-author.ts';
+import type { Authored, RequestFailure } from '../../rest-shims/http/row-server.ts';
 import { openApiRoutes } from '../../rest-shims/openapi.ts';
-import type { RequestFailure } from '../../rest-shims/http/row-server.ts';
+import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
 import type { createBus } from '../runtime/bus.ts';
 import { createResponseSessions } from '../gateway/create-response-sessions.ts';
@@ -42,7 +44,14 @@ interface TransportParts {
   readonly connections: Connections;
   readonly activity: RequestCounter;
   readonly passThrough: PassThroughRoutes;
+  readonly authorship: Authorship;
 }
+
+/** Runs work whose changes the audit log records. */
+const authoredBy =
+  (authorship: Authorship): Authored =>
+  (caller, headers, work) =>
+    authorship.by(changeAuthor(caller, headers, systemClock.now()), work);
 
 /** Limits the connections of each network. */
 export const composeConnections = ({ settings, log }: StartContext): Connections =>
@@ -58,12 +67,14 @@ export async function composeTransports(context: StartContext, parts: TransportP
   const failed = failureLog(log);
   const graph = createLazyGraphQL({
     scopeFor: parts.scopes.forGraph,
+    authored: authoredBy(parts.authorship),
     log,
     settings: { introspection: settings.introspection, graphiql: settings.graphiql },
   });
   const upgrades = composeUpgrades(context, parts, { graph, failed });
   const http = composeHttp(context, parts, { graph, upgrades, failed });
   closeTransports(context, { http, graph, bus: parts.bus });
+  state.openRequests = http.openRequests;
   state.url = await http.listen();
 }
 
@@ -94,7 +105,7 @@ function composeUpgrades(
 /** The HTTP server in front of the REST routes, the graph and the upgrades. It does not listen yet. */
 function composeHttp(
   { settings, log }: StartContext,
-  { keyRing, admit, scopes, connections, activity, passThrough }: TransportParts,
+  { keyRing, admit, scopes, connections, activity, passThrough, authorship }: TransportParts,
   { graph, upgrades, failed }: HttpParts,
 ): HttpApplication {
   return createHttpApplication({
@@ -110,6 +121,7 @@ function composeHttp(
       admit,
       identify: keyRing.identify,
       scopeFor: scopes.forRequest,
+      authored: authoredBy(authorship),
       failed,
       bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
       heartbeatMs: settings.streamHeartbeatSeconds * 1000,

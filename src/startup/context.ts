@@ -14,6 +14,8 @@ export interface StartContext {
     draining: boolean;
     /** Where the server listens; empty before it does. */
     url: string;
+    /** Number of requests that are not answered yet. */
+    openRequests: () => number;
     /** Retries, cooldowns and fallbacks of the configuration in force. */
     routing: RoutingPolicy;
   };

@@ -36,7 +36,9 @@ async function page(search: string): Promise<{ status: number; state: string; li
   return { status: answer.status, state, list: (await answer.json()) as List };
 }
 const source = async (): Promise<string> => {
-  const { catalog } = (await (await fetch(`${app.url}/health/readiness`)).json()) as { catalog: { source: string } };
+  const { catalog } = (await (await app.call('GET', '/health/readiness/details')).json()) as {
+    catalog: { source: string };
+  };
   return catalog.source;
 };
 
@@ -102,8 +104,11 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     upstream.close();
     // A look may be under way: its end is what the next one fails after.
     const lastError = async () =>
-      ((await (await fetch(`${app.url}/health/readiness`)).json()) as { catalog: { last_error: string | null } })
-        .catalog.last_error;
+      (
+        (await (await app.call('GET', '/health/readiness/details')).json()) as {
+          catalog: { last_error: string | null };
+        }
+      ).catalog.last_error;
     await vi.waitUntil(async () => (await lastError()) !== null, { timeout: 20_000, interval: 20 });
     const before = await page('page=6');
     await app.stop({ keepData: true });

@@ -3,7 +3,8 @@ import { BudgetExceeded, NotFound, UpstreamFailed } from '../../src/domain/error
 import type { ChatDelta } from '../../src/domain/chat/chat.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { ChatDocument, type ChatInput, GenerateKeyDocument } from './generated/graphql.ts';
-import { NO_REALTIME, openGraph, scriptedGateway, UNTRIED } from './graph-server.ts';
+import { NO_REALTIME, openGraph, scriptedGateway } from './graph-server.ts';
+import { UNTRIED } from '../support/untried-deployment.ts';
 
 const HELLO: ChatInput = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
 

@@ -13,7 +13,6 @@ import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
-import type { Health } from '../../src/domain/deployments/health.ts';
 import { createCallerWatch } from '../../src/gateway/caller-watch.ts';
 import { createCallEstimates } from '../../src/gateway/estimate-call.ts';
 import type { Gateway, GatewayCall } from '../../src/gateway/gateway.ts';
@@ -29,10 +28,12 @@ import { webSocketServer } from '../../src/runtime/network/web-sockets.ts';
 import { createTraceOutlines } from '../../src/runtime/traces/outlines.ts';
 import { identifyByName, KEYS_IN_MEMORY } from '../support/graph-callers.ts';
 import { aClient, aFreeTier } from '../support/free-tier.ts';
+import { UNTRIED } from '../support/untried-deployment.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_ENDPOINTS, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
+import { UNUSED_PLATFORM } from '../support/unused-platform.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
@@ -63,17 +64,6 @@ export const NO_REALTIME: Gateway['realtime'] = {
   count: () => 0,
   ended: () => Promise.resolve(),
   endAll() {},
-};
-
-/** The health of a deployment nobody has called. */
-export const UNTRIED: Health = {
-  state: 'unknown',
-  calls: 0,
-  failures: 0,
-  inFlight: 0,
-  latencyMs: null,
-  lastSuccessAt: null,
-  lastFailure: null,
 };
 
 /** A gateway whose every answer is this stream; it prices nothing. */
@@ -209,7 +199,6 @@ export async function openGraph(
         ...KEYS_ELSEWHERE,
       },
     },
-    decisions: { mostQuestions: 128 },
     exposesApiBase: true,
     ...noSettings,
     estimates: createCallEstimates({ current: () => catalog }),
@@ -249,10 +238,11 @@ export async function openGraph(
     checkoutPace: { count() {} },
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
     healthChecks: { background: false, details: true },
+    ...NO_LOAD,
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
-    accounts: { of: async () => null },
+    ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,
     ownedKeys: { forgetOwner() {} },
@@ -266,6 +256,7 @@ export async function openGraph(
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     heldRuns: { find: () => null, keep() {} },
+    tracingKeyRing: { forgetTracingKey() {} },
     pause,
     records: { waiting: () => 0, readable: async () => true },
     ...options.platform,

@@ -41,6 +41,9 @@ describe('a search of traces', () => {
     [{ teamId: TEAM_KEY.teamId, text: 'refund' }, [1]],
     [{ keyHash: OTHER_TEAM_KEY.keyHash }, [4]],
     [{ model: 'demo', agent: 'nobody' }, []],
+    [{ sessionId: 'chat' }, []],
+    [{ userId: 'ann' }, []],
+    [{ tag: 'prod' }, []],
   ] as const)('%j finds %j', async (filter, found) => {
     expect(numbers((await house.call(TraceSearchDocument, { filter })).data.traces.nodes)).toEqual(found);
   });
@@ -86,7 +89,7 @@ describe('a search of traces', () => {
   });
 
   it('takes no cursor that was made up', async () => {
-    const none = [null, null, null, null, null, null, null, null, null, null];
+    const none: readonly unknown[] = Array.from({ length: 13 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,
       1,
@@ -100,12 +103,13 @@ describe('a search of traces', () => {
       state('no list'),
       state(7),
       state([]),
-      state(['broken', ...none.slice(1)]),
-      state([null, 7, ...none.slice(2)]),
-      state([...none.slice(4), 7, null, null, null]),
-      state([...none.slice(4), '9223372036854775808', null, null, null]),
-      state([...none.slice(2), 1.5, null]),
-      state([...none.slice(2), 2 ** 31, null]),
+      state(none.with(0, 'broken')),
+      state(none.slice(1)),
+      ...[1, 9, 10, 11, 12].map((at) => state(none.with(at, 7))),
+      state(none.with(6, 7)),
+      state(none.with(6, '9223372036854775808')),
+      state(none.with(8, 1.5)),
+      state(none.with(8, 2 ** 31)),
       state(none, '9223372036854775808'),
       state(none, 1),
       state(none, '1', 'size'),

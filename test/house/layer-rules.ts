@@ -156,9 +156,9 @@ const singleRules: IForbiddenRuleType[] = [
   },
   {
     name: 'dataloader-in-loaders',
-    comment: 'Batching lives in resolvers/operation/loaders.ts alone.',
+    comment: 'Batching lives in the loaders of resolvers/operation alone.',
     severity: 'error',
-    from: { pathNot: '^resolvers/operation/loaders\\.ts$' },
+    from: { pathNot: '^resolvers/operation/(owner-)?loaders\\.ts$' },
     to: { path: '(^|/)node_modules/dataloader/' },
   },
   {

@@ -19,11 +19,14 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   openPurchase: 'its page asks again by itself, and shows what was paid for',
   replaceLostKey: 'it needs the secret of a purchase',
   takePaymentMessage: 'it takes what the payment provider signed',
+  takeAgentMessage: 'it takes what the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   getPageSettings: 'pages need it before there is a key, and it reads no store',
   signIn: 'it has limits of its own for failures, and is how a browser gets a key',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
+  listPublicModels: 'the operator made the models public; they are in memory',
+  listPublicEndpoints: 'the list is in memory',
   getFreeTierUsage: 'who has used up the day must be able to see that',
 };
 
@@ -44,6 +47,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   callOpenEndpoint: 'open to everyone, also without a key',
   decide: 'a model call',
   decideTyped: 'a model call',
+  streamDecision: 'a model call',
   completeChat: 'a model call',
   streamChat: 'a model call',
   createResponse: 'a model call',
@@ -55,6 +59,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   openPurchase: 'open to everyone, also without a key',
   replaceLostKey: 'open to everyone, also without a key',
   takePaymentMessage: 'open to everyone, also without a key',
+  takeAgentMessage: 'open to everyone: it takes what the provider of coding agents signed',
   'ingestTraces by internal_user_viewer': 'the interface excludes read-only proxy administrators only',
 };
 

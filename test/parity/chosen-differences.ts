@@ -13,6 +13,10 @@ const REASONS = {
   ourObjects: 'files and batches are lists; the recorded bodies come from the fake upstream of the recording',
   licence: 'features behind a licence of the reference are served',
   knownKey: 'a key that is known but lacks a right is answered 403',
+  unknownMode: 'the mode of a model that no price map knows is not told',
+  ownState: 'readiness tells the state of the catalog and of records, and nothing about a Python process',
+  noCache: 'answers are not cached; the failure has the form of every unavailable part',
+  upgradeOnly: 'a plain GET of a socket is told how to open it',
   wholeDays: 'pages of daily activity are whole days, so that there is no second one',
 } as const;
 
@@ -30,6 +34,14 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'inference: openai passthrough',
     'inference: openai prefix',
     'inference: vllm passthrough',
+    'models_config: model/new duplicate id',
+    'models_config: model/new no params',
+    'models_config: model/new no name',
+    'models_config: model/new unknown provider',
+    'models_config: model/new empty body',
+    'other_routes: test_connection bad',
+    'other_routes: cache delete',
+    'other_routes: cache delete none',
   ],
   nativeBodies: [
     'inference: messages malformed',
@@ -68,6 +80,10 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   ],
   knownKey: ['key_u', 'key_uv', 'key_x', 'key_t'].map((name) => `activity: gateway activity as key:${name}`),
   wholeDays: ['user', 'team', 'tag'].map((entity) => `activity: ${entity} activity page 2`),
+  ownState: ['other_routes: GET /health/readiness/details'],
+  noCache: ['other_routes: GET /cache/ping'],
+  upgradeOnly: ['other_routes: GET /v1/realtime'],
+  unknownMode: ['models_config: models one'],
   oneStream: ['inference: responses stream'],
   moreFields: [
     'inference: gemini route goog key',

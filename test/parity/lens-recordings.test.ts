@@ -16,7 +16,7 @@ if (!hasRecordings)
 const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(path);
 
 /** Answers that differ because traces are always recorded here, and neighbours of lenses that are not served. */
-const NOT_SERVED = /^\/lens\/(?:service|datasets|feedback|tracing|internal|signals|traces\/signals)\b/;
+const NOT_SERVED = /^\/lens\/feedback\b/;
 
 const isCompared = (one: RecordedCase): boolean => isOfLens(one) && isTold(one) && !NOT_SERVED.test(one.path);
 

@@ -189,7 +189,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
  * events. A field that is null counts as absent, except in `error`.
  */
 export function shapeOf(body: unknown): readonly string[] {
-  const value = typeof body === 'string' ? (parsed(body) ?? body) : body;
+  const read = typeof body === 'string' ? parsed(body) : body;
+  const value = read === undefined ? body : read;
   if (typeof value === 'string') return shapeOfStream(value);
   if (Array.isArray(value)) return ['[]'];
   if (!isObject(value)) return [typeof value];

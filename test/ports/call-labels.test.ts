@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/domain/calls/call-record.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
+import { labelsIn, NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
+import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
@@ -46,6 +48,25 @@ for (const engine of ENGINES)
       ];
       await commit(calls);
       for (const call of calls) expect(await stored(call)).toEqual([call.spend]);
+    });
+
+    it('are those of its trace, without those of its user agent, in one step or on the way', async () => {
+      const labels = { sessionId: 's', userId: 'u', tags: ['a', 'b'] };
+      const agent = ['User-Agent: curl'];
+      const labelled = aCall(1, { sessionId: 's', endUser: 'u', tags: ['b', 'a', ...agent] });
+      const calls = [{ ...labelled, span: { ...labelled.span, labels } }, aCall(2, { tags: agent })];
+      const kept = calls.map((call) => stores.calls.keep(call, true));
+      const told = await (await stores.calls.append(kept))();
+      const rows = await stores.traces.listSummaries(
+        { kind: 'all' },
+        { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null },
+        9,
+      );
+      const byTrace = (summaries: readonly TraceSummary[]) =>
+        Object.fromEntries(summaries.map((summary) => [summary.traceId, labelsIn(summary)]));
+      const expected = { [traceId(1)]: { ...labels, rootLabels: 3 }, [traceId(2)]: NO_LABELS };
+      expect(byTrace(rows)).toEqual(expected);
+      expect(byTrace(told)).toEqual(expected);
     });
 
     it('are none for segments of versions without labels', async () => {

@@ -11,9 +11,8 @@ import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts
 import { aTracePacker } from '../support/trace-packer.ts';
 import { anExport } from './an-export.ts';
 import { CLICKHOUSE, type ClickHouseScratch } from './clickhouse-engine.ts';
-import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 const DAY_MS = 86_400_000;

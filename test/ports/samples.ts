@@ -6,6 +6,9 @@ import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 
 /** 2023-11-14T22:13:20Z. */
+/** Visibility of every trace. */
+export const ALL = { kind: 'all' } as const;
+
 export const START_MS = 1_700_000_000_000;
 
 export const picos = (amount: bigint): Usd => amount as Usd;

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_OTLP_LIMITS } from '../../src/domain/traces/otlp-limits.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
+import { NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { packExport } from '../../src/ingest/pack-export.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
 
 interface Said {
@@ -130,7 +130,7 @@ export function traceRemovalSuite(engine: Engine): void {
       const [summary] = await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef);
       const heads = (await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef);
       const at = new Date(START_MS);
-      const redacted = { ...summary, inputPreview: '', source: null, redactedAt: at };
+      const redacted = { ...summary, inputPreview: '', source: null, redactedAt: at, ...NO_LABELS };
       expect(await traces.redact([keyOf(1), keyOf(8)], at)).toEqual([redacted]);
       expect(await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef)).toEqual([redacted]);
       const left = await everything();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Span } from '../../src/domain/traces/span.ts';
+import type { Span, TraceLabels } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import {
   NO_FILTERS,
@@ -9,16 +9,25 @@ import {
   type TraceFilters,
   type TraceSearch,
 } from '../../src/domain/traces/trace-search.ts';
+import type { SessionActivity, SessionSearch } from '../../src/domain/traces/sessions.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import { randomFrom } from '../support/random.ts';
+import { sessionsIn } from '../support/sessions.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
 const WHOLE: TraceSearch = { ...EVER, filters: NO_FILTERS, order: 'start', after: null };
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const MANY = 60;
+
+const LABELS: readonly TraceLabels[] = [
+  { sessionId: 'Chat-1', userId: 'ann', tags: ['prod', 'says "hi"'] },
+  { sessionId: 'Chat-1', userId: 'bob', tags: [] },
+  { sessionId: 'chat-\u{1F600}', userId: null, tags: ['test'] },
+  { sessionId: 'no\0text', userId: 'ann', tags: ['no\0text'] },
+  { sessionId: null, userId: 'ann', tags: ['prod'] },
+];
 
 /** Traces that differ in everything a search asks, several alike in each. */
 function someTraces(): readonly Span[] {
@@ -38,6 +47,7 @@ function someTraces(): readonly Span[] {
       startNs,
       endNs: startNs + BigInt(draw(5)) * 1_500_000n,
       cost: pick([null, picos(0n), picos(5n), picos(2n ** 53n + 1n), picos(2n ** 63n - 1n)]),
+      ...pick([{}, ...LABELS.map((labels) => ({ labels }))]),
     });
   });
 }
@@ -67,6 +77,15 @@ const FILTERS: readonly Partial<TraceFilters>[] = [
   { agent: 'says "hi" \\o' },
   { agent: 'no\u{FFFD}text \u{FFFD}' },
   { model: 'no\u{FFFD}text' },
+  { sessionId: 'Chat-1' },
+  { sessionId: 'chat-1' },
+  { sessionId: 'no\u{FFFD}text' },
+  { userId: 'ann', tag: 'prod' },
+  { tag: 'says "hi"' },
+  { tag: 'no\u{FFFD}text' },
+  { text: 'chat-1' },
+  { text: 'BOB' },
+  { text: 'test' },
   { text: 'nowhere' },
   { service: 'support', status: 'ok', minDurationNs: 1n, text: 'o' },
 ];
@@ -126,6 +145,33 @@ export function traceSearchSuite(engine: Engine): void {
         const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
         expect(visible.length).toBeGreaterThan(0);
         expect(found).toEqual(visible);
+      }
+    });
+
+    it('lists sessions, the latest first, page by page, with their sums', async () => {
+      const whole: SessionSearch = { ...EVER, filters: NO_FILTERS, after: null };
+      const expected = sessionsIn(all);
+      expect(expected.length).toBe(3);
+      expect(await traces.sessions(ALL, whole, 100)).toEqual(expected);
+      expect(await traces.countSessions(ALL, whole)).toBe(expected.length);
+      const pages: SessionActivity[] = [];
+      for (let last: SessionActivity | null = null; ;) {
+        const [one]: readonly SessionActivity[] = await traces.sessions(ALL, { ...whole, after: last }, 1);
+        if (one === undefined) break;
+        pages.push(one);
+        last = one;
+      }
+      expect(pages).toEqual(expected);
+    });
+
+    it('lists sessions of the traces that a reader may see, that pass the filters, inside the window', async () => {
+      const window = { startMs: START_MS + 5_000, endMs: START_MS + 30_000 };
+      const filters = { ...NO_FILTERS, userId: 'ann' };
+      for (const visibility of [ALL, { kind: 'team', teamId: TEAM_KEY.teamId }] as const) {
+        const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
+        const expected = sessionsIn(visible.filter((summary) => passesFilters(summary, filters)));
+        expect(await traces.sessions(visibility, { ...window, filters, after: null }, 100)).toEqual(expected);
+        expect(await traces.countSessions(visibility, { ...window, filters, after: null })).toBe(expected.length);
       }
     });
 

@@ -13,9 +13,8 @@ import { protobufOf } from '../support/otlp-oracle.ts';
 import { readSpans } from '../support/read-spans.ts';
 import { aTracePacker } from '../support/trace-packer.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { OTHER_TEAM_KEY, START_MS, TEAM_KEY, aSpan, headOf, spanId, traceId } from './samples.ts';
+import { ALL, OTHER_TEAM_KEY, START_MS, TEAM_KEY, aSpan, headOf, spanId, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
 interface Sent {

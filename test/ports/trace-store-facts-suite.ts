@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
+import { NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
 import type { TraceWindow } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { permutationsOf } from '../support/permutations.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 
 /** What every TraceStore promises of what is estimated, and of what spans tell of themselves. */
@@ -141,6 +141,25 @@ export function traceStoreFactsSuite(engine: Engine): void {
       await traces.remove([key]);
       await ingest(later);
       expect(await previews()).toEqual([['later', nsAt(START_MS + 9)]]);
+    });
+
+    it('has the labels of its root, else of other spans, in any order of arrival', async () => {
+      const call = aSpan({
+        spanId: spanId(2),
+        parentSpanId: spanId(1),
+        labels: { sessionId: 'of-call', userId: 'ann', tags: ['b', 'no\0text'] },
+      });
+      const root = aSpan({ labels: { sessionId: 'of-root', userId: null, tags: ['a'] } });
+      const labels = { sessionId: 'of-root', userId: 'ann', tags: ['a', 'b', 'no\u{FFFD}text'], rootLabels: 1 };
+      for (const [number, spans] of [
+        [call, root],
+        [root, call],
+      ].entries()) {
+        for (const span of spans) await ingest({ ...span, traceId: traceId(number) });
+        expect(await traces.findSummaries(ALL, traceId(number), null)).toMatchObject([labels]);
+      }
+      const key = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
+      expect(await traces.redact([key], new Date(START_MS))).toMatchObject([NO_LABELS]);
     });
 
     it('keeps what sent the spans, and where the run was asked for, in the list', async () => {

@@ -6,9 +6,8 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
+import { ALL, LONE_KEY, TEAM_KEY, aSpan, spanId, spansOf, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const TRACE = { traceId: traceId(1), traceRef: REF };
@@ -29,6 +28,11 @@ export function traceStoreLoadSuite(engine: Engine): void {
     });
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
+
+    it('stores nothing of an empty list', async () => {
+      expect(await traces.ingest([])).toEqual([]);
+      expect(await ingest(TEAM_KEY)).toEqual([]);
+    });
 
     it('takes more spans in a call than one statement carries', async () => {
       const many = spansOf(1_201, { input: 'x'.repeat(2_000) });

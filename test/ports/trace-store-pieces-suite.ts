@@ -5,9 +5,8 @@ import { growSummary } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { randomFrom } from '../support/random.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
-import { aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
-const ALL = { kind: 'all' } as const;
 /** Traces that are tried, fewer where a commit takes long. */
 const TRACES = 150;
 const TRACES_ON_CLICKHOUSE = 10;

@@ -1,13 +1,16 @@
 import { addUsd } from '../../src/domain/money.ts';
 import { passesFilters, rankOf } from '../../src/domain/traces/trace-search.ts';
 import { createHash } from 'node:crypto';
-import { mayRead, type Owner } from '../../src/domain/caller.ts';
+import { sessionsIn } from './sessions.ts';
+import { mayRead, type Owner, type Visibility } from '../../src/domain/caller.ts';
 import { payloadOfText, type PayloadPlace, spansOfRows } from '../../src/domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../src/domain/traces/packed.ts';
 import type { Span, SpanBatch, SpanPayload } from '../../src/domain/traces/span.ts';
 import { isBehind } from '../../src/domain/traces/span-cursor.ts';
+import type { SessionActivity, SessionSearch } from '../../src/domain/traces/sessions.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { mayTellAgain, withCallsCountedOnce } from '../../src/domain/traces/recount.ts';
+import { labelsOfSpan, NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
 import { growSummary, type TraceSummary } from '../../src/domain/traces/trace.ts';
 
 interface StoredTrace {
@@ -39,7 +42,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     if (stored?.spans.has(span.spanId)) return null;
     const summary = growSummary(stored?.summary ?? null, { traceId: span.traceId, traceRef, owner }, [span]);
     const spans = stored?.spans ?? new Map<string, Span>();
-    spans.set(span.spanId, span);
+    const { labels: _, ...kept } = span;
+    spans.set(span.spanId, kept);
     const isTold = mayTellAgain(summary);
     traces.set(traceRef, { summary: isTold ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
     return traceRef;
@@ -62,12 +66,25 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     return bodies.payload(body, payload.at, owner);
   }
 
+  function sessionsOf(visibility: Visibility, { startMs, endMs, filters }: SessionSearch): readonly SessionActivity[] {
+    const found = [...traces.values()]
+      .map(({ summary }) => summary)
+      .filter((summary) => summary.sessionId !== null && mayRead(visibility, summary.owner))
+      .filter((summary) => passesFilters(summary, filters))
+      .filter((summary) => startMsOf(summary) >= startMs && startMsOf(summary) < endMs);
+    return sessionsIn(found);
+  }
+
   return {
     ingest,
     async ingestExport(owner, read) {
       const { body, traces: packed } = await read;
       const kept = packed.flatMap(({ traceId, rows }) => spansOfRows(traceId, rows));
-      const spans = kept.map(async ({ head, payload }) => ({ ...head, ...(await payloadOf(body, payload, owner)) }));
+      const spans = kept.map(async ({ head, payload }) => {
+        const span = { ...head, ...(await payloadOf(body, payload, owner)) };
+        const labels = labelsOfSpan(span, head.type);
+        return labels === undefined ? span : { ...span, labels };
+      });
       return ingest([{ owner, spans: await Promise.all(spans) }]);
     },
     async listSummaries(visibility, { startMs, endMs, after }, limit) {
@@ -150,6 +167,17 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
         .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1))
         .slice(0, limit);
     },
+    async sessions(visibility, search, limit) {
+      return sessionsOf(visibility, search)
+        .filter(
+          ({ lastStartMs, sessionId }) =>
+            search.after === null ||
+            lastStartMs < search.after.lastStartMs ||
+            (lastStartMs === search.after.lastStartMs && sessionId < search.after.sessionId),
+        )
+        .slice(0, limit);
+    },
+    countSessions: async (visibility, search) => sessionsOf(visibility, search).length,
     async findSummaries(visibility, traceId, traceRef) {
       return [...traces.values()]
         .map(({ summary }) => summary)
@@ -186,7 +214,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
         if (stored === undefined) return [];
         for (const [id, span] of stored.spans)
           stored.spans.set(id, { ...span, ...nothing, inputPreview: '', error: null, source: null });
-        stored.summary = { ...stored.summary, inputPreview: '', source: null, redactedAt: at };
+        stored.summary = { ...stored.summary, inputPreview: '', source: null, redactedAt: at, ...NO_LABELS };
         return [stored.summary];
       });
     },

@@ -1,4 +1,6 @@
 import { fixedDeployments } from '../../src/domain/deployments/deployment-source.ts';
+import { DEFAULT_ROUTING } from '../../src/domain/routing/routing-policy.ts';
+import { createFallbackRegistry } from '../../src/gateway/fallback-registry.ts';
 
 const refuse = (): never => {
   throw new Error('Stored models are tested with a real store.');
@@ -10,11 +12,14 @@ export const NO_STORED_MODELS = {
     ...fixedDeployments([]),
     all: () => [],
     broken: () => [],
+    accessGroupsOf: () => [],
     configure: refuse,
     refresh: refuse,
     reload: refuse,
   },
-  credentials: { find: () => null },
+  credentials: { find: () => null, firstOf: () => null },
   deploymentReader: { read: refuse },
+  fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
   storesModels: false,
+  publicModels: [],
 };

@@ -17,7 +17,10 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   countTokens: needsUpstream,
   preview: needsUpstream,
   probe: needsUpstream,
+  probeOnce: needsUpstream,
   lastProbe: needsUpstream,
+  recentProbes: needsUpstream,
+  cooldownMs: needsUpstream,
 };
 
 /** No pass-through path. */
@@ -31,3 +34,6 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   configure: needsUpstream,
   refresh: async () => {},
 };
+
+/** A process without requests that reports to no service. */
+export const NO_LOAD = { spanExport: null, load: () => ({ openRequests: 0, waitingCalls: 0, refused: 0 }) };

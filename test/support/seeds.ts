@@ -31,6 +31,10 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
     gatewayCalls: 0,
     source: null,
     redactedAt: null,
+    sessionId: null,
+    userId: null,
+    tags: [],
+    rootLabels: 0,
     ...differing,
   };
 }

@@ -1,5 +1,5 @@
-/** Whose spend a counter has; the prefix of its name. */
-export const SPENDERS = ['key', 'team', 'user', 'member', 'organization', 'project'] as const;
+/** Whose spend a counter has: a key, an owner of keys, or a label of calls; the prefix of its name. */
+export const SPENDERS = ['key', 'team', 'user', 'member', 'organization', 'project', 'tag', 'end_user'] as const;
 export type Spender = (typeof SPENDERS)[number];
 
 /** Name of the spend counter of a key or an owner, in picodollars. The id of a member is made by `memberId`. */
@@ -29,12 +29,11 @@ export interface Charged {
 
 /** All counters that a cost counts in. */
 export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: Charged): readonly string[] {
-  return [
-    keyCounter(keyHash),
-    ...(teamId === null ? [] : [spendCounter('team', teamId)]),
-    ...(userId === null ? [] : [spendCounter('user', userId)]),
-    ...(teamId === null || userId === null ? [] : [spendCounter('member', memberId(teamId, userId))]),
-    ...(organizationId === null ? [] : [spendCounter('organization', organizationId)]),
-    ...(projectId === null ? [] : [spendCounter('project', projectId)]),
-  ];
+  const counters = [keyCounter(keyHash)];
+  if (teamId !== null) counters.push(spendCounter('team', teamId));
+  if (userId !== null) counters.push(spendCounter('user', userId));
+  if (teamId !== null && userId !== null) counters.push(spendCounter('member', memberId(teamId, userId)));
+  if (organizationId !== null) counters.push(spendCounter('organization', organizationId));
+  if (projectId !== null) counters.push(spendCounter('project', projectId));
+  return counters;
 }

@@ -58,6 +58,22 @@ export function withLimits(before: Limits, patch: LimitsPatch, now: Date): Limit
   };
 }
 
+const DAY_MS = 86_400_000;
+/** Durations whose windows begin anew within a day. */
+const SHORT = /[smh]$/;
+
+/** Start of the budget window that `now` is in; null in the first window, and for limits without a duration. */
+export function currentWindowStart(
+  { budgetDuration, budgetResetAt }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>,
+  now: Date,
+): Date | null {
+  if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return null;
+  const midnight = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+  let start = SHORT.test(budgetDuration) && budgetResetAt < midnight ? midnight : budgetResetAt;
+  for (let end = windowEnd(budgetDuration, start); end <= now; end = windowEnd(budgetDuration, end)) start = end;
+  return start;
+}
+
 /** Whether a patch sets any limit. */
 export const setsLimits = (patch: object): boolean =>
   Object.values(patch).some((value) => value !== null && value !== undefined);

@@ -1,4 +1,6 @@
 import type { SpendRow } from '../spend/spend-row.ts';
+import type { TraceLabels } from '../traces/span.ts';
+import { labelsWith } from '../traces/trace-labels.ts';
 import { type CallLabels, END_USER, SESSION, TAGS } from './call-labels.ts';
 
 /** Beginning of the tags that a user agent gives to its calls. */
@@ -37,6 +39,12 @@ function tagsIn(text: string | undefined): readonly string[] {
   }
 }
 
+/** The tags of a request, without those of its user agent. */
+export const ownTags = (labels: CallLabels): readonly string[] =>
+  tagsIn(labels[TAGS])
+    .slice(0, MOST_TAGS)
+    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+
 /** The columns of a spend row that come from the caller's labels and user agent. */
 export function spendLabels(
   labels: CallLabels | undefined,
@@ -44,12 +52,24 @@ export function spendLabels(
 ): Pick<SpendRow, 'endUser' | 'sessionId' | 'tags'> {
   const agent = agentTags(userAgent);
   if (labels === undefined) return { endUser: null, sessionId: null, tags: agent };
-  const own = tagsIn(labels[TAGS])
-    .slice(0, MOST_TAGS)
-    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+  const own = ownTags(labels);
   return {
     endUser: labels[END_USER] ?? null,
     sessionId: labels[SESSION] ?? null,
     tags: own.length === 0 ? agent : [...new Set([...own, ...agent])],
   };
+}
+
+/** The labels of a call as those of its span: without the tags of its user agent. Undefined for none. */
+export function labelsOfCall({
+  endUser,
+  sessionId,
+  tags,
+}: Pick<SpendRow, 'endUser' | 'sessionId' | 'tags'>): TraceLabels | undefined {
+  if (endUser === null && sessionId === null && tags.length === 0) return undefined;
+  return labelsWith(
+    sessionId,
+    endUser,
+    tags.filter((tag) => !tag.startsWith(AGENT_TAG)),
+  );
 }

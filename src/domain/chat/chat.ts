@@ -1,6 +1,6 @@
 import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
-import type { MadeDecision } from '../decisions/decision.ts';
+import type { AnsweredQuestion, MadeDecision } from '../decisions/decision.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/billed-quantity.ts';
@@ -58,6 +58,8 @@ export interface ModelRequest {
   readonly followUp?: FollowUp;
   /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
   readonly owner?: string;
+  /** Receives answers of a decision as soon as they are known; after a retry, answers may come again. */
+  readonly answered?: (one: AnsweredQuestion) => void;
 }
 
 /** Id and storage of an answer that callers can refer to later. */

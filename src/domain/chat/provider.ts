@@ -36,6 +36,10 @@ export interface Deployment {
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
+  /** Most questions of one call of a decision model, where configured; the provider's default when absent. */
+  readonly mostQuestions?: number;
+  /** Samples for each question that has no log probabilities, for decisions by chat completions; none when absent. */
+  readonly decisionVotes?: number;
   /** Headers that decisions send besides their own; none when absent. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What its decision model takes besides text, where configured; the provider's default when absent. */

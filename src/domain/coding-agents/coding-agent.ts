@@ -23,6 +23,25 @@ export interface CodingAgent extends Stamps, Owner {
   readonly state: AgentState;
 }
 
+/** Statuses after which an agent does not change by itself. */
+const FINAL: ReadonlySet<string> = new Set(['FINISHED', 'ERROR', 'EXPIRED', 'STOPPED', 'CANCELLED', 'DELETED']);
+
+/** Whether an agent has ended. */
+export const isFinal = ({ status }: AgentState): boolean => FINAL.has(status.toUpperCase());
+
+const MEMBERS = ['name', 'status', 'repository', 'ref', 'branchName', 'url', 'autoCreatePr', 'launchedAt'] as const;
+
+/** Whether two states are the same. */
+export const haveSameState = (one: AgentState, other: AgentState): boolean =>
+  MEMBERS.every((member) => one[member] === other[member]);
+
+/** News about an agent. */
+export interface AgentNews {
+  readonly id: string;
+  /** Null when it was deleted. */
+  readonly agent: CodingAgent | null;
+}
+
 interface AgentFilter {
   readonly visible: Visibility;
 }

@@ -1,7 +1,8 @@
 import { assertStorable } from '../budgets/limits.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { type Parameters, partedParameters, patchedParameters } from '../deployments/parameters.ts';
-import { Conflict } from '../errors.ts';
+import { Conflict, InvalidInput } from '../errors.ts';
+import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -38,10 +39,13 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 export interface CredentialFinder {
   /** Null when no credential has the name, or it cannot be read. */
   find(name: string): Parameters | null;
+  /** The oldest readable credential whose info names the provider in `custom_llm_provider`; null when none does. */
+  firstOf(provider: string): Parameters | null;
 }
 
 /** A new credential. Throws InvalidInput. */
 export function newCredential(patch: CredentialPatch, about: Authored & { readonly id: string }): Credential {
+  if (idOrNull(about.id) === null) throw new InvalidInput('The name of a credential must not be blank.');
   assertStorable({ credential_name: about.id, display_name: patch.displayName });
   return {
     id: about.id,

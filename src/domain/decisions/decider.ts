@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
-import type { Decision, DecisionRequest } from './decision.ts';
+import type { Answer, Decision, DecisionRequest } from './decision.ts';
 
 /** Images that a decider takes. */
 export interface ImageRules {
@@ -34,6 +34,8 @@ export interface DecisionTerms {
   /** The request of the caller, for its owner and its headers. */
   readonly request: ModelRequest;
   readonly signal: AbortSignal;
+  /** Receives each answer as soon as it is known, with the index of its question in the decision. */
+  readonly answered?: (index: number, answer: Answer) => void;
 }
 
 /** Answers typed questions with one model of a deployment. */

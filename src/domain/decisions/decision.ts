@@ -118,6 +118,15 @@ interface Answered {
   readonly more: Members;
   /** Absent when the upstream is a decision model and reports probabilities itself. */
   readonly evidence?: Evidence;
+  /** Present when the probabilities were changed by a fitted temperature. */
+  readonly calibration?: Calibration;
+}
+
+/** Calibration of an answer. */
+interface Calibration {
+  readonly temperature: number;
+  /** Probabilities of the labels before it, in their order. */
+  readonly raw: readonly number[];
 }
 
 /** Edges of a box, as fractions of the image's height and width from its top left corner. */
@@ -166,8 +175,18 @@ export interface Decision {
   readonly usageMore: Members;
 }
 
+/** A question of a decision with its answer. */
+export interface AnsweredQuestion {
+  /** Index of the question, from 0. */
+  readonly position: number;
+  readonly question: Question;
+  readonly answer: Answer;
+}
+
 /** A decision and the questions that it answers. */
 export interface MadeDecision {
+  /** Provider and model that answered, e.g. `typesafe/jev-latest`. */
+  readonly upstream: string;
   readonly questions: readonly Question[];
   readonly decision: Decision;
 }

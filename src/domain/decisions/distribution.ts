@@ -1,4 +1,4 @@
-import type { Answer, ChoiceQuestion, Evidence, PredicateQuestion, ScoreQuestion } from './decision.ts';
+import type { Answer, ChoiceQuestion, Evidence, PredicateQuestion, Question, ScoreQuestion } from './decision.ts';
 import { optionText } from './decision.ts';
 
 /** Questions with a distribution over labels. */
@@ -46,8 +46,12 @@ function scoreConfidence(probabilities: readonly number[]): number {
  * The answer of a distribution over the labels of a question: yes and no, the options, or the levels, in their order.
  * The sum of `probabilities` is 1.
  */
-export function answerOf(question: LabelledQuestion, probabilities: readonly number[], evidence: Evidence): Answer {
-  const shared = { more: {}, evidence };
+export function answerOf(
+  question: LabelledQuestion,
+  probabilities: readonly number[],
+  evidence: Evidence | undefined,
+): Answer {
+  const shared = { more: {}, ...(evidence === undefined ? {} : { evidence }) };
   switch (question.kind) {
     case 'predicate':
       return { kind: 'predicate', probability: probabilities[0] ?? 0, ...shared };
@@ -83,4 +87,14 @@ export function labelCount(question: LabelledQuestion): number {
     case 'score':
       return question.levels.length;
   }
+}
+
+/** Probabilities of the labels of a question in their order; null where the answer has none for the question. */
+export function probabilitiesOf(question: Question, answer: Answer): readonly number[] | null {
+  if (answer.kind === 'predicate' && question.kind === 'predicate') return [answer.probability, 1 - answer.probability];
+  if (answer.kind === 'choice' && question.kind === 'choice')
+    return question.options.map((option) => answer.probabilities.get(optionText(option)) ?? 0);
+  if (answer.kind === 'score' && question.kind === 'score')
+    return question.levels.map((_level, index) => answer.probabilities.get(String(index)) ?? 0);
+  return null;
 }

@@ -32,6 +32,8 @@ export interface DeploymentRegistry extends DeploymentSource {
   /** All that can be called, blocked ones too. */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
+  /** Access groups of a model by its public name. */
+  accessGroupsOf(model: string): readonly string[];
   /** Replaces the deployments of the configuration. */
   configure(deployments: readonly Deployment[]): void;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */

@@ -1,6 +1,6 @@
 import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
-import { allowsModel, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
+import { allowsModel, groupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { entryFor } from './priced-by.ts';
 
 /** A model name of requests, with its catalog entry. */
@@ -16,9 +16,13 @@ export const standsFor = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
 /** Whether a key may call a public name or, for a wildcard, any name that it matches. */
-export const mayCallSome = (key: VirtualKey | null, group: string): boolean =>
-  key === null ||
-  modelLists(key).every((models) => allowsModel(models, group) || models.some((name) => standsFor(group, name)));
+export function mayCallSome(key: VirtualKey | null, group: string): boolean {
+  if (key === null) return true;
+  const groups = groupsFor(key, group);
+  return modelLists(key).every(
+    (models) => allowsModel(models, group, groups) || models.some((name) => standsFor(group, name)),
+  );
+}
 
 /** The catalog has a row for each image size; those are prices, not models. */
 const SIZE = /(^|\/)\d+-x-\d+\//;

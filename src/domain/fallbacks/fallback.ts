@@ -1,7 +1,11 @@
-import type { RowStore, Stamps } from '../row-store.ts';
+import { assertStorable } from '../budgets/limits.ts';
+import { InvalidInput } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import type { FallbackLists, FallbackPolicy, RoutingPolicy } from '../routing/routing-policy.ts';
 
 /** Failures that fallbacks are configured for: every failure, a prompt that is too long, a refused content. */
-export type FallbackType = 'general' | 'context_window' | 'content_policy';
+export const FALLBACK_TYPES = ['general', 'context_window', 'content_policy'] as const;
+export type FallbackType = (typeof FALLBACK_TYPES)[number];
 
 /** Models that are called after a model failed, in order. */
 export interface ModelFallback extends Stamps {
@@ -11,6 +15,9 @@ export interface ModelFallback extends Stamps {
   readonly type: FallbackType;
   readonly targets: readonly string[];
 }
+
+/** The fallbacks of a model for one kind of failure, to store. */
+export type FallbackDraft = Pick<ModelFallback, 'model' | 'type' | 'targets'>;
 
 export const fallbackId = (model: string, type: FallbackType): string => `${type}:${model}`;
 
@@ -23,4 +30,49 @@ interface FallbackFilter {
 export interface FallbackStore extends RowStore<ModelFallback, FallbackFilter> {
   /** A text that is another one after every change of any row, also by another process. */
   fingerprint(): Promise<string>;
+}
+
+/** Fallbacks of the configuration and of the database, in memory. */
+export interface FallbackRegistry {
+  /** The routing policy with the stored fallbacks. The object is another one after a change. */
+  policy(): RoutingPolicy;
+  /** Whether the configuration has fallbacks for a model, which the database cannot change. */
+  isConfigured(model: string, type: FallbackType): boolean;
+  /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
+  refresh(): Promise<boolean>;
+}
+
+/** New fallbacks of a model. Throws InvalidInput for a name that cannot be stored. */
+export function newFallback(draft: FallbackDraft, about: Authored): ModelFallback {
+  for (const name of [draft.model, ...draft.targets]) assertStorable({ model: name });
+  return { id: fallbackId(draft.model, draft.type), ...draft, ...newStamps(about) };
+}
+
+/** Refuses no target, a repeated one, and the model itself. */
+export function assertTargets({ model, targets }: FallbackDraft): void {
+  if (targets.length === 0) throw new InvalidInput('At least one fallback must be named.');
+  if (new Set(targets).size < targets.length) throw new InvalidInput('A fallback is named more than once.');
+  if (targets.includes(model)) throw new InvalidInput(`Model '${model}' cannot be its own fallback`);
+}
+
+const MEMBERS = { general: 'general', context_window: 'contextWindow', content_policy: 'contentPolicy' } as const;
+
+/** The lists of a policy for one kind of failure. */
+export const listsFor = (policy: FallbackPolicy, type: FallbackType): FallbackLists => policy[MEMBERS[type]];
+
+/** A policy with stored fallbacks beside the configured ones. A list of the configuration takes precedence. */
+export function withStoredFallbacks(policy: RoutingPolicy, rows: readonly ModelFallback[]): RoutingPolicy {
+  if (rows.length === 0) return policy;
+  const merged = (type: FallbackType): FallbackLists =>
+    new Map([
+      ...rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const),
+      ...listsFor(policy.fallbacks, type),
+    ]);
+  const fallbacks = {
+    ...policy.fallbacks,
+    general: merged('general'),
+    contextWindow: merged('context_window'),
+    contentPolicy: merged('content_policy'),
+  };
+  return { ...policy, fallbacks };
 }

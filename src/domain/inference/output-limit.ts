@@ -1,15 +1,13 @@
 import type { RequestBody } from './request-validation.ts';
 
-/** Members that limit the output tokens of one answer: OpenAI's and Anthropic's, then Google's. */
-const MEMBERS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const;
-
 /** Answers of one request at most: more is an upstream's error. */
 const MOST_ANSWERS = 128;
 
-/** Most output tokens of one answer by its request; null where the request has no limit. */
+/** Most output tokens of one answer by its request, in the members of OpenAI and Anthropic, then of Google; null without a limit. */
 export function mostOutputTokens(body: RequestBody): number | null {
-  const sent = MEMBERS.map((member) => body[member]).find((value) => value !== undefined && value !== null);
-  const limit = sent ?? configOf(body)['maxOutputTokens'] ?? configOf(body)['max_output_tokens'];
+  const config = configOf(body);
+  const sent = body['max_completion_tokens'] ?? body['max_tokens'] ?? body['max_output_tokens'];
+  const limit = sent ?? config['maxOutputTokens'] ?? config['max_output_tokens'];
   return typeof limit === 'number' && limit >= 0 && Number.isFinite(limit) ? Math.ceil(limit) : null;
 }
 

@@ -52,6 +52,8 @@ export interface VirtualKey {
   readonly deletedBy: string | null;
   /** The user and team of the key, as they were read with it; absent where it was read without them. */
   readonly owners?: KeyOwners;
+  /** Access groups by model name, as deployments have them now; absent where it was read without them. */
+  readonly accessGroupsOf?: (model: string) => readonly string[];
 }
 
 /** Filter of a list of keys. All conditions that are not null must match. */
@@ -171,13 +173,33 @@ export function assertUsable(key: VirtualKey, now: Date): void {
 /** Entries of a key's models that stand for every model. A team's own list is checked beside the key's. */
 const EVERY_MODEL = new Set(['*', 'all-proxy-models', 'all-team-models']);
 
-/** Whether a list of models allows one. An empty list allows every model. */
-export const allowsModel = (models: readonly string[], model: string): boolean =>
+/** Whether a list allows a model by its name. An empty list allows every model. */
+const allowsName = (models: readonly string[], model: string): boolean =>
   models.length === 0 ||
   models.includes(model) ||
   models.some(
     (allowed) => EVERY_MODEL.has(allowed) || (allowed.endsWith('/*') && model.startsWith(allowed.slice(0, -1))),
   );
+
+/** Whether a list of models and access groups allows a model of these groups. An empty list allows every model. */
+export const allowsModel = (models: readonly string[], model: string, groups: readonly string[]): boolean =>
+  allowsName(models, model) || groups.some((group) => models.includes(group));
+
+/** Access groups of a model, as far as the key was read with them. */
+export const groupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readonly string[] =>
+  accessGroupsOf?.(model) ?? [];
+
+/**
+ * The access groups by which alone a key may call a model, one list for each of its lists that does not name the model.
+ * A deployment must have a group of each.
+ */
+export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
+  const groups = groupsFor(key, model);
+  if (groups.length === 0) return [];
+  return modelLists(key)
+    .filter((models) => !allowsName(models, model))
+    .map((models) => groups.filter((group) => models.includes(group)));
+}
 
 /**
  * Whether a key may call a model: its own list and those of its owners allow it. The admin key (null) may call all.
@@ -194,10 +216,12 @@ export const modelLists = ({ models, owners }: VirtualKey): readonly (readonly s
 ];
 
 /** The right that a key lacks for a model; null when it may call the model. */
-function deniedBy({ models, owners }: VirtualKey, model: string): 'model' | 'team_model' | 'user_model' | null {
-  if (!allowsModel(models, model)) return 'model';
+function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'user_model' | null {
+  const { models, owners } = key;
+  const groups = groupsFor(key, model);
+  if (!allowsModel(models, model, groups)) return 'model';
   if (owners === undefined) return null;
-  return modelListsOf(owners).find((list) => !allowsModel(list.models, model))?.right ?? null;
+  return modelListsOf(owners).find((list) => !allowsModel(list.models, model, groups))?.right ?? null;
 }
 
 /** The model that a key means by a name: an alias of its own, then of its team, else the name. */

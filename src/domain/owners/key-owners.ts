@@ -88,9 +88,9 @@ interface ModelList {
 
 /** Model lists of owners, all of which must allow a model. A user's own list is for keys without a team. */
 export function modelListsOf({ user, team, member, organization, project }: KeyOwners): readonly ModelList[] {
+  const lists: ModelList[] = [];
+  if (team === null && user !== null) lists.push({ models: user.models, right: 'user_model' });
   const common = team === null ? [organization, project] : [team, member, organization, project];
-  const lists = common.flatMap((owner) =>
-    owner === null ? [] : [{ models: owner.models, right: 'team_model' as const }],
-  );
-  return team === null && user !== null ? [{ models: user.models, right: 'user_model' }, ...lists] : lists;
+  for (const owner of common) if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
+  return lists;
 }

@@ -103,20 +103,10 @@ export interface ProviderAccount {
 
 /** Accounts of providers: of the environment, else the first stored credential of the provider. */
 export interface ProviderAccounts {
+  /** Whether the own APIs of providers are served. That of coding agents always is. */
+  readonly served: boolean;
   /** Null when none is configured. */
   of(provider: ForwardedProvider): Promise<ProviderAccount | null>;
-}
-
-/** A credential that administrators stored. */
-interface StoredCredential {
-  /** By the names of the reference, e.g. `api_key` and `api_base`. */
-  readonly values: Readonly<Record<string, Secret>>;
-}
-
-/** Credentials that administrators store at run time. */
-export interface CredentialSource {
-  /** The oldest credential whose info names the provider; null when none does. */
-  firstOf(provider: string): Promise<StoredCredential | null>;
 }
 
 /** The header with a key. */

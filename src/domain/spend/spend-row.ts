@@ -50,7 +50,7 @@ export interface SoughtCall {
   readonly toMs: number;
 }
 
-/** Owner of keys whose spend is summed. */
+/** Owner of keys, or label of calls, whose spend is summed. Labels are cut by `cutLabel`. */
 export type OwnerKind = Exclude<Spender, 'key'>;
 
 /** Where spend is kept. */
@@ -71,7 +71,7 @@ export interface SpendStore {
   /** What each of these keys has spent, exact; keys without any spend are absent. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * What the keys of each of these owners have spent together, exact; deleted keys count, so that deleting a key does not
+   * What the keys of each of these owners, or the calls with each of these labels, have spent together, exact; deleted keys count, so that deleting a key does not
    * refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;

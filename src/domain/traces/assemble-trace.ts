@@ -1,5 +1,6 @@
 import { agentsOf } from './agents.ts';
 import type { SpanHead } from './span.ts';
+import { joinLabels, labelsIn } from './trace-labels.ts';
 import { growSummary, type Trace, type TraceIdentity, type TraceSummary } from './trace.ts';
 
 const NS_PER_MS = 1_000_000;
@@ -18,7 +19,10 @@ export function assembleTrace(
   const [first, ...others] = summaries;
   if (first === undefined) return null;
   const spans = spansOfParts(summaries, spansByRef);
-  const summary = others.length === 0 ? first : growSummary(null, { ...first, traceRef: '' }, spans);
+  const summary =
+    others.length === 0
+      ? first
+      : { ...growSummary(null, { ...first, traceRef: '' }, spans), ...summaries.map(labelsIn).reduce(joinLabels) };
   const parts = summaries.map(({ traceId, traceRef, owner }) => ({ traceId, traceRef, owner }));
   return { summary: namedBy(summary, spans), agents: agentsOf(spans), spans, parts };
 }

@@ -13,6 +13,7 @@ import { conventionOf } from './conventions/precedence.ts';
 import { frameworkOf } from './framework.ts';
 import type { Attributes, RawSpan, SpanHead, SpanPayload, SpanType } from './span.ts';
 import { providerLabel } from './provider-label.ts';
+import { labelsOfSpan } from './trace-labels.ts';
 import { sourceOf } from './trace-source.ts';
 import { MAX_VALUE_BYTES, startOf, truncateConversation, truncateText } from './truncate.ts';
 
@@ -44,6 +45,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   const cut = (text: string): string => truncateText(text, maxValueBytes);
   const model = label(firstValue(attributes, convention.modelKeys) ?? convention.model?.(attributes) ?? null);
   const provider = model === null ? null : firstValue(attributes, PROVIDER_KEYS);
+  const labels = labelsOfSpan(span, type);
   return {
     traceId: span.traceId,
     spanId: span.spanId,
@@ -73,6 +75,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     cost: null,
     estimate: null,
     source: sourceOf(span),
+    ...(labels === undefined ? {} : { labels }),
   };
 }
 

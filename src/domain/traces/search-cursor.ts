@@ -24,10 +24,13 @@ const MEMBERS = [
   'minDurationNs',
   'minErrors',
   'text',
+  'sessionId',
+  'userId',
+  'tag',
 ] as const satisfies readonly (keyof TraceFilters)[];
 
 /** Filters as canonical text. */
-const textOf = (filters: TraceFilters): string =>
+export const textOfFilters = (filters: TraceFilters): string =>
   JSON.stringify(
     MEMBERS.map((member): unknown => {
       const value = filters[member];
@@ -38,9 +41,11 @@ const textOf = (filters: TraceFilters): string =>
 /** The cursor after this row. It contains the whole search. */
 export function searchCursorAfter(search: TraceSearch, row: TraceSummary): string {
   const { startMs, endMs, order, filters } = search;
-  const state = [startMs, endMs, order, textOf(filters), String(rankOf(row, order)), row.traceRef];
+  const state = [startMs, endMs, order, textOfFilters(filters), String(rankOf(row, order)), row.traceRef];
   return new TextEncoder().encode(JSON.stringify(state)).toBase64({ alphabet: 'base64url', omitPadding: true });
 }
+
+type Label = 'sessionId' | 'userId' | 'tag';
 
 const NOT_OURS = 'Invalid cursor.';
 const LENGTH = 6;
@@ -60,9 +65,9 @@ export function readSearchCursor(cursor: string, sought: Sought): TraceSearch {
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
     throw new InvalidInput(NOT_OURS);
   if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(NOT_OURS);
-  const filters = filtersIn(searched);
+  const filters = filtersOfText(searched);
   if (sought.order !== null && sought.order !== order) throw new InvalidInput('The cursor belongs to another search.');
-  if (sought.filters !== null && textOf(sought.filters) !== textOf(filters))
+  if (sought.filters !== null && textOfFilters(sought.filters) !== textOfFilters(filters))
     throw new InvalidInput('The cursor belongs to another search.');
   return {
     startMs: Number(startMs),
@@ -85,11 +90,11 @@ function stateOf(cursor: string): readonly unknown[] | null {
 }
 
 /** Inverse of the filter text. Throws InvalidInput for any other text. */
-function filtersIn(searched: unknown): TraceFilters {
+export function filtersOfText(searched: unknown): TraceFilters {
   const state = typeof searched === 'string' ? listIn(searched) : [];
   if (state.length !== MEMBERS.length) throw new InvalidInput(NOT_OURS);
   const at = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
-  function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text'): string | null {
+  function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text' | Label): string | null {
     const value = at(member);
     if (value !== null && typeof value !== 'string') throw new InvalidInput(NOT_OURS);
     return value;
@@ -109,6 +114,9 @@ function filtersIn(searched: unknown): TraceFilters {
     minSpend: amount('minSpend') as Usd | null,
     minDurationNs: amount('minDurationNs'),
     minErrors: minErrors === null ? null : Number(minErrors),
+    sessionId: text('sessionId'),
+    userId: text('userId'),
+    tag: text('tag'),
     text: text('text'),
   };
 }

@@ -71,6 +71,14 @@ export interface TraceSource {
   readonly user: string | null;
 }
 
+/** Session, user and tags that the sender of a trace states. */
+export interface TraceLabels {
+  readonly sessionId: string | null;
+  readonly userId: string | null;
+  /** Distinct, sorted. */
+  readonly tags: readonly string[];
+}
+
 /** A span without its payload. */
 export interface SpanHead {
   readonly traceId: string;
@@ -113,6 +121,8 @@ export interface SpanHead {
   readonly estimate: Usd | null;
   /** Source of the run of a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
+  /** Session, user and tags that it states; absent for none. Stored with its trace only, so that stored spans have none. */
+  readonly labels?: TraceLabels;
 }
 
 /** Payload of a span. Values are cut to 64 KiB; unusual values are text. */

@@ -2,6 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import type { PackedExport } from './packed.ts';
 import type { Span, SpanBatch, SpanHead } from './span.ts';
 import type { SpanPosition } from './span-cursor.ts';
+import type { SessionActivity, SessionSearch } from './sessions.ts';
 import type { TraceSummary, TraceWindow } from './trace.ts';
 import type { AgentActivity, AgentSearch, TraceBucket, TraceSearch, TraceSeries } from './trace-search.ts';
 
@@ -35,6 +36,10 @@ export interface TraceStore {
   series(visibility: Visibility, series: TraceSeries): Promise<readonly TraceBucket[]>;
   /** At most `limit` agents of the visible traces, the latest first, then by name. */
   agents(visibility: Visibility, search: AgentSearch, limit: number): Promise<readonly AgentActivity[]>;
+  /** At most `limit` sessions of the visible traces that pass the filters: the latest first, then by id, descending. */
+  sessions(visibility: Visibility, search: SessionSearch, limit: number): Promise<readonly SessionActivity[]>;
+  /** Number of sessions of a search, on all pages. */
+  countSessions(visibility: Visibility, search: SessionSearch): Promise<number>;
   /** The visible summaries with this trace id, or the one with this ref. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
   /** The spans of these traces without payload, by ref; by start then span id. Callers pass traces they may see. */

@@ -1,15 +1,14 @@
-import type { SpanHead, SpanPayload } from './span.ts';
 import { isJson, parseStructure } from './conventions/conversation.ts';
+import type { AttributeValue, RawSpan, SpanType, TraceLabels } from './span.ts';
 
-/** Session, user and tags that the sender of a trace states. */
-export interface TraceLabels {
-  readonly sessionId: string | null;
-  readonly userId: string | null;
-  /** Distinct, sorted. */
-  readonly tags: readonly string[];
+/** The labels of a trace, and which of them its root states. */
+export interface StatedLabels extends TraceLabels {
+  /** Bits: `SESSION_OF_ROOT`, `USER_OF_ROOT`. A statement of a root replaces those of other spans. */
+  readonly rootLabels: number;
 }
 
-type Texts = SpanPayload['attributes'];
+export const SESSION_OF_ROOT = 1;
+export const USER_OF_ROOT = 2;
 
 /** Attributes of each convention, the agreed name first. OpenInference and LangChain also have a JSON `metadata`. */
 const SESSION_KEYS = [
@@ -34,6 +33,7 @@ const USER_KEYS = [
   'ai.telemetry.metadata.userId',
   'ai.telemetry.metadata.user_id',
   'mlflow.trace.user',
+  'llm.user',
 ];
 const TAG_KEYS = [
   'tag.tags',
@@ -47,49 +47,134 @@ const METADATA_KEY = 'metadata';
 const SESSION_MEMBERS = ['session_id', 'thread_id', 'conversation_id'];
 const USER_MEMBERS = ['user_id'];
 
-/** Limits of one label, in characters, and of the tags of a trace. */
+type Meaning = 'session' | 'user' | 'tags' | 'metadata';
+
+/** Every attribute that can state a label, with its rank among those of the same meaning. */
+const MEANINGS: ReadonlyMap<string, { readonly means: Meaning; readonly rank: number }> = new Map(
+  (
+    [
+      ['session', SESSION_KEYS],
+      ['user', USER_KEYS],
+      ['tags', TAG_KEYS],
+      ['metadata', [METADATA_KEY]],
+    ] as const
+  ).flatMap(([means, keys]) => keys.map((key, rank) => [key, { means, rank }] as const)),
+);
+
+/** Limit of one label, in characters, and of the tags of a trace. */
 const LONGEST = 512;
 const MOST_TAGS = 100;
-/** Most spans of a trace whose attributes are read. */
-const MOST_SPANS = 8;
 
-const LABELLED: ReadonlySet<SpanHead['type']> = new Set(['agent', 'llm', 'chain']);
+const LABELLED: ReadonlySet<SpanType> = new Set(['agent', 'llm', 'chain']);
 
-/** The spans to read labels from: roots first, then the earliest others. `spans` are in order of start. */
-export function labelledSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
-  const roots = spans.filter(({ parentSpanId }) => parentSpanId === null);
-  const others = spans.filter(({ parentSpanId, type }) => parentSpanId !== null && LABELLED.has(type));
-  return [...roots, ...others].slice(0, MOST_SPANS);
-}
-
-/** The first session and user, and all tags, of these attributes. */
-export function labelsOf(attributes: readonly Texts[]): TraceLabels {
-  const first = (keys: readonly string[], members: readonly string[]): string | null => {
-    for (const texts of attributes) {
-      const found = valueIn(texts, keys) ?? memberIn(texts[METADATA_KEY], members);
-      if (found !== null) return found;
-    }
-    return null;
-  };
-  const tags = new Set(attributes.flatMap((texts) => TAG_KEYS.flatMap((key) => tagsIn(texts[key]))));
-  return {
-    sessionId: first(SESSION_KEYS, SESSION_MEMBERS),
-    userId: first(USER_KEYS, USER_MEMBERS),
-    tags: [...tags].toSorted().slice(0, MOST_TAGS),
-  };
-}
-
-function valueIn(texts: Texts, keys: readonly string[]): string | null {
-  for (const key of keys) {
-    const label = labelOf(texts[key]);
-    if (label !== null) return label;
+/** The labels that a span states; undefined for none. Roots, agents, steps and model calls can state some. */
+export function labelsOfSpan(
+  { attributes, parentSpanId }: Pick<RawSpan, 'attributes' | 'parentSpanId'>,
+  type: SpanType,
+): TraceLabels | undefined {
+  if (parentSpanId !== null && !LABELLED.has(type)) return undefined;
+  let [session, user] = [NOTHING, NOTHING];
+  let tags: string[] | null = null;
+  let metadata: AttributeValue = null;
+  // One pass: it runs for every span of an export, and few attributes state a label.
+  for (const key of Object.keys(attributes)) {
+    const meaning = MEANINGS.get(key);
+    if (meaning === undefined) continue;
+    const value = attributes[key] ?? null;
+    const { means, rank } = meaning;
+    if (means === 'metadata') metadata = value;
+    else if (means === 'tags') tags = [...(tags ?? []), ...tagsIn(value)];
+    else if (means === 'session') session = better(session, value, rank);
+    else user = better(user, value, rank);
   }
-  return null;
+  const more = metadata === null || (session.label !== null && user.label !== null) ? null : metadataIn(metadata);
+  return labelsWith(
+    session.label ?? memberIn(more, SESSION_MEMBERS),
+    user.label ?? memberIn(more, USER_MEMBERS),
+    tags ?? [],
+  );
 }
 
-function memberIn(text: string | undefined, members: readonly string[]): string | null {
-  const metadata = parseStructure(text ?? '');
-  if (!isJson(metadata)) return null;
+/** Labels within their limits; undefined for none. */
+export function labelsWith(
+  sessionId: string | null,
+  userId: string | null,
+  tags: readonly string[],
+): TraceLabels | undefined {
+  const labels = { sessionId: labelOf(sessionId), userId: labelOf(userId), tags: distinctTags(tags.flatMap(tagOf)) };
+  return labels.sessionId === null && labels.userId === null && labels.tags.length === 0 ? undefined : labels;
+}
+
+export const NO_LABELS: StatedLabels = { sessionId: null, userId: null, tags: [], rootLabels: 0 };
+
+/** What one span states, as part of its trace. */
+export const statedBy = (labels: TraceLabels, isRoot: boolean): StatedLabels => ({
+  ...labels,
+  rootLabels: isRoot
+    ? (labels.sessionId === null ? 0 : SESSION_OF_ROOT) | (labels.userId === null ? 0 : USER_OF_ROOT)
+    : 0,
+});
+
+/**
+ * The labels of two parts of a trace, in any order: all tags, and of several sessions or users that of a root, else the
+ * first in the order of their text.
+ */
+export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
+  if (isBare(right)) return left;
+  if (isBare(left)) return right;
+  const [session, ofRoot] = first(left, right, 'sessionId', SESSION_OF_ROOT);
+  const [user, userOfRoot] = first(left, right, 'userId', USER_OF_ROOT);
+  const tags = right.tags.length === 0 ? left.tags : distinctTags([...left.tags, ...right.tags]);
+  return { sessionId: session, userId: user, tags, rootLabels: ofRoot | userOfRoot };
+}
+
+/** The labels among other members. */
+export const labelsIn = ({ sessionId, userId, tags, rootLabels }: StatedLabels): StatedLabels => ({
+  sessionId,
+  userId,
+  tags,
+  rootLabels,
+});
+
+const isBare = ({ sessionId, userId, tags }: TraceLabels): boolean =>
+  sessionId === null && userId === null && tags.length === 0;
+
+function first(
+  left: StatedLabels,
+  right: StatedLabels,
+  member: 'sessionId' | 'userId',
+  bit: number,
+): readonly [string | null, number] {
+  const [one, other] = [left[member], right[member]];
+  const [oneBit, otherBit] = [left.rootLabels & bit, right.rootLabels & bit];
+  if (one === null) return [other, other === null ? 0 : otherBit];
+  if (other === null) return [one, oneBit];
+  if (oneBit !== otherBit) return oneBit === 0 ? [other, otherBit] : [one, oneBit];
+  return one <= other ? [one, oneBit] : [other, otherBit];
+}
+
+interface Found {
+  readonly label: string | null;
+  readonly rank: number;
+}
+const NOTHING: Found = { label: null, rank: Infinity };
+
+function better(found: Found, value: AttributeValue, rank: number): Found {
+  if (rank >= found.rank) return found;
+  const label = labelOf(value);
+  return label === null ? found : { label, rank };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The members of `metadata`, which is JSON text or a map. */
+function metadataIn(value: AttributeValue): Members | null {
+  const members: unknown = typeof value === 'string' ? parseStructure(value) : value;
+  return isJson(members) ? members : null;
+}
+
+function memberIn(metadata: Members | null, members: readonly string[]): string | null {
+  if (metadata === null) return null;
   for (const member of members) {
     const label = labelOf(metadata[member]);
     if (label !== null) return label;
@@ -97,15 +182,23 @@ function memberIn(text: string | undefined, members: readonly string[]): string 
   return null;
 }
 
-/** A JSON list of texts, or texts with commas between them. */
-function tagsIn(text: string | undefined): readonly string[] {
-  if (text === undefined) return [];
-  const parsed = parseStructure(text);
-  const parts: readonly unknown[] = Array.isArray(parsed) ? parsed : text.split(',');
-  return parts.flatMap((part) => labelOf(part) ?? []);
+/** A list, JSON text of one, or texts with commas between them. */
+function tagsIn(value: AttributeValue): readonly string[] {
+  if (value === null) return [];
+  const parsed: unknown = typeof value === 'string' ? parseStructure(value) : value;
+  const parts: readonly unknown[] = Array.isArray(parsed) ? parsed : typeof value === 'string' ? value.split(',') : [];
+  return parts.slice(0, MOST_TAGS).flatMap(tagOf);
 }
 
-/** Null for anything but a text, and for a blank or too long one. Missing values are stored as `null`. */
+const tagOf = (value: unknown): readonly string[] => {
+  const label = labelOf(value);
+  return label === null ? [] : [label];
+};
+
+const distinctTags = (tags: readonly string[]): readonly string[] =>
+  tags.length === 0 ? [] : [...new Set(tags)].toSorted().slice(0, MOST_TAGS);
+
+/** Null for anything but a text, and for a blank or too long one. Senders write missing values as `null`. */
 function labelOf(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' || text === 'null' || text.length > LONGEST ? null : text;

@@ -18,7 +18,11 @@ export interface TraceFilters {
   readonly minDurationNs: bigint | null;
   /** Minimum number of failed spans. */
   readonly minErrors: number | null;
-  /** Text in its name, service, input preview, agents or models; ignores case. */
+  readonly sessionId: string | null;
+  readonly userId: string | null;
+  /** One of its tags. */
+  readonly tag: string | null;
+  /** Text in its name, service, input preview, agents, models, session, user or tags; ignores case. */
   readonly text: string | null;
 }
 
@@ -32,6 +36,9 @@ export const NO_FILTERS: TraceFilters = {
   minSpend: null,
   minDurationNs: null,
   minErrors: null,
+  sessionId: null,
+  userId: null,
+  tag: null,
   text: null,
 };
 
@@ -67,6 +74,7 @@ export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, orde
 /** Whether a trace passes the filters. */
 export function passesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
+  const { sessionId, userId, tag } = filters;
   if (status !== null && summary.status !== status) return false;
   if (service !== null && summary.service !== service) return false;
   if (agent !== null && !summary.agentNames.includes(agent)) return false;
@@ -76,10 +84,16 @@ export function passesFilters(summary: TraceSummary, filters: TraceFilters): boo
   if (minSpend !== null && (summary.spend === null || summary.spend < minSpend)) return false;
   if (minDurationNs !== null && summary.endNs - summary.startNs < minDurationNs) return false;
   if (minErrors !== null && summary.errorCount < minErrors) return false;
+  if (sessionId !== null && summary.sessionId !== sessionId) return false;
+  if (userId !== null && summary.userId !== userId) return false;
+  if (tag !== null && !summary.tags.includes(tag)) return false;
   if (text === null) return true;
   const wanted = text.toLowerCase();
-  const { name, service: of, inputPreview, agentNames, models } = summary;
-  return [name, of, inputPreview, ...agentNames, ...models].some((told) => told.toLowerCase().includes(wanted));
+  const { name, service: of, inputPreview, agentNames, models, tags } = summary;
+  const labels = [summary.sessionId ?? '', summary.userId ?? '', ...tags];
+  return [name, of, inputPreview, ...agentNames, ...models, ...labels].some((told) =>
+    told.toLowerCase().includes(wanted),
+  );
 }
 
 /** Aggregates of the traces that began in one time bucket. */

@@ -2,9 +2,10 @@ import type { Owner } from '../caller.ts';
 import { addUsd, type Usd } from '../money.ts';
 import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
 import type { SpanHead, SpanStatus, SpanType, TraceSource } from './span.ts';
+import { joinLabels, labelsIn, NO_LABELS, type StatedLabels, statedBy } from './trace-labels.ts';
 
 /** Summary of a trace, without spans. Updated as spans arrive. */
-export interface TraceSummary {
+export interface TraceSummary extends StatedLabels {
   readonly traceId: string;
   /** Opaque handle of a trace of one owner. Two owners may use one trace id. */
   readonly traceRef: string;
@@ -126,6 +127,7 @@ export interface TraceTally extends Pick<
   | 'pricedCalls'
   | 'estimate'
   | 'estimatedCalls'
+  | keyof StatedLabels
 > {
   /** The earliest root among them; null when there is none. */
   readonly root: Root | null;
@@ -208,6 +210,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   let endNs = spans[0]?.endNs ?? 0n;
   let charged: Usd | null = null;
   let chargedCalls = 0;
+  let labels = NO_LABELS;
   // A single loop: it runs for every span of an export.
   for (const span of spans) {
     if (span.parentSpanId === null) roots.push(span);
@@ -219,6 +222,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     if (span.status === 'error') counts.errorCount += 1;
     if (span.startNs <= first.startNs) first = { startNs: span.startNs, service: firstService(first, span) };
     endNs = most(endNs, span.endNs);
+    if (span.labels !== undefined) labels = joinLabels(labels, statedBy(span.labels, span.parentSpanId === null));
     if (span.cost === null) continue;
     charged = sumOf(charged, span.cost);
     chargedCalls += 1;
@@ -247,6 +251,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     estimate,
     estimatedCalls: counted.size,
     gatewayCalls: calls.gatewayCalls,
+    ...labels,
   };
 }
 
@@ -282,6 +287,7 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     pricedCalls: summary.pricedCalls + tally.pricedCalls,
     estimate: sumOf(summary.estimate, tally.estimate),
     estimatedCalls: summary.estimatedCalls + tally.estimatedCalls,
+    ...joinLabels(labelsIn(summary), labelsIn(tally)),
   };
 }
 

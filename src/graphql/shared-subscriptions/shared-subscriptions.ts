@@ -10,6 +10,7 @@ import {
 import { isAsyncIterable } from 'graphql-yoga';
 import { hash } from 'node:crypto';
 import type { Loaders } from '../../../resolvers/operation/loaders.ts';
+import { clearOwners } from '../../../resolvers/operation/owner-loaders.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../../schema/builder.ts';
 import { Work } from '../../../schema/work.ts';
@@ -151,5 +152,6 @@ function cache(results: Map<object, EventResult>, event: object, result: EventRe
 }
 
 function clearLoaders(loaders: Loaders): void {
-  for (const name of Object.keys(loaders) as (keyof Loaders)[]) loaders[name].clearAll();
+  for (const name of Object.keys(loaders) as (keyof Loaders)[]) if (name !== 'owners') loaders[name].clearAll();
+  clearOwners(loaders.owners);
 }

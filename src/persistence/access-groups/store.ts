@@ -7,6 +7,7 @@ export const createAccessGroupStore = (database: Database): AccessGroupStore =>
   createRowStore(database, {
     entity: AccessGroupEntity,
     noun: 'access group',
+    audited: 'access_group',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ name }) => `Access group '${name}' already exists`,

@@ -7,6 +7,7 @@ export const createBudgetStore = (database: Database): BudgetStore =>
   createRowStore(database, {
     entity: BudgetEntity,
     noun: 'budget',
+    audited: 'budget',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Budget with id '${id}' already exists.`,

@@ -26,6 +26,7 @@ export const CALL_VALUES = {
   end_user: 'text',
   session_id: 'text',
   tags: 'text',
+  trace_tags: 'text',
 } as const;
 export type CallValue = keyof typeof CALL_VALUES;
 
@@ -40,7 +41,13 @@ export type Source =
   /** The profile of the call. */
   | { readonly from: 'profile' }
   /** The call's own value; with `extra` only when the call has it, else `otherwise`, or else the profile. */
-  | { readonly from: 'call'; readonly value: CallValue; readonly extra?: Extra; readonly otherwise?: CallValue }
+  | {
+      readonly from: 'call';
+      readonly value: CallValue;
+      readonly extra?: Extra;
+      /** `null` for null instead of the profile. */
+      readonly otherwise?: CallValue | 'null';
+    }
   /** Computed from the call's values, in SQL of both engines. */
   | { readonly from: 'sum'; readonly of: (value: (name: CallValue) => string) => string }
   /** Body number, or place in the body, of the payload. */
@@ -51,6 +58,8 @@ export type Source =
 const shared: Source = { from: 'profile' };
 const own = (value: CallValue, extra?: Extra): Source =>
   extra === undefined ? { from: 'call', value } : { from: 'call', value, extra };
+/** Null without the extra. No constant of a profile: segments of earlier versions have none for it. */
+const ifSent = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
 const sum = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'sum', of });
 
 const startNs = sum((value) => `${value('started_at')} * 1000000`);
@@ -130,6 +139,14 @@ const CALL_COLUMNS: {
     source: shared,
     redacted_ms: shared,
     gateway_calls: shared,
+    session_id: ifSent('session_id', 'labels'),
+    user_id: ifSent('end_user', 'labels'),
+    tags: ifSent('trace_tags', 'labels'),
+    // Calls of the log are roots.
+    root_labels: sum(
+      (value) =>
+        `case when ${value('session_id')} is null then 0 else 1 end + case when ${value('end_user')} is null then 0 else 2 end`,
+    ),
   },
   span: {
     trace_no: { from: 'summary' },

@@ -18,7 +18,7 @@ import {
 } from './columns.ts';
 import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 import { storedRowOf, tagsText } from '../spend/spend-rows.ts';
-import { summaryRowOf } from '../traces/summary-rows.ts';
+import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 
 /** What calls of a key have in common, written once per segment: the values of `CONSTANTS`. */
 export interface CallProfile {
@@ -93,6 +93,7 @@ const SPAN_MEMBERS: Sharing<SpanHead> = {
   gateway: (left, right) => left.gateway === right.gateway,
   estimate: (left, right) => left.estimate === right.estimate,
   source: (left, right) => left.source === right.source,
+  labels: 'own',
 };
 
 // Functions and not names: V8 reads a member that is written in the source many times as fast.
@@ -167,13 +168,14 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
         ? `${usual}],`
         : `${usual},${text(spend.callId)},${text(span.inputPreview)},${usage?.cacheReadTokens ?? null},` +
           `${usage?.cacheWriteTokens ?? null},${usage?.reasoningTokens ?? null},${text(error?.code ?? null)},` +
-          `${text(error?.message ?? null)},${text(span.error)}${has(extras, 'labels') ? labelsText(spend) : ''}],`;
+          `${text(error?.message ?? null)},${text(span.error)}${has(extras, 'labels') ? labelsText(call) : ''}],`;
     return { profile, row, payload: lineOfCall(spend.traceId, payloadText(span)) };
   };
 }
 
-const labelsText = ({ endUser, sessionId, tags }: SpendRow): string =>
-  `,${text(endUser)},${text(sessionId)},${text(tags.length === 0 ? null : tagsText(tags))}`;
+const labelsText = ({ spend: { endUser, sessionId, tags }, span: { labels } }: CallRecord): string =>
+  `,${text(endUser)},${text(sessionId)},${text(tags.length === 0 ? null : tagsText(tags))},` +
+  text(labels === undefined || labels.tags.length === 0 ? null : namesText(labels.tags));
 
 const placeOf = (value: CallValue): number => Object.keys(CALL_VALUES).indexOf(value);
 const [TRACE_AT, ID_AT, CALL_AT] = [placeOf('trace_id'), placeOf('id'), placeOf('call_id')];
@@ -222,7 +224,7 @@ function durationOf({ spend, span }: CallRecord): number | null {
 }
 
 /** Whether span and spend row agree, so that one value serves both. */
-function agree({ traceId, spanId, responseId, cost, usage }: SpendRow, span: SpanHead): boolean {
+function agree({ traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow, span: SpanHead): boolean {
   return (
     span.parentSpanId === null &&
     span.estimate === null &&
@@ -231,6 +233,8 @@ function agree({ traceId, spanId, responseId, cost, usage }: SpendRow, span: Spa
     spanId === span.spanId &&
     responseId === span.requestId &&
     cost === span.cost &&
+    sessionId === (span.labels?.sessionId ?? null) &&
+    endUser === (span.labels?.userId ?? null) &&
     (usage?.inputTokens ?? 0) === span.inputTokens &&
     (usage?.outputTokens ?? 0) === span.outputTokens
   );

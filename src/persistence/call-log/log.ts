@@ -237,6 +237,6 @@ export function createCallLog(
 }
 
 const costsOf = (totals: string): readonly { readonly keyHash: string; readonly cost: Usd }[] =>
-  (JSON.parse(totals) as readonly { readonly key_hash: string; readonly total: string }[]).map(
-    ({ key_hash: keyHash, total }) => ({ keyHash, cost: BigInt(total) as Usd }),
+  (JSON.parse(totals) as readonly { readonly key_hash?: string; readonly total: string }[]).flatMap(
+    ({ key_hash: keyHash, total }) => (keyHash === undefined ? [] : { keyHash, cost: BigInt(total) as Usd }),
   );

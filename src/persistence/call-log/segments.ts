@@ -7,12 +7,14 @@ import type { SqlFlavour } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { joined, type SlabPlace } from './text-slabs.ts';
 import type { CallProfile } from './encode.ts';
-import { costsByKey } from '../spend/spend-rows.ts';
+import { costsByKey, costsByLabel } from '../spend/spend-rows.ts';
 
 /** An encoded call that waits for its commit. */
 export interface LoggedCall extends KeptCall {
   readonly profile: CallProfile;
   readonly cost: SpendRow['cost'];
+  /** End user and tags of the request; null without any. */
+  readonly labels: Pick<SpendRow, 'endUser' | 'tags'> | null;
   /** As `encode.ts` makes them, with comma and line break. */
   readonly row: SlabPlace;
   readonly payload: SlabPlace;
@@ -25,7 +27,7 @@ export interface Segment {
   readonly rows: Buffer;
   /** Compressed payloads, in the order of the rows. */
   readonly body: Buffer;
-  /** JSON list: the spend of each key in picodollars. */
+  /** JSON list: the spend of each key, tag and end user in picodollars. */
   readonly totals: string;
 }
 
@@ -74,7 +76,7 @@ async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
     calls: calls.length,
     rows: Buffer.concat([...rows, Buffer.from(']')]),
     body: await compress(Buffer.concat(piecesOf(payloads)), ZSTD),
-    totals: JSON.stringify(costs),
+    totals: JSON.stringify([...costs, ...costsByLabel(calls)]),
   };
 }
 

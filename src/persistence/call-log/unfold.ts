@@ -1,5 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
+import { labelsOfCall } from '../../domain/calls/spend-labels.ts';
 import { payloadsOfCalls } from '../../domain/traces/call-body.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import type { RowTable } from '../database/rows.ts';
@@ -15,6 +16,7 @@ import {
   LATER_EXTRAS,
   type Source,
 } from './columns.ts';
+import { FRESH, dailyAdditions } from '../spend/daily-sums.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import { spendRowOf, type StoredRow } from '../spend/spend-rows.ts';
 
@@ -51,7 +53,7 @@ function expressionOf(table: keyof CallTables, column: string, source: Source, t
     case 'call': {
       const { value, extra, otherwise } = source;
       if (extra === undefined) return `v_${value}`;
-      const other = otherwise === undefined ? `k_${constant}` : `v_${otherwise}`;
+      const other = otherwise === undefined ? `k_${constant}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
       return `case when x_${extra} = 1 then v_${value} else ${other} end`;
     }
     case 'sum':
@@ -80,6 +82,11 @@ const into = (table: keyof CallTables, before: readonly string[] = []): string =
 const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
   columnsOf(table)
     .map(([column, source]) => expressionOf(table, column, source, traceNo))
+    .join(', ');
+
+const namedValues = (table: keyof CallTables): string =>
+  columnsOf(table)
+    .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
     .join(', ');
 
 /** Queries over segments; the first parameter is the JSON list of their numbers. */
@@ -145,7 +152,7 @@ const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trac
  * SQLite: one pass per table from a temporary table, so that inserts stay at the end of each index and each JSON value is
  * read once. With a single writer the numbers of new traces are known beforehand.
  */
-function inSteps({ profiles, calls }: Selections): readonly string[] {
+function inSteps({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   const all = 'from unfolded_call cross join unfolded_profile on profile_no = of_profile';
   return [
     `create temp table if not exists unfolded_profile (profile_no integer primary key, ${INTO_PROFILES})`,
@@ -153,6 +160,9 @@ function inSteps({ profiles, calls }: Selections): readonly string[] {
     `insert into unfolded_profile (${INTO_PROFILES}) ${profiles}`,
     `insert into unfolded_call (${INTO_CALLS}) ${calls('unfolded_profile', ['profile_no'])}`,
     `${into('spend_row')} select ${valuesOf('spend_row')} ${all}`,
+    ...daily.map(
+      (statement) => `with ${FRESH} as materialized (select ${namedValues('spend_row')} ${all}) ${statement}`,
+    ),
     `${into('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${all}`,
     `${into('span')}
       select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${all}`,
@@ -162,7 +172,9 @@ function inSteps({ profiles, calls }: Selections): readonly string[] {
 }
 
 /** PostgreSQL: one statement writes the three tables, and passes on the trace numbers. */
-const atOnce = (ones: string): string => `${ones}, made as (
+const atOnce = (ones: string, daily: readonly string[]): string => `${ones}, ${FRESH} as materialized (
+      select ${namedValues('spend_row')} from one
+    ), ${daily.map((statement, at) => `days_${at} as (${statement})`).join(', ')}, made as (
       ${into('trace_summary')} select ${valuesOf('trace_summary')} from one order by place returning trace_no, trace_ref
     ), spans as (
       ${into('span')} select ${valuesOf('span', 'trace_no')} from one join made on trace_ref = v_trace_ref
@@ -180,7 +192,8 @@ export function createCallUnfolding(
   };
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
   const ones = `with profile as materialized (${selected.profiles}), one as (${selected.calls('profile', CONSTANT_NAMES)})`;
-  const statements = flavour === 'sqlite' ? inSteps(selected) : [atOnce(ones)];
+  const daily = dailyAdditions(flavour);
+  const statements = flavour === 'sqlite' ? inSteps(selected, daily) : [atOnce(ones, daily)];
 
   const readText = (table: 'spend_row' | 'span'): readonly string[] =>
     columnsOf(table).map(([column, source]) => {
@@ -208,7 +221,10 @@ export function createCallUnfolding(
         if (payload === undefined) throw new Error('A call of a segment has no payload in its body.');
         const spend = namedWithout('spend_row_', row) as unknown as StoredRow;
         const span = namedWithout('span_', row) as unknown as SpanRow;
-        return { spend: spendRowOf(spend), span: { ...spanHeadOf(row.trace_id, span), ...payload } };
+        const spendRow = spendRowOf(spend);
+        const labels = labelsOfCall(spendRow);
+        const head = { ...spanHeadOf(row.trace_id, span), ...(labels === undefined ? {} : { labels }) };
+        return { spend: spendRow, span: { ...head, ...payload } };
       });
     },
   };

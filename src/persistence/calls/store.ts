@@ -1,7 +1,8 @@
 import { sql, type Kysely } from 'kysely';
 import { type CallRecord, type CallStore, type KeptCall, ownerOfCall } from '../../domain/calls/call-record.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-import type { SpendStore } from '../../domain/spend/spend-row.ts';
+import { AGENT_TAG } from '../../domain/calls/spend-labels.ts';
+import type { SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
 import { amountText, nsText } from '../../domain/storable.ts';
 import type { SpanBatch } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
@@ -31,6 +32,7 @@ class KeptRoot implements LoggedCall {
   readonly kind = 'root';
   readonly profile: LoggedCall['profile'];
   readonly cost: LoggedCall['cost'];
+  readonly labels: LoggedCall['labels'];
   /** Summary of its trace, of this call alone; null when no subscriber follows traces. */
   readonly summary: TraceSummary | null;
   readonly #rows: Buffer;
@@ -40,9 +42,10 @@ class KeptRoot implements LoggedCall {
   readonly #payloadStart: number;
   readonly #payloadEnd: number;
 
-  constructor({ profile, cost, row, payload }: Omit<LoggedCall, keyof KeptCall>, summary: TraceSummary | null) {
+  constructor({ profile, cost, labels, row, payload }: Omit<LoggedCall, keyof KeptCall>, summary: TraceSummary | null) {
     this.profile = profile;
     this.cost = cost;
+    this.labels = labels;
     this.summary = summary;
     this.#rows = row.slab;
     this.#rowStart = row.start;
@@ -161,7 +164,8 @@ export function createCallStore(
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;
       const { cost } = call.spend;
-      return new KeptRoot({ profile, cost, row: placeRow(row), payload: placePayload(payload) }, summary);
+      const labels = labelsOf(call.spend);
+      return new KeptRoot({ profile, cost, labels, row: placeRow(row), payload: placePayload(payload) }, summary);
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
@@ -174,6 +178,12 @@ export function createCallStore(
     unfold: () => segments.step(),
     readable: () => segments.readable(),
   };
+}
+
+/** The labels of a call that may have a budget. Those of its user agent have none. */
+function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
+  const own = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
+  return endUser === null && own.length === 0 ? null : { endUser, tags: own };
 }
 
 /** Throws InvalidInput for a value that no store holds, before it can fail the commit of other calls. */

@@ -4,6 +4,8 @@ import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import { mayTellAgain, withCallsCountedOnce } from '../../domain/traces/recount.ts';
 import type { SpanHead } from '../../domain/traces/span.ts';
 import { rowTexts } from '../../domain/traces/span-rows.ts';
+import type { TraceStore } from '../../domain/traces/store.ts';
+import { joinLabels, labelsIn, NO_LABELS } from '../../domain/traces/trace-labels.ts';
 import { addTally, tallyOf, type TraceIdentity, type TraceSummary } from '../../domain/traces/trace.ts';
 import { ownerColumns } from '../database/owner-columns.ts';
 import { columnNames, encodeRow } from '../database/rows.ts';
@@ -11,6 +13,7 @@ import { type IngestJob, type IngestPart, newParts } from '../traces/ingest-jobs
 import { emptySummaryRow, summaryRowOf } from '../traces/summary-rows.ts';
 import type { ClickHouse } from './client.ts';
 import { spansByRef } from './spans-by-ref.ts';
+import { storedLabels } from './stored-labels.ts';
 import { inLots, knownSummaries } from './trace-lookup.ts';
 import {
   BODY_COLUMNS,
@@ -71,7 +74,14 @@ function bodyRow(
 export function createClickHouseIngest(
   server: ClickHouse,
   tables: ClickHouseTables,
-  bodies: BodyReader | undefined,
+  {
+    bodies,
+    findSpan,
+  }: {
+    readonly bodies: BodyReader | undefined;
+    /** A stored span, from the writing server. */
+    readonly findSpan: TraceStore['findSpan'];
+  },
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
   const now = microseconds();
   const spanColumns = [...SPAN_PREFIX, ...columnNames(tables.span)];
@@ -168,9 +178,14 @@ export function createClickHouseIngest(
     (await spansByRef(server, tables, [identity])).get(identity.traceRef) ?? [];
 
   /** The summary of a trace from all of its stored spans. */
-  async function sumUp({ identity, before }: Touched): Promise<Grown> {
+  async function sumUp({ identity, before, fresh }: Touched): Promise<Grown> {
     const heads = await spansOf(identity);
-    const summary = addTally(null, identity, tallyOf(heads));
+    const known = [
+      before ?? NO_LABELS,
+      await storedLabels(identity, heads, findSpan),
+      ...fresh.map(({ tally }) => tally),
+    ];
+    const summary = { ...addTally(null, identity, tallyOf(heads)), ...known.map(labelsIn).reduce(joinLabels) };
     // Another process may list it under the start of any of its spans.
     const starts = new Set(heads.map(startMsOf));
     starts.delete(startMsOf(summary));

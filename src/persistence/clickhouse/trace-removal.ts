@@ -126,7 +126,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       };
       const nothing = listOf([NOTHING]);
       const texts = `input_preview = '', source = null`;
-      const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, ${texts}`;
+      const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
       await update('span', `body_id = '', body_at = null, payload = ${nothing}, error = null, ${texts}`);
       await release(held, 'rewritten');
       await update('trace_by_start', ofTrace);

@@ -12,7 +12,7 @@ import type {
 import type { ClickHouse, Params } from './client.ts';
 
 /** A condition on summaries, with its parameters. */
-interface Condition {
+export interface Condition {
   readonly text: string;
   readonly params: Params;
 }
@@ -51,14 +51,15 @@ export const beganIn = (startMs: number, endMs: number): Condition => ({
   params: { from: startMs, until: endMs },
 });
 
-const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
-const LIST_COLUMNS = ['agent_names', 'models'];
+const TEXT_COLUMNS = ['name', 'service', 'input_preview', `ifNull(session_id, '')`, `ifNull(user_id, '')`];
+const LIST_COLUMNS = ['agent_names', 'models', `ifNull(tags, '[]')`];
 /** The texts of a column with a JSON list. */
 const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(String)')`;
 
 /** The filters as one condition. */
 export function passing(filters: TraceFilters): Condition {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
+  const { sessionId, userId, tag } = filters;
   const demand = (condition: string, name: string, value: string | null): Condition[] =>
     value === null ? [] : [{ text: condition, params: { [name]: value } }];
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
@@ -77,6 +78,9 @@ export function passing(filters: TraceFilters): Condition {
     ...demand('team_id = {teamId:String}', 'teamId', textOf(teamId)),
     ...demand(lists('agent_names', 'agent'), 'agent', textOf(agent)),
     ...demand(lists('models', 'model'), 'model', textOf(model)),
+    ...demand(`ifNull(session_id, '') = {sessionId:String}`, 'sessionId', textOf(sessionId)),
+    ...demand(`ifNull(user_id, '') = {userId:String}`, 'userId', textOf(userId)),
+    ...demand(lists(`ifNull(tags, '[]')`, 'tag'), 'tag', textOf(tag)),
     ...demand('spend >= {minSpend:Int64}', 'minSpend', numberOf(minSpend)),
     ...demand(`${RANKS.duration} >= {minDuration:Int64}`, 'minDuration', numberOf(minDurationNs)),
     ...demand('error_count >= {minErrors:Int64}', 'minErrors', numberOf(minErrors)),

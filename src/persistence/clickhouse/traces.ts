@@ -2,7 +2,8 @@ import { Unavailable } from '../../domain/errors.ts';
 import { storable } from '../../domain/storable.ts';
 import type { BodyReader } from '../../domain/traces/packed.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
-import type { SpanPayload } from '../../domain/traces/span.ts';
+import type { Span, SpanPayload } from '../../domain/traces/span.ts';
+import type { TraceKey } from '../../domain/traces/store.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Orm } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
@@ -15,13 +16,14 @@ import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 import type { ClosableTraceStore } from '../traces/store.ts';
 import { findBody } from './bodies.ts';
-import { type ClickHouseLocation, openClickHouse } from './client.ts';
+import { type ClickHouse, type ClickHouseLocation, openClickHouse } from './client.ts';
 import { bringUpToDate } from './schema.ts';
 import { spanPage, spansByRef } from './spans-by-ref.ts';
 import { createClickHouseIngest } from './trace-ingest.ts';
 import { knownSummaries, selected, summaryReader } from './trace-lookup.ts';
 import { createClickHouseRemoval } from './trace-removal.ts';
 import { agentsOf, allOf, beganIn, bucketsOf, passing, RANKS, visibleTo } from './trace-search.ts';
+import { countSessionsOf, sessionsOf } from './sessions.ts';
 import { clickHouseTables, numbersOf } from './trace-tables.ts';
 import { createViews } from './views.ts';
 
@@ -84,7 +86,10 @@ export async function openClickHouseTraces(
       return work();
     });
 
-  const ingest = createClickHouseIngest(server, tables, bodies);
+  const ingest = createClickHouseIngest(server, tables, {
+    bodies,
+    findSpan: (traces, spanId) => findSpan(server, traces, spanId),
+  });
   const removal = createClickHouseRemoval(server, bodies);
   const inTurn = createTurns();
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
@@ -95,11 +100,31 @@ export async function openClickHouseTraces(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
+  async function findSpan(client: ClickHouse, traces: readonly TraceKey[], spanId: string): Promise<Span | null> {
+    if (traces.length === 0) return null;
+    return using(async () => {
+      const [found] = await client.rows<FoundSpan>(
+        `select trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))} from span final
+         where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
+         order by trace_ref limit 1`,
+        {
+          ids: traces.map(({ traceId }) => storable(traceId)),
+          refs: traces.map(({ traceRef }) => traceRef),
+          id: spanId,
+        },
+      );
+      if (found === undefined) return null;
+      const span = spanNumbers(found);
+      const payload = await payloadOf(client, span);
+      return payload === null ? null : { ...spanHeadOf(span.trace_id, span), ...payload };
+    });
+  }
+
   /** Null when the span and its body were removed meanwhile. */
-  async function payloadOf(span: FoundSpan): Promise<SpanPayload | null> {
+  async function payloadOf(client: ClickHouse, span: FoundSpan): Promise<SpanPayload | null> {
     const { payload, body_at: at, body_id: bodyId } = span;
     if (payload !== null) return payloadOfText(payload);
-    const body = at === null ? null : await findBody(reader, bodyId);
+    const body = at === null ? null : await findBody(client, bodyId);
     if (at === null || body === null) return null;
     if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
     return bodies.payload(body, at, ownerOfColumns(span));
@@ -157,6 +182,12 @@ export async function openClickHouseTraces(
       using(() =>
         agentsOf(reader, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
       ),
+    sessions: (visibility, search, most) =>
+      using(() =>
+        sessionsOf(reader, { search, condition: allOf(visibleTo(visibility), passing(search.filters)), limit: most }),
+      ),
+    countSessions: (visibility, search) =>
+      using(() => countSessionsOf(reader, search, allOf(visibleTo(visibility), passing(search.filters)))),
     findSummaries: (visibility, traceId, traceRef) =>
       using(async () => {
         const seen = visibleTo(visibility);
@@ -170,25 +201,7 @@ export async function openClickHouseTraces(
       }),
     listSpans: (traces) => using(() => spansByRef(reader, tables, traces)),
     listSpanPage: (trace, after, most) => using(() => spanPage(reader, tables, { trace, after, limit: most })),
-    async findSpan(traces, spanId) {
-      if (traces.length === 0) return null;
-      return using(async () => {
-        const [found] = await reader.rows<FoundSpan>(
-          `select trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))} from span final
-           where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
-           order by trace_ref limit 1`,
-          {
-            ids: traces.map(({ traceId }) => storable(traceId)),
-            refs: traces.map(({ traceRef }) => traceRef),
-            id: spanId,
-          },
-        );
-        if (found === undefined) return null;
-        const span = spanNumbers(found);
-        const payload = await payloadOf(span);
-        return payload === null ? null : { ...spanHeadOf(span.trace_id, span), ...payload };
-      });
-    },
+    findSpan: (traces, spanId) => findSpan(reader, traces, spanId),
     forget: (beforeMs, most) => using(() => removal.forget(beforeMs, most)),
     remove: (traces) => using(() => inTurn(() => removal.remove(traces))),
     redact: (traces, at) =>

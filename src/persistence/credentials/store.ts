@@ -8,6 +8,7 @@ export const createCredentialStore = (database: Database): SealedStore<SealedCre
   ...createRowStore<SealedCredential, { readonly ids: readonly string[] | null }, 'created_at'>(database, {
     entity: CredentialEntity,
     noun: 'credential',
+    audited: 'credential',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) =>

@@ -7,6 +7,7 @@ export const createCustomerStore = (database: Database): CustomerStore =>
   createRowStore(database, {
     entity: CustomerEntity,
     noun: 'customer',
+    audited: 'customer',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,

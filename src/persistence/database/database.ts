@@ -1,5 +1,6 @@
 import type { MikroORM } from '@mikro-orm/core';
 import type { AbstractSqlDriver, SqlEntityManager } from '@mikro-orm/sql';
+import type { AuditRecorder } from '../audit-log/recorder.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Stores } from '../stores.ts';
 import type { WriteHealth } from './write-health.ts';
@@ -17,4 +18,5 @@ export interface Database {
   /** Wraps every call of a store. */
   readonly inFlight: InFlight;
   readonly writes: WriteHealth;
+  readonly audit: AuditRecorder;
 }

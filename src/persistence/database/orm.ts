@@ -10,6 +10,8 @@ import { createInFlight } from './in-flight.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
+import { createAuditRecorder } from '../audit-log/recorder.ts';
+import { createAuditLog } from '../audit-log/store.ts';
 import { createCallStore } from '../calls/store.ts';
 import { createCallSpanStore, createCallSpendStore } from '../calls/separate-stores.ts';
 import { createCatalogHistory } from '../catalog/history.ts';
@@ -17,12 +19,14 @@ import { createCheckoutStore } from '../checkout/store.ts';
 import { createCredentialStore } from '../credentials/store.ts';
 import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
+import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
 import { createCodingAgentStore } from '../coding-agents/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
 import { createKeyStore } from '../keys/store.ts';
 import { createAnnotationStore } from '../annotations/store.ts';
+import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
@@ -81,7 +85,7 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
 function databaseOver(orm: Orm, engine: Stores['engine'], flavour: SqlFlavour): Database {
   const writes = createWriteHealth(() => inFlight.run(() => probeWrites({ orm, flavour })));
   const inFlight = createInFlight(writes);
-  return { orm, engine, flavour, inFlight, writes };
+  return { orm, engine, flavour, inFlight, writes, audit: createAuditRecorder() };
 }
 
 /**
@@ -188,7 +192,10 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   return {
     ...callsAndTraces,
     ...createTenancyStores(database),
+    ...createLensRowStores(database),
     annotations: createAnnotationStore(database),
+    auditLog: createAuditLog(database),
+    authorship: database.audit,
     catalogHistory: createCatalogHistory(database),
     catalogReleases: createReleaseStore(database),
     checkouts: createCheckoutStore(database),
@@ -196,6 +203,8 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     deployments: createDeploymentStore(database),
     fallbacks: createFallbackStore(database),
     codingAgents: createCodingAgentStore(database),
+    decisions: createDecisionStore(database),
+    decisionOutcomes: createOutcomeStore(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),

@@ -5,17 +5,21 @@ import {
   type RequiredEntityData,
   UniqueConstraintViolationException,
 } from '@mikro-orm/core';
+import type { Visibility } from '../../domain/caller.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
-import type { ChangedRow, RowPage, RowStore, Stamps } from '../../domain/row-store.ts';
+import type { AuditNoun } from '../../domain/audit-log/audit-entry.ts';
+import type { ChangedRow, RowPage, RowStore } from '../../domain/row-store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from './database.ts';
+import type { RecordChange } from '../audit-log/recorder.ts';
 import { entityTransaction } from './transaction.ts';
 
 /** Attempts of a change that conflicts with concurrent changes. */
 const ATTEMPTS = 5;
 
-interface StoredRow extends Stamps {
+interface StoredRow {
   readonly id: string;
+  readonly createdAt: Date;
 }
 
 type Where = Readonly<Record<string, unknown>>;
@@ -26,6 +30,8 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   readonly entity: EntityClass<object>;
   /** What errors call a row. */
   readonly noun: string;
+  /** Name of the rows in the audit log; absent where their changes are not recorded. */
+  readonly audited?: AuditNoun;
   /** Conditions of a filter, all of which must hold. */
   readonly where: (filter: Filter) => readonly Where[];
   /** Ranks of rows as SQL that is never null. */
@@ -44,8 +50,8 @@ const contains = (column: string, part: string): Where => ({
 
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
-  { orm, inFlight }: Database,
-  { entity, noun, where, ranks, taken }: RowStoreOptions<Row, Filter, Sort>,
+  { orm, inFlight, audit }: Database,
+  { entity, noun, audited, where, ranks, taken }: RowStoreOptions<Row, Filter, Sort>,
 ): RowStore<Row, Filter, Sort> {
   const names = orm.getMetadata(entity).props.flatMap(({ name }) => (name === 'revision' ? [] : [name as string]));
 
@@ -85,7 +91,11 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   }
 
   /** One attempt. The flush fails after a concurrent change, by the revision of the row. */
-  async function changeOnce(id: string, change: (row: Row) => Row): Promise<ChangedRow<Row> | 'overtaken' | null> {
+  async function changeOnce(
+    id: string,
+    change: (row: Row) => Row,
+    record: RecordChange,
+  ): Promise<ChangedRow<Row> | 'overtaken' | null> {
     let changed: ChangedRow<Row> | null = null;
     try {
       await entityTransaction(orm, async (em) => {
@@ -94,6 +104,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
         const before = rowOf(stored);
         const after = change(before);
         changed = { before, after };
+        record(em, changed);
         Object.assign(stored, after);
       });
       return changed;
@@ -105,39 +116,50 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   }
 
   return {
-    add: (...rows) =>
-      inFlight.write(async () => {
+    add(...rows) {
+      const record = audit.forNoun(audited);
+      return inFlight.write(async () => {
         try {
           await entityTransaction(orm, (em) => {
-            for (const row of rows) em.create(entity, { ...row } as unknown as RequiredEntityData<object>);
+            for (const row of rows) {
+              em.create(entity, { ...row } as unknown as RequiredEntityData<object>);
+              record(em, { before: null, after: row });
+            }
           });
         } catch (error) {
           const [first] = rows;
           if (!(error instanceof UniqueConstraintViolationException) || first === undefined) throw error;
           throw conflictOf(first, error);
         }
-      }),
+      });
+    },
     find: (id) => inFlight.run(async () => (await found([{ id: storable(id) }]))[0] ?? null),
     findMany: (ids) => inFlight.run(() => found(among('id', ids))),
     all: (filter) => inFlight.run(() => found(where(filter))),
     list: (page) => inFlight.run(() => listed(page)),
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
-    change: (id, change) =>
-      inFlight.write(async () => {
+    change(id, change) {
+      const record = audit.forNoun(audited);
+      return inFlight.write(async () => {
         for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-          const done = await changeOnce(id, change);
+          const done = await changeOnce(id, change, record);
           if (done !== 'overtaken') return done;
         }
         throw new Unavailable(`The ${noun} is being changed by others. Try again.`);
-      }),
-    remove: (ids) =>
-      inFlight.write(() =>
+      });
+    },
+    remove(ids) {
+      const record = audit.forNoun(audited);
+      return inFlight.write(() =>
         entityTransaction(orm, async (em) => {
           const stored = await em.find(entity, query(among('id', ids)));
+          const rows = stored.map(rowOf);
           for (const one of stored) em.remove(one);
-          return stored.map(rowOf);
+          for (const row of rows) record(em, { before: row, after: null });
+          return rows;
         }),
-      ),
+      );
+    },
   };
 }
 
@@ -156,3 +178,15 @@ export const containing = (column: string, part: string | null): readonly Where[
 /** Condition that a time is not after another; none without one. A row without a time does not match. */
 export const until = (name: string, time: Date | undefined): readonly Where[] =>
   time === undefined ? [] : [{ [name]: { $lte: time } }];
+
+/** Conditions of the rows that a reader may see, as `mayRead` has them. The rows have a key and a nullable team. */
+export function visibleTo(visible: Visibility): readonly Where[] {
+  switch (visible.kind) {
+    case 'all':
+      return [];
+    case 'team':
+      return [{ teamId: storable(visible.teamId) }];
+    case 'key':
+      return [{ teamId: null, keyHash: storable(visible.keyHash) }];
+  }
+}

@@ -17,13 +17,22 @@ import { ResponseEntity, type ResponseSchema } from '../responses/entities/respo
 import { RetiredSecretEntity } from '../keys/entities/retired-secret.ts';
 import { BlockTraceEntity, type BlockTraceSchema } from '../span-blocks/entities/block-trace.ts';
 import { SpanEntity, type SpanSchema } from '../traces/entities/span.ts';
+import {
+  SpendDayEntity,
+  SpendDayLabelEntity,
+  type SpendDayLabelSchema,
+  type SpendDaySchema,
+} from '../spend/entities/spend-day.ts';
 import { SpendRowEntity, type SpendRowSchema } from '../spend/entities/spend-row.ts';
 import { TraceSummaryEntity, type TraceSummarySchema } from '../traces/entities/trace-summary.ts';
 import { UpstreamObjectEntity, type UpstreamObjectSchema } from '../upstream-objects/entities/upstream-object.ts';
+import { AuditEntryEntity } from '../audit-log/entities/audit-entry.ts';
 import { AccessGroupEntity } from '../access-groups/entities/access-group.ts';
 import { BudgetEntity } from '../budgets/entities/budget.ts';
 import { CredentialEntity } from '../credentials/entities/credential.ts';
 import { CodingAgentEntity } from '../coding-agents/entities/coding-agent.ts';
+import { DecisionEntity } from '../decisions/entities/decision.ts';
+import { DecisionOutcomeEntity } from '../decisions/entities/decision-outcome.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
 import { DeploymentEntity } from '../deployments/entities/deployment.ts';
 import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
@@ -51,6 +60,9 @@ import {
   type LensReviewSchema,
   LensWorkerEntity,
 } from '../lens/entities/lens-work.ts';
+import { DatasetEntity, DatasetRevisionEntity } from '../lens/entities/dataset.ts';
+import { SignalConfigEntity, TraceSignalEntity } from '../lens/entities/signal.ts';
+import { TracingKeyEntity } from '../lens/entities/tracing-key.ts';
 import { JobEntity, type JobSchema } from '../jobs/entities/job.ts';
 import { UserEntity } from '../users/entities/user.ts';
 import { VirtualKeyEntity } from '../keys/entities/virtual-key.ts';
@@ -69,6 +81,8 @@ export const ENTITIES = [
   BlockTraceEntity,
   ExportBodyEntity,
   SpendRowEntity,
+  SpendDayEntity,
+  SpendDayLabelEntity,
   KeySpendEntity,
   FreeTierUseEntity,
   GatewayActivityEntity,
@@ -80,6 +94,7 @@ export const ENTITIES = [
   UpstreamObjectEntity,
   ResponseEntity,
   AccessGroupEntity,
+  AuditEntryEntity,
   BudgetEntity,
   CredentialEntity,
   DeploymentEntity,
@@ -100,10 +115,17 @@ export const ENTITIES = [
   LensReviewEntity,
   LensAnswerEntity,
   LensWorkerEntity,
+  TracingKeyEntity,
+  DatasetEntity,
+  DatasetRevisionEntity,
+  SignalConfigEntity,
+  TraceSignalEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,
   CodingAgentEntity,
+  DecisionEntity,
+  DecisionOutcomeEntity,
 ];
 
 /** Tables of the query builder, typed from the declarations that the migrations come from. */
@@ -119,6 +141,8 @@ export type Tables = InferKyselyDB<
   | typeof BlockTraceSchema
   | typeof ExportBodySchema
   | typeof SpendRowSchema
+  | typeof SpendDaySchema
+  | typeof SpendDayLabelSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema
   | typeof GatewayActivitySchema

@@ -8,6 +8,7 @@ export const createDeploymentStore = (database: Database): SealedStore<SealedDep
   ...createRowStore<SealedDeployment, { readonly ids: readonly string[] | null }, 'created_at'>(database, {
     entity: DeploymentEntity,
     noun: 'model',
+    audited: 'deployment',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `A model with the id ${id} already exists.`,

@@ -8,6 +8,7 @@ export const createFallbackStore = (database: Database): FallbackStore => ({
   ...createRowStore<ModelFallback, { readonly model: string | null }, 'created_at'>(database, {
     entity: FallbackEntity,
     noun: 'fallback',
+    audited: 'model_fallback',
     where: ({ model }) => equal('model', model),
     ranks: { created_at: 'created_at' },
     taken: ({ model }) => `The fallbacks of the model ${model} are being changed by others. Try again.`,

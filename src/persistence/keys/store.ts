@@ -7,6 +7,7 @@ import { ZERO_USD } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
+import type { RecordChange } from '../audit-log/recorder.ts';
 import { RetiredSecretEntity } from './entities/retired-secret.ts';
 import { VirtualKeyEntity } from './entities/virtual-key.ts';
 import { entityTransaction } from '../database/transaction.ts';
@@ -123,7 +124,7 @@ const RANKS: Readonly<Record<KeySort, string>> = {
 };
 
 /** Virtual keys as managed entities: one fork of the entity manager per call. */
-export function createKeyStore({ orm, inFlight }: Database): KeyStore {
+export function createKeyStore({ orm, inFlight, audit }: Database): KeyStore {
   async function assertNeverUsed(em: Pick<SqlEntityManager, 'count'>, secretHash: string): Promise<void> {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
@@ -158,6 +159,7 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
   async function changeOnce(
     hash: string,
     change: (key: VirtualKey) => VirtualKey,
+    record: RecordChange,
   ): Promise<ChangedKey | 'overtaken' | null> {
     let changed: ChangedKey | null = null;
     try {
@@ -172,6 +174,7 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
           em.create(RetiredSecretEntity, { hash: before.secretHash, keyHash: hash, retiredAt: after.updatedAt });
         }
         Object.assign(entity, storedOf(after));
+        record(em, changed);
       });
       return changed;
     } catch (error) {
@@ -184,18 +187,21 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
   }
 
   return {
-    add: (key) =>
-      inFlight.write(async () => {
+    add(key) {
+      const record = audit.forNoun('key');
+      return inFlight.write(async () => {
         try {
           await entityTransaction(orm, async (em) => {
             await assertNeverUsed(em, key.secretHash);
             em.create(VirtualKeyEntity, storedOf(key));
+            record(em, { before: null, after: key });
           });
         } catch (error) {
           if (!(error instanceof UniqueConstraintViolationException)) throw error;
           throw (await conflictOf(key, true, error)) ?? keyTaken(error);
         }
-      }),
+      });
+    },
     find: (secretHash) => inFlight.run(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
     findBySecrets: (secretHashes) => inFlight.run(() => openedBy(secretHashes)),
     findMany: (hashes) =>
@@ -224,14 +230,16 @@ export function createKeyStore({ orm, inFlight }: Database): KeyStore {
       }),
     list: (page) => inFlight.run(() => listed(orm.em.fork(), page)),
     count: (filter, now) => inFlight.run(() => orm.em.fork().count(VirtualKeyEntity, whereOf(filter, now))),
-    change: (hash, change) =>
-      inFlight.write(async () => {
+    change(hash, change) {
+      const record = audit.forNoun('key');
+      return inFlight.write(async () => {
         for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-          const done = await changeOnce(hash, change);
+          const done = await changeOnce(hash, change, record);
           if (done !== 'overtaken') return done;
         }
         throw new Unavailable('The key is being changed by others. Try again.');
-      }),
+      });
+    },
   };
 }
 

@@ -8,6 +8,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
   createRowStore(database, {
     entity: OrganizationEntity,
     noun: 'organization',
+    audited: 'organization',
     where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Organization with id '${id}' already exists.`,
@@ -17,6 +18,7 @@ export const createOrganizationMemberStore = (database: Database): OrganizationM
   createRowStore(database, {
     entity: OrganizationMemberEntity,
     noun: 'organization member',
+    audited: 'organization_member',
     where: ({ organizationIds, userIds }) => [...among('organizationId', organizationIds), ...among('userId', userIds)],
     ranks: { created_at: 'created_at' },
     taken: ({ userId }) => `User already in organization. Member: user_id=${userId}.`,

@@ -7,6 +7,7 @@ export const createEndpointStore = (database: Database): EndpointStore =>
   createRowStore(database, {
     entity: PassThroughEndpointEntity,
     noun: 'pass-through entry',
+    audited: 'pass_through_endpoint',
     where: () => [],
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Pass-through endpoint ${id} already exists`,

@@ -7,6 +7,7 @@ export const createProjectStore = (database: Database): ProjectStore =>
   createRowStore(database, {
     entity: ProjectEntity,
     noun: 'project',
+    audited: 'project',
     where: ({ teamIds }) => among('teamId', teamIds),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Project id = ${id} already exists.`,

@@ -13,6 +13,7 @@ export function createSettingsStore(database: Database): SettingsStore {
   const rows = createRowStore<StoredSection, null, 'created_at'>(database, {
     entity: SettingsSectionEntity,
     noun: 'section of the settings',
+    audited: 'settings',
     where: () => [],
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `The section ${id} exists.`,

@@ -9,8 +9,35 @@ import type { Tables } from '../database/tables.ts';
 
 type Flavour = Database['flavour'];
 
+type LabelKind = 'tag' | 'end_user';
+
+const isLabel = (kind: OwnerKind): kind is LabelKind => kind === 'tag' || kind === 'end_user';
+
+/** The spend of labels as `one` and `total`, with the call log. */
+function labelled(flavour: Flavour, kind: LabelKind, ids: readonly string[]): RawBuilder<unknown> {
+  const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
+  return sql`
+    select label as one, '' as other, cost as total from spend_day_label where kind = ${kind} and label in ${among()}
+    union all
+    select t.value ->> 'label', '', cast(t.value ->> 'total' as bigint)
+    from call_segment s cross join ${eachTotal(flavour)} t
+    where t.value ->> 'kind' = ${kind} and t.value ->> 'label' in ${among()}`;
+}
+
+const eachTotal = (flavour: Flavour): RawBuilder<unknown> =>
+  flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`;
+
+/** The spend of the keys of owners as `one`, `other` and `total`, with the call log. */
+function owned(flavour: Flavour): RawBuilder<unknown> {
+  return sql`
+    select o.one, o.other, k.total from owned o join key_spend k on k.key_hash = o.hash
+    union all
+    select o.one, o.other, cast(t.value ->> 'total' as bigint)
+    from call_segment s cross join ${eachTotal(flavour)} t join owned o on o.hash = t.value ->> 'key_hash'`;
+}
+
 /** The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member. */
-function ownedKeys(flavour: Flavour, kind: OwnerKind, ids: readonly string[]): RawBuilder<unknown> {
+function ownedKeys(flavour: Flavour, kind: Exclude<OwnerKind, LabelKind>, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   switch (kind) {
     case 'team':
@@ -41,16 +68,10 @@ export const createOwnerTotals =
   ({ orm, flavour, inFlight }: Database) =>
   (kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
     inFlight.run(async () => {
-      const each =
-        flavour === 'postgresql' ? sql`lateral jsonb_array_elements(s.totals::jsonb)` : sql`json_each(s.totals)`;
       const { rows } = await sql<{ one: string; other: string; total: string }>`
-        with owned as (${ownedKeys(flavour, kind, ids)})
-        select one, other, cast(sum(total) as text) as total from (
-          select o.one, o.other, k.total from owned o join key_spend k on k.key_hash = o.hash
-          union all
-          select o.one, o.other, cast(t.value ->> 'total' as bigint)
-          from call_segment s cross join ${each} t join owned o on o.hash = t.value ->> 'key_hash'
-        ) spent group by one, other
+        ${isLabel(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
+        select one, other, cast(sum(total) as text) as total
+        from (${isLabel(kind) ? labelled(flavour, kind, ids) : owned(flavour)}) spent group by one, other
       `.execute(orm.em.fork().getKysely<Tables>({ type: 'read' }));
       return new Map(
         rows.map(({ one, other, total }) => [kind === 'member' ? memberId(one, other) : one, BigInt(total) as Usd]),

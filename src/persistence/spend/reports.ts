@@ -17,6 +17,7 @@ import type { Database, SqlFlavour } from '../database/database.ts';
 import { everyColumn, rowTable, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
+import { dailyRelation } from './daily-reports.ts';
 import { spendRowOf, type StoredRow } from './spend-rows.ts';
 
 type Sql = RawBuilder<unknown>;
@@ -157,6 +158,14 @@ const SUMS = sql`
 const bucketOf = ({ ms, offsetMs }: NonNullable<SpendGrouping['bucket']>): Sql =>
   sql`((spend_row.started_at + ${sql.lit(offsetMs)}) / ${sql.lit(ms)}) * ${sql.lit(ms)} - ${sql.lit(offsetMs)}`;
 
+/** What groups are made of. */
+interface GroupedRelation {
+  readonly relation: Sql;
+  readonly tag: Sql;
+  readonly conditions: Sql;
+  readonly sums: Sql;
+}
+
 /** Reports over spend rows, grouped inside the database. Sums are exact. */
 export function createSpendReports({ orm, flavour, inFlight }: Database): SpendReports {
   const spendRows = rowTable(orm, 'spend_row', SpendRowEntity);
@@ -177,19 +186,35 @@ export function createSpendReports({ orm, flavour, inFlight }: Database): SpendR
       order by ${order} limit ${limit} offset ${typeof from === 'number' ? from : 0}`;
   }
 
-  function groupsOf({ filter, by, bucket, limit }: SpendGrouping): Sql {
-    const named = by.map((field) => (field === 'tag' ? sql`tag.value` : COLUMNS[field]));
+  /** The calls, one row for each tag where they are grouped by tag. */
+  function callsOf({ filter, by }: SpendGrouping): GroupedRelation {
+    const isByTag = by.includes('tag');
+    const lateral = flavour === 'postgresql' ? sql`cross join lateral` : sql`cross join`;
+    return {
+      relation: sql`spend_row ${isByTag ? sql`${lateral} ${tagsOf(flavour)}` : sql``}`,
+      tag: sql`tag.value`,
+      conditions: sql`${matching(filter, flavour)} ${isByTag ? sql`and ${shownTags(filter, flavour)}` : sql``}`,
+      sums: SUMS,
+    };
+  }
+
+  /** The sums of days where they have the answer: they are fewer than the calls. */
+  function relationOf(grouping: SpendGrouping): GroupedRelation {
+    const daily = dailyRelation(grouping, flavour);
+    return daily === null ? callsOf(grouping) : { ...daily, conditions: matching(daily.filter, flavour) };
+  }
+
+  function groupsOf(grouping: SpendGrouping): Sql {
+    const { by, bucket, limit } = grouping;
+    const { relation, tag, conditions, sums } = relationOf(grouping);
+    const named = by.map((field) => (field === 'tag' ? tag : COLUMNS[field]));
     const keys = bucket === undefined ? named : [...named, bucketOf(bucket)];
     const selected = by.map((field, at) => sql`${named[at]} as ${sql.ref(`of_${field}`)}`);
     const start = bucket === undefined ? sql`null` : sql`cast(${bucketOf(bucket)} as double precision)`;
-    const isByTag = by.includes('tag');
-    const lateral = flavour === 'postgresql' ? sql`cross join lateral` : sql`cross join`;
     return sql`
-      select ${sql.join([...selected, sql`${start} as start_ms`, SUMS])}
-      from spend_row ${isByTag ? sql`${lateral} ${tagsOf(flavour)}` : sql``}
-      where ${matching(filter, flavour)} ${isByTag ? sql`and ${shownTags(filter, flavour)}` : sql``}
+      select ${sql.join([...selected, sql`${start} as start_ms`, sums])} from ${relation} where ${conditions}
       ${keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`}
-      order by coalesce(sum(spend_row.cost), 0) desc, count(*) desc limit ${limit}`;
+      order by coalesce(sum(spend_row.cost), 0) desc, calls desc limit ${limit}`;
   }
 
   return {

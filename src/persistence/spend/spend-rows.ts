@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
 import { idOrNull } from '../../domain/optional-id.ts';
+import { cutLabel } from '../../domain/spend/label.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
 import type { Tables } from '../database/tables.ts';
@@ -95,4 +96,26 @@ export function costsByKey(
   return [...totals]
     .map(([keyHash, total]) => ({ key_hash: keyHash, total: amountText(total) }))
     .toSorted((left, right) => (left.key_hash < right.key_hash ? -1 : 1));
+}
+
+/** Costs per tag and end user of requests, in a fixed order. */
+export function costsByLabel(
+  calls: readonly {
+    readonly cost: SpendRow['cost'];
+    readonly labels: Pick<SpendRow, 'endUser' | 'tags'> | null;
+  }[],
+): readonly { readonly kind: string; readonly label: string; readonly total: string }[] {
+  const totals = { tag: new Map<string, Usd>(), end_user: new Map<string, Usd>() };
+  const add = (sums: Map<string, Usd>, name: string, cost: Usd): unknown => {
+    const label = cutLabel(storable(name));
+    return sums.set(label, addUsd(sums.get(label) ?? ZERO_USD, cost));
+  };
+  for (const { cost, labels } of calls) {
+    if (cost === null || labels === null) continue;
+    for (const tag of labels.tags) add(totals.tag, tag, cost);
+    if (labels.endUser !== null) add(totals.end_user, labels.endUser, cost);
+  }
+  return Object.entries(totals).flatMap(([kind, sums]) =>
+    [...sums].map(([label, total]) => ({ kind, label, total: amountText(total) })),
+  );
 }

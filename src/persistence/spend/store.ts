@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
 import { KeySpendEntity } from './entities/key-spend.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
+import { createDailySums } from './daily-sums.ts';
 import { createOwnerTotals } from './owner-totals.ts';
 import {
   type EncodedRow,
@@ -93,6 +94,7 @@ export function createSpendStore(database: Database): SpendStore {
     sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
   );
   const addToTotals = createTotals(flavour, totals);
+  const addToDays = createDailySums(flavour, spendRows);
   const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
 
@@ -119,7 +121,9 @@ export function createSpendStore(database: Database): SpendStore {
 
   /** The usual case: every row is new. Fails for all when one is stored already. */
   async function appendFresh(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
-    await insert(db, encoded(rows));
+    const all = encoded(rows);
+    await insert(db, all);
+    await addToDays(db, all);
     await addToTotals(db, rows);
   }
 
@@ -127,10 +131,9 @@ export function createSpendStore(database: Database): SpendStore {
   async function appendNew(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
     const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
     const news = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
-    await addToTotals(
-      db,
-      rows.filter((row) => news.has(keyOf(row))),
-    );
+    const fresh = rows.filter((row) => news.has(keyOf(row)));
+    await addToDays(db, encoded(fresh));
+    await addToTotals(db, fresh);
   }
 
   return {

@@ -7,6 +7,7 @@ export const createTagStore = (database: Database): TagStore =>
   createRowStore(database, {
     entity: TagEntity,
     noun: 'tag',
+    audited: 'tag',
     where: ({ ids }) => among('id', ids),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Tag ${id} already exists`,

@@ -9,6 +9,7 @@ export const createTeamStore = (database: Database): TeamStore =>
   createRowStore(database, {
     entity: TeamEntity,
     noun: 'team',
+    audited: 'team',
     where: ({ ids, organizationId, aliasPart, resetDueBy }) => [
       ...among('id', ids),
       ...equal('organizationId', organizationId),
@@ -23,6 +24,7 @@ export const createTeamMemberStore = (database: Database): TeamMemberStore =>
   createRowStore(database, {
     entity: TeamMemberEntity,
     noun: 'team member',
+    audited: 'team_member',
     where: ({ teamIds, userIds }) => [...among('teamId', teamIds), ...among('userId', userIds)],
     ranks: { created_at: 'created_at' },
     taken: ({ userId }) => `User already in team. Member: user_id=${userId}.`,

@@ -2,6 +2,7 @@ import type { Owner } from '../../domain/caller.ts';
 import type { ExportBody, PackedExport } from '../../domain/traces/packed.ts';
 import type { Span, SpanBatch } from '../../domain/traces/span.ts';
 import { payloadText, spanRows, type SpanRows, spansOfRows } from '../../domain/traces/span-rows.ts';
+import { labelsIn } from '../../domain/traces/trace-labels.ts';
 import { type TraceIdentity, tallyOf, type TraceTally } from '../../domain/traces/trace.ts';
 import type { Weight } from '../database/group-commit.ts';
 import { traceRefOf } from './trace-ref.ts';
@@ -100,7 +101,8 @@ function onlyWith(part: IngestPart, wanted: ReadonlySet<string>): IngestPart {
   const spans = spansOfRows(part.identity.traceId, part.rows).filter(({ head }) => wanted.has(head.spanId));
   return {
     identity: part.identity,
-    tally: tallyOf(spans.map(({ head }) => head)),
+    // Stored labels are those of the trace: rows have none.
+    tally: { ...tallyOf(spans.map(({ head }) => head)), ...labelsIn(part.tally) },
     spanIds: [...wanted],
     rows: spanRows(spans),
   };

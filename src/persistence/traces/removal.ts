@@ -15,6 +15,9 @@ const STEP_BYTES = 4 << 20;
 /** Payload of a redacted span. */
 const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
 
+/** The labels of a redacted trace. */
+const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 };
+
 /** A trace by its number, locked. */
 interface TakenTrace {
   readonly number: string;
@@ -184,7 +187,7 @@ export function createTraceRemoval(
           .execute();
         await db
           .updateTable('trace_summary')
-          .set({ input_preview: '', preview_ns: null, source: null, redacted_ms: atMs })
+          .set({ input_preview: '', preview_ns: null, source: null, redacted_ms: atMs, ...NO_LABELS })
           .where('trace_no', 'in', numbers)
           .execute();
         for (const [bodyNo, of] of held) await release(db, bodyNo, of);

@@ -31,8 +31,8 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-const TEXT_COLUMNS = ['name', 'service', 'input_preview'];
-const LIST_COLUMNS = ['agent_names', 'models'];
+const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'session_id', 'user_id'];
+const LIST_COLUMNS = ['agent_names', 'models', 'tags'];
 
 /** The texts of a column with a JSON list, as a table with the column `value`. */
 const textsIn = (flavour: Flavour, column: RawBuilder<unknown>): RawBuilder<unknown> =>
@@ -59,11 +59,15 @@ function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
 /** The filters as one condition on summaries. */
 export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
+  const { sessionId, userId, tag } = filters;
   const demands: (RawBuilder<SqlBool> | null)[] = [
     status === null ? null : sql<SqlBool>`trace_summary.status = ${status}`,
     service === null ? null : sql<SqlBool>`trace_summary.service = ${storable(service)}`,
     keyHash === null ? null : sql<SqlBool>`trace_summary.key_hash = ${storable(keyHash)}`,
     teamId === null ? null : sql<SqlBool>`trace_summary.team_id = ${storable(teamId)}`,
+    sessionId === null ? null : sql<SqlBool>`trace_summary.session_id = ${storable(sessionId)}`,
+    userId === null ? null : sql<SqlBool>`trace_summary.user_id = ${storable(userId)}`,
+    tag === null ? null : lists(flavour, 'trace_summary.tags', storable(tag)),
     agent === null ? null : lists(flavour, 'trace_summary.agent_names', storable(agent)),
     model === null ? null : lists(flavour, 'trace_summary.models', storable(model)),
     minSpend === null ? null : sql<SqlBool>`trace_summary.spend >= ${bigint(minSpend)}`,
@@ -76,7 +80,7 @@ export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<Sql
 }
 
 /** Amounts are summed in two halves: SQLite fails when a sum overflows 64 bits. */
-const HALF = 2n ** 32n;
+export const HALF = 2n ** 32n;
 
 interface BucketRow {
   readonly bucket: number | string;

@@ -21,6 +21,7 @@ import { type IngestJob, jobOfBatches, jobOfExport } from './ingest-jobs.ts';
 import { spanHeadOf } from './span-rows.ts';
 import { summaryOf } from './summary-rows.ts';
 import { agentsOf, bigint, bucketsOf, passing, RANKS } from './search.ts';
+import { countSessionsOf, sessionsOf } from './sessions.ts';
 import { createTraceRemoval } from './removal.ts';
 import { createTraceIngest, type TraceTables } from './ingest.ts';
 import { createTraceReads, type FoundSpan, ownerOf, visibleTo } from './reads.ts';
@@ -103,6 +104,13 @@ export function createTraceStore(
         const condition = visibleAndPassing(visibility, search.filters);
         return agentsOf(reading(), flavour, { search, condition, limit: limitRows });
       }),
+    sessions: (visibility, search, limitRows) =>
+      inFlight.run(() => {
+        const condition = visibleAndPassing(visibility, search.filters);
+        return sessionsOf(reading(), flavour, { search, condition, limit: limitRows });
+      }),
+    countSessions: (visibility, search) =>
+      inFlight.run(() => countSessionsOf(reading(), search, visibleAndPassing(visibility, search.filters))),
     findSummaries: reads.findSummaries,
     listSpans: reads.listSpans,
     listSpanPage: reads.listSpanPage,

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
 import { sourceOfText, sourceText } from '../../domain/traces/span-rows.ts';
+import { NO_LABELS } from '../../domain/traces/trace-labels.ts';
 import type { TraceIdentity, TraceSummary } from '../../domain/traces/trace.ts';
 import { ownerColumns, ownerOfColumns } from '../database/owner-columns.ts';
 import type { Tables } from '../database/tables.ts';
@@ -13,7 +14,7 @@ export type NewSummaryRow = Omit<SummaryRow, 'trace_no'>;
 const NS_PER_MS = 1_000_000n;
 
 /** Names as a JSON list. They are made storable first: PostgreSQL fails on escapes such as `\u0000` when it parses the list. */
-const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
+export const namesText = (names: readonly string[]): string => JSON.stringify([...new Set(names.map(storable))]);
 
 export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
   return {
@@ -46,6 +47,10 @@ export function summaryRowOf(summary: TraceSummary): NewSummaryRow {
     estimated_calls: summary.estimatedCalls,
     source: summary.source === null ? null : sourceText(summary.source),
     redacted_ms: summary.redactedAt?.getTime() ?? null,
+    session_id: summary.sessionId === null ? null : storable(summary.sessionId),
+    user_id: summary.userId === null ? null : storable(summary.userId),
+    tags: summary.tags.length === 0 ? null : namesText(summary.tags),
+    root_labels: summary.rootLabels,
   };
 }
 
@@ -79,6 +84,10 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
     estimatedCalls: row.estimated_calls,
     source: row.source === null ? null : sourceOfText(row.source),
     redactedAt: row.redacted_ms === null ? null : new Date(row.redacted_ms),
+    sessionId: row.session_id,
+    userId: row.user_id,
+    tags: row.tags === null ? [] : (JSON.parse(row.tags) as readonly string[]),
+    rootLabels: row.root_labels,
   };
 }
 
@@ -113,5 +122,6 @@ export function emptySummaryRow({ traceId, traceRef, owner }: TraceIdentity): Ne
     estimatedCalls: 0,
     source: null,
     redactedAt: null,
+    ...NO_LABELS,
   });
 }

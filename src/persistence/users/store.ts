@@ -9,6 +9,7 @@ export const createUserStore = (database: Database): UserStore =>
   createRowStore(database, {
     entity: UserEntity,
     noun: 'user',
+    audited: 'user',
     where: ({ ids, emails, emailPart, role, ssoUserIds, resetDueBy }) => [
       ...among('id', ids),
       ...among('emailKey', emails),

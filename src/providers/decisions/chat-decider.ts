@@ -5,10 +5,12 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
 import type { Answer, DecisionInput, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
 import { answerOf, type LabelledQuestion } from '../../domain/decisions/distribution.ts';
+import { sumOfUsages } from '../../domain/decisions/groups.ts';
 import { InvalidInput, Unsupported, UpstreamFailed } from '../../domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../../domain/inference/endpoint.ts';
 import { readLabels, TOP_LOGPROBS } from '../../wire/decisions/chat/label-reading.ts';
 import { labelMessages, labelsOf, type PromptMessage } from '../../wire/decisions/chat/prompt.ts';
+import { votedAnswer, votedLabel } from '../../wire/decisions/chat/votes.ts';
 import { weightedAnswers, weightMessages, weightSchema, weightsIn } from '../../wire/decisions/chat/weights.ts';
 import { type Fields, parseJson } from '../../wire/json/fields.ts';
 import { unusable } from '../failures.ts';
@@ -18,6 +20,8 @@ import { inParallel } from './in-parallel.ts';
 const CONCURRENCY = 16;
 /** Most questions of one call for weights. */
 const QUESTIONS_PER_CALL = 32;
+/** Most tokens of one vote: a label, and what some models write around it. */
+const VOTE_TOKENS = 8;
 /** Most bytes of one answer. */
 const ANSWER_LIMIT = 1024 * 1024;
 /** How long a deployment counts as one without log probabilities, in ms. */
@@ -36,8 +40,8 @@ interface Calls {
 
 /**
  * Decides with any chat model. Log probabilities of one token are used where the upstream reports them: one call for each
- * question. Other questions are asked together for weights, which are marked as self-reported. A question that neither
- * way answers is a refusal.
+ * question. Other questions are put to the vote where the deployment is configured so: the same call several times. The
+ * rest is asked together for weights, which are marked as self-reported. A question that no way answers is a refusal.
  */
 export function createChatDecider(chat: Provider, clock: Clock): Decider {
   /** Deployments without log probabilities, and until when, in ms of the monotonic clock. */
@@ -82,21 +86,58 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     return weights === null ? questions.map(() => ({ kind: 'refusal' })) : weightedAnswers(weights, questions);
   }
 
-  async function answersTo(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
-    // The first call shows whether there are log probabilities, and fills the prompt cache of the upstream.
-    const [first, ...others] = questions;
-    if (first === undefined) return [];
-    const read = [
-      await readOne(calls, first),
-      ...(await inParallel(others, CONCURRENCY, (question) => readOne(calls, question))),
-    ];
-    const open = questions.flatMap((question, index) => (read[index] === null ? [question] : []));
-    const groups = Array.from({ length: Math.ceil(open.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
-      open.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
+  /** Labels that samples of the answer name, by question. */
+  async function votesOn(
+    calls: Calls,
+    questions: readonly LabelledQuestion[],
+    count: number,
+  ): Promise<readonly (Answer | null)[]> {
+    const samples = questions.flatMap((question) => Array.from({ length: count }, () => question));
+    const votes = await inParallel(samples, CONCURRENCY, async (question) => {
+      const labels = labelsOf(question);
+      if (labels === null) return null;
+      const settings = { max_tokens: VOTE_TOKENS, temperature: 1 };
+      const answer = await unlessUnsupported(ask(calls, labelMessages(calls.input, question, labels), settings));
+      return answer === null ? null : votedLabel(answer, labels, question.kind === 'predicate');
+    });
+    return questions.map((question, index) =>
+      votedAnswer(question, labelsOf(question) ?? [], votes.slice(index * count, (index + 1) * count)),
     );
-    const weighed = (await inParallel(groups, CONCURRENCY, (group) => weigh(calls, group))).flat();
-    let next = 0;
-    return read.map((answer): Answer => answer ?? weighed[next++] ?? { kind: 'refusal' });
+  }
+
+  async function answersTo(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
+    const answers: (Answer | null)[] = questions.map(() => null);
+    function settle(index: number, answer: Answer | null | undefined): void {
+      answers[index] = answer ?? null;
+      if (answer) calls.terms.answered?.(index, answer);
+    }
+    const open = (): readonly (readonly [number, LabelledQuestion])[] =>
+      questions.flatMap((question, index) => (answers[index] === null ? [[index, question] as const] : []));
+
+    // The first call shows whether there are log probabilities, and fills the prompt cache of the upstream.
+    const [first, ...others] = open();
+    if (first === undefined) return [];
+    settle(first[0], await readOne(calls, first[1]));
+    await inParallel(others, CONCURRENCY, async ([index, question]) => settle(index, await readOne(calls, question)));
+
+    const { decisionVotes = 0 } = calls.deployment;
+    if (decisionVotes > 0) {
+      const unread = open();
+      const asked = unread.map(([_index, question]) => question);
+      const voted = await votesOn(calls, asked, decisionVotes);
+      for (const [place, [index]] of unread.entries()) settle(index, voted[place]);
+    }
+
+    const left = open();
+    const groups = Array.from({ length: Math.ceil(left.length / QUESTIONS_PER_CALL) }, (_unused, group) =>
+      left.slice(group * QUESTIONS_PER_CALL, (group + 1) * QUESTIONS_PER_CALL),
+    );
+    await inParallel(groups, CONCURRENCY, async (group) => {
+      const asked = group.map(([_index, question]) => question);
+      const weighed = await weigh(calls, asked);
+      for (const [place, [index]] of group.entries()) settle(index, weighed[place]);
+    });
+    return answers.map((answer): Answer => answer ?? { kind: 'refusal' });
   }
 
   return {
@@ -116,7 +157,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
       return {
         model: calls.models[0] ?? null,
         answers,
-        usage: sumOf(calls.usages),
+        usage: sumOfUsages(calls.usages),
         more: {},
         usageMore: {},
       };
@@ -157,15 +198,4 @@ async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
     if (refused) return null;
     throw error;
   }
-}
-
-function sumOf(usages: readonly Usage[]): Usage {
-  const sum = (of: (usage: Usage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
-  return {
-    inputTokens: sum(({ inputTokens }) => inputTokens),
-    outputTokens: sum(({ outputTokens }) => outputTokens),
-    cacheReadTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
-    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
-    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
-  };
 }

@@ -5,7 +5,7 @@
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   limit: number,
-  map: (item: Item) => Promise<Result>,
+  map: (item: Item, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
   const results: Result[] = [];
   const failures: unknown[] = [];
@@ -14,7 +14,7 @@ export async function inParallel<Item, Result>(
     for (const [index, item] of entries) {
       if (failures.length > 0) return;
       try {
-        results[index] = await map(item);
+        results[index] = await map(item, index);
       } catch (error) {
         failures.push(error);
       }

@@ -3,6 +3,7 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { Abilities, Decider, DecisionTerms } from '../../domain/decisions/decider.ts';
 import type { Decision, DecisionRequest } from '../../domain/decisions/decision.ts';
 import { withImageRules } from '../../domain/decisions/fit.ts';
+import { inGroups, joined } from '../../domain/decisions/groups.ts';
 import { imagesIn } from '../../domain/decisions/media.ts';
 import { UpstreamFailed } from '../../domain/errors.ts';
 import type { HttpClient } from '../../domain/http.ts';
@@ -17,10 +18,13 @@ import { unusable } from '../failures.ts';
 import { readBody, sendCall } from '../upstream-answer.ts';
 import { createImageInliner } from './inline-images.ts';
 import { fitTermsOf } from './fit-terms.ts';
+import { inParallel } from './in-parallel.ts';
 import type { DecisionVendor } from './vendors.ts';
 
 /** Most bytes of an answer. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Calls of one decision at the same time. */
+const CONCURRENCY = 8;
 /** A key of self-hosted servers that stands for none. */
 const NO_KEY = 'fake-api-key';
 /** Headers that neither a deployment nor a caller sets: those of the gateway, and those of the connection. */
@@ -59,7 +63,14 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const sent = images?.inline
         ? withImageRules(await inlined(decision, images, { deployment, ...terms }), images, fit)
         : decision;
-      return await ask(deployment, sent, terms);
+      const groups = inGroups(sent, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
+      const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
+        const made = await ask(deployment, group, terms);
+        const first = index * (groups[0]?.questions.length ?? 0);
+        for (const [offset, answer] of made.answers.entries()) terms.answered?.(first + offset, answer);
+        return made;
+      });
+      return joined(decisions);
     },
   };
 

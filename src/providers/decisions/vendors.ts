@@ -22,6 +22,8 @@ export interface DecisionVendor {
   readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
   /** The answer in the format, out of the vendor's own envelope. */
   readonly unwrapped?: (answer: unknown, deployment: Deployment) => unknown;
+  /** Most questions of one call; no limit when absent. A decision with more is sent as several calls. */
+  readonly mostQuestions?: number;
   /** Whether the cost in the usage is what the vendor bills. */
   readonly reportsCost?: true;
 }
@@ -190,6 +192,6 @@ export const DECISION_VENDORS: Readonly<Record<DeciderName, DecisionVendor>> = {
   strands_decider: named('/v1/systemone', { keyOptional: true }),
   cloudflare,
   databricks,
-  hosted_vllm: named('/v1/systemone', { keyOptional: true }),
+  hosted_vllm: named('/v1/systemone', { keyOptional: true, mostQuestions: 64 }),
   fireworks_ai: named('/v1/systemone'),
 };

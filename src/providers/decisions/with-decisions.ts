@@ -2,7 +2,15 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
-import type { Decision, DecisionFormat, DecisionRequest, Members, Question } from '../../domain/decisions/decision.ts';
+import { calibrated, type Temperatures } from '../../domain/decisions/calibration.ts';
+import type {
+  Answer,
+  Decision,
+  DecisionFormat,
+  DecisionRequest,
+  Members,
+  Question,
+} from '../../domain/decisions/decision.ts';
 import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
@@ -52,7 +60,7 @@ function decisionFormatOf({ path }: Pick<Endpoint, 'path'>): DecisionFormat | nu
 }
 
 /** The provider with decisions. All other calls are its own. */
-export function withDecisions(provider: Provider, deciderOf: DeciderOf): Provider {
+export function withDecisions(provider: Provider, deciderOf: DeciderOf, temperatures: Temperatures): Provider {
   return {
     ...provider,
     async send(deployment, request, signal) {
@@ -60,7 +68,7 @@ export function withDecisions(provider: Provider, deciderOf: DeciderOf): Provide
       if (format === null) return await provider.send(deployment, request, signal);
       const decider = deciderOf(deployment);
       if (decider === null) throw unknownProvider(deployment);
-      return await decided({ deployment, request, format, decider, signal });
+      return await decided({ deployment, request, format, decider, signal, temperatures });
     },
   };
 }
@@ -71,17 +79,34 @@ interface DecisionCall {
   readonly format: DecisionFormat;
   readonly decider: Decider;
   readonly signal: AbortSignal;
+  readonly temperatures: Temperatures;
 }
 
-async function decided({ deployment, request, format, decider, signal }: DecisionCall): Promise<Exchange> {
+async function decided({
+  deployment,
+  request,
+  format,
+  decider,
+  signal,
+  temperatures,
+}: DecisionCall): Promise<Exchange> {
   const { body } = request;
   const terms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
   const whole: DecisionRequest = { ...core, ...readAttachments(body, format, terms.drop) };
   decider.assertCallable(deployment);
   const fit = fitted(whole, decider.abilities(deployment, request), terms, isImageAddress);
-  const made = await decider.decide(deployment, fit.decision, { request, signal });
-  const decision = { ...made, answers: answersToAll(core.questions.length, fit, made.answers) };
+  const shown = (question: Question, answer: Answer): Answer =>
+    calibrated(question, answer, { model: terms.model, temperatures });
+  function answered(index: number, answer: Answer): void {
+    const position = fit.sent[index] ?? index;
+    const question = core.questions[position];
+    if (question !== undefined) request.answered?.({ position, question, answer: shown(question, answer) });
+  }
+  const made = await decider.decide(deployment, fit.decision, { request, signal, answered });
+  const raw = answersToAll(core.questions.length, fit, made.answers);
+  const answers = core.questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
+  const decision = { ...made, answers };
   // No guardrail of this installation reports about decisions.
   const more = body['include_guardrail_response'] === true ? { guardrail_information: [] } : {};
   const text = answerText(format, decision, core.questions, { model: terms.model, more });
@@ -90,7 +115,7 @@ async function decided({ deployment, request, format, decider, signal }: Decisio
       { status: 200, headers: {} },
       { bytes: Buffer.from(text), outcome: outcomeOf(decision, text, request), deltas: () => [] },
     ),
-    decision: { questions: core.questions, decision },
+    decision: { questions: core.questions, decision, upstream: terms.model },
   };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }

@@ -15,6 +15,8 @@ const STALE_MS = 5_000;
 const AHEAD_MS = 2_500;
 /** Counters tried for an eviction: those with calls in flight stay. */
 const EVICTION_TRIES = 8;
+/** Least time between two LRU moves of a counter, in ms, because a move costs more than a look-up. */
+const MOVE_MS = 1_000;
 
 /** Reservation counts, for metrics. */
 interface ReservationCounts {
@@ -75,15 +77,29 @@ export function createMemoryAdmission({
       if (tries === EVICTION_TRIES) return;
       tries += 1;
       counters.delete(name);
-      if (!counter.isBusy(totals.storedThrough())) return;
+      if (!counter.isBusy(totals.storedThrough())) {
+        // A call that has found it already puts it back.
+        counter.movedMs = -Infinity;
+        return;
+      }
       counters.set(name, counter);
     }
   }
 
+  /** Moves counters to the young end of the LRU. */
+  function touch(charged: readonly Charged[], now: number): void {
+    for (const { counter } of charged) {
+      if (now - counter.movedMs < MOVE_MS) continue;
+      counter.movedMs = now;
+      counters.delete(counter.name);
+      counters.set(counter.name, counter);
+    }
+  }
+
   /** Starts the reads that are due. Returns the ones to wait for; null when there are none. */
-  function dueReads(found: readonly UseCounter[], now: number): Promise<unknown> | null {
+  function dueReads(charged: readonly Charged[], now: number): Promise<unknown> | null {
     let waits: Promise<void>[] | null = null;
-    for (const counter of found) {
+    for (const { counter } of charged) {
       const age = now - counter.readMs;
       if (age < aheadMs || (counter.wasRead && now < counter.retryMs)) continue;
       if (counter.wasRead && age < staleMs) reader.readAhead(counter);
@@ -92,28 +108,31 @@ export function createMemoryAdmission({
     return waits === null ? null : Promise.all(waits);
   }
 
-  function decide<Result>(
-    charges: readonly Charge[],
-    admit: (found: readonly UseCounter[]) => Result,
-  ): Result | Refusal | Promise<Result | Refusal> {
-    const now = nowMs();
+  function look(charges: readonly Charge[], now: number): readonly Charged[] {
     expire(leases, now);
-    const found = charges.map(({ counter }) => counterOf(counter));
-    const settle = (): Result | Refusal => refusalOf(charges, found) ?? admit(found);
-    const waits = dueReads(found, now);
-    return waits === null ? settle() : waits.then(settle);
+    return charges.map((charge) => ({ charge, counter: counterOf(charge.counter), progress: 0n }));
+  }
+
+  function admit(charged: readonly Charged[], now: number): Reservation | Refusal {
+    const refusal = refusalOf(charged);
+    if (refusal !== null) return refusal;
+    touch(charged, now);
+    return new MemoryReservation(charged, leases);
   }
 
   return {
-    reserve: (charges) =>
-      decide(charges, (found) => {
-        for (const counter of found) {
-          counters.delete(counter.name);
-          counters.set(counter.name, counter);
-        }
-        return new MemoryReservation(charges, found, leases);
-      }),
-    check: (charges) => decide(charges, () => null),
+    reserve(charges) {
+      const now = nowMs();
+      const charged = look(charges, now);
+      const waits = dueReads(charged, now);
+      return waits === null ? admit(charged, now) : waits.then(() => admit(charged, nowMs()));
+    },
+    check(charges) {
+      const now = nowMs();
+      const charged = look(charges, now);
+      const waits = dueReads(charged, now);
+      return waits === null ? refusalOf(charged) : waits.then(() => refusalOf(charged));
+    },
     count: (name, amount) => counters.get(name)?.add(amount, totals),
     usedOf(name) {
       const counter = counters.get(name);
@@ -126,12 +145,9 @@ export function createMemoryAdmission({
   };
 }
 
-function refusalOf(charges: readonly Charge[], found: readonly UseCounter[]): Refusal | null {
-  for (const [at, charge] of charges.entries()) {
-    const counter = found[at];
-    if (counter !== undefined && isRefused(charge, counter))
-      return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
-  }
+function refusalOf(charged: readonly Charged[]): Refusal | null {
+  for (const { charge, counter } of charged)
+    if (isRefused(charge, counter)) return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
   return null;
 }
 
@@ -152,24 +168,28 @@ function expire(leases: Leases, now: number): void {
   }
 }
 
+/** A charge of a call, and its counter. */
+interface Charged {
+  readonly charge: Charge;
+  readonly counter: UseCounter;
+  /** Amount counted by `progress`. */
+  progress: bigint;
+}
+
 class MemoryReservation implements Reservation {
   readonly kind = 'reserved';
   expiresMs: number;
-  readonly #counters: readonly UseCounter[];
+  readonly #charged: readonly Charged[];
   readonly #leases: Leases;
-  /** Currently reserved amounts, one for each counter. */
-  #reserved: bigint[];
-  /** Amounts counted by `progress`. */
-  #progress: bigint[];
+  /** Whether the amounts of its charges are reserved. */
+  #holds = true;
   #open = true;
 
-  constructor(charges: readonly Charge[], counters: readonly UseCounter[], leases: Leases) {
-    this.#counters = counters;
+  constructor(charged: readonly Charged[], leases: Leases) {
+    this.#charged = charged;
     this.#leases = leases;
     this.expiresMs = leases.nowMs() + leases.leaseMs;
-    this.#progress = counters.map(() => 0n);
-    this.#reserved = charges.map(({ amount }) => amount);
-    for (const [at, counter] of counters.entries()) counter.hold(this.#reserved[at] ?? 0n);
+    for (const { charge, counter } of charged) counter.hold(charge.amount);
     leases.open.add(this);
   }
 
@@ -177,7 +197,11 @@ class MemoryReservation implements Reservation {
     if (!this.#open) return;
     this.#open = false;
     this.#releaseAmounts();
-    for (const [at, counter] of this.#counters.entries()) counter.add(actual[at] ?? 0n, this.#leases.totals);
+    let position = 0;
+    for (const { counter } of this.#charged) {
+      counter.add(actual[position] ?? 0n, this.#leases.totals);
+      position += 1;
+    }
   }
 
   release(): void {
@@ -187,28 +211,30 @@ class MemoryReservation implements Reservation {
   progress(used: readonly bigint[]): void {
     if (!this.#open) return;
     const { open, leaseMs, nowMs } = this.#leases;
-    if (!open.delete(this)) for (const counter of this.#counters) counter.holds += 1;
+    if (!open.delete(this)) for (const { counter } of this.#charged) counter.holds += 1;
     open.add(this);
     this.expiresMs = nowMs() + leaseMs;
-    for (const [at, counter] of this.#counters.entries()) {
-      const part = used[at] ?? 0n;
-      counter.progress += part;
-      this.#progress[at] = (this.#progress[at] ?? 0n) + part;
+    for (const [position, charged] of this.#charged.entries()) {
+      const part = used[position] ?? 0n;
+      charged.counter.progress += part;
+      charged.progress += part;
     }
   }
 
   /** Releases the reserved amounts. Counted use stays until the next read of the stored totals. */
   expire(): void {
-    const progress = this.#progress;
+    const counted = this.#charged.map(({ progress }) => progress);
     this.#releaseAmounts();
-    for (const [at, counter] of this.#counters.entries()) counter.add(progress[at] ?? 0n, this.#leases.totals);
+    for (const [position, { counter }] of this.#charged.entries())
+      counter.add(counted[position] ?? 0n, this.#leases.totals);
   }
 
   #releaseAmounts(): void {
     if (!this.#leases.open.delete(this)) return;
-    for (const [at, counter] of this.#counters.entries())
-      counter.letGo({ reserved: this.#reserved[at] ?? 0n, progress: this.#progress[at] ?? 0n });
-    this.#reserved = this.#counters.map(() => 0n);
-    this.#progress = this.#counters.map(() => 0n);
+    for (const charged of this.#charged) {
+      charged.counter.letGo(this.#holds ? charged.charge.amount : 0n, charged.progress);
+      charged.progress = 0n;
+    }
+    this.#holds = false;
   }
 }

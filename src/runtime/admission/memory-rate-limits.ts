@@ -7,11 +7,12 @@ import {
   type RateStanding,
   type RateType,
 } from '../../domain/admission/rate-limits.ts';
+import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { Clock } from '../../domain/clock.ts';
 
 /** A slot that was not freed after this long is free: one hour, as the reference's. */
 const SLOT_MS = 3_600_000;
-/** Counters in memory at once. Beyond that the oldest without a call under way and in no open window are removed. */
+/** Counters of one scope in memory at once. Beyond that the oldest without a call under way and in no open window are removed. */
 const COUNTERS_LIMIT = 100_000;
 /** Counters tried for one eviction. */
 const EVICTION_TRIES = 8;
@@ -21,34 +22,31 @@ class RateCounter {
   windowMs = Number.NEGATIVE_INFINITY;
   requests = 0;
   tokens = 0;
-  /** Ends of the slots of calls under way, oldest first. */
-  readonly slots = new Map<object, number>();
+  /** Slots of calls under way. */
+  parallel = 0;
 
-  /** Begins a new window where the last one has ended, and frees slots past their time. */
+  /** Begins a new window where the last one has ended. */
   at(nowMs: number): this {
     if (nowMs - this.windowMs >= RATE_WINDOW_MS) {
       this.windowMs = nowMs;
       this.requests = 0;
       this.tokens = 0;
     }
-    for (const [slot, endMs] of this.slots) {
-      if (endMs > nowMs) break;
-      this.slots.delete(slot);
-    }
     return this;
   }
 
   isIdle(nowMs: number): boolean {
-    return this.slots.size === 0 && nowMs - this.windowMs >= RATE_WINDOW_MS;
+    return this.parallel === 0 && nowMs - this.windowMs >= RATE_WINDOW_MS;
   }
 }
 
+/** A limit of a call, and its counter. */
 interface Counted {
   readonly limit: RateLimit;
   readonly counter: RateCounter;
+  /** When the window of the counter began in which the call is counted. */
+  readonly windowMs: number;
 }
-
-const counterName = ({ scope, id }: RateLimit): string => `${scope}\n${id}`;
 
 function refusal({ limit }: Counted, type: RateType, most: number, used: number): RateRefusal {
   const { scope, id } = limit;
@@ -59,8 +57,9 @@ function refusal({ limit }: Counted, type: RateType, most: number, used: number)
 function refusedBy(counted: readonly Counted[], type: RateType, amount: number): RateRefusal | null {
   for (const one of counted) {
     const most = limitOf(one.limit, type);
+    if (most === undefined) continue;
     const used = usedOf(one.counter, type);
-    if (most !== undefined && used + amount > most) return refusal(one, type, most, used);
+    if (used + amount > most) return refusal(one, type, most, used);
   }
   return null;
 }
@@ -68,19 +67,79 @@ function refusedBy(counted: readonly Counted[], type: RateType, amount: number):
 const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
   type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
 
-const usedOf = ({ requests, tokens, slots }: RateCounter, type: RateType): number =>
-  type === 'requests' ? requests : type === 'tokens' ? tokens : slots.size;
+const usedOf = ({ requests, tokens, parallel }: RateCounter, type: RateType): number =>
+  type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
 
 const TYPES: readonly RateType[] = ['requests', 'tokens', 'max_parallel_requests'];
 
 function standingsOf(counted: readonly Counted[]): readonly RateStanding[] {
-  return counted.flatMap(({ limit, counter }) =>
-    TYPES.flatMap((type) => {
+  const standings: RateStanding[] = [];
+  for (const { limit, counter } of counted)
+    for (const type of TYPES) {
       const most = limitOf(limit, type);
-      if (most === undefined) return [];
-      return [{ scope: limit.scope, type, limit: most, remaining: Math.max(0, most - usedOf(counter, type)) }];
-    }),
-  );
+      if (most === undefined) continue;
+      standings.push({ scope: limit.scope, type, limit: most, remaining: Math.max(0, most - usedOf(counter, type)) });
+    }
+  return standings;
+}
+
+/** Calls that hold slots of parallel calls, the oldest first. */
+type Holding = Set<AdmittedCall>;
+
+/** Frees the slots that were not freed in time. */
+function expire(holding: Holding, nowMs: number): void {
+  for (const call of holding) {
+    if (call.endMs > nowMs) return;
+    call.free();
+  }
+}
+
+/** One admitted call: it reserves its expected tokens and holds a slot of each limit of parallel calls. */
+class AdmittedCall implements RateAdmission {
+  readonly kind = 'admitted';
+  readonly standings: readonly RateStanding[];
+  readonly endMs: number;
+  readonly #counted: readonly Counted[];
+  readonly #expected: number;
+  readonly #holding: Holding;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #open = true;
+
+  constructor(
+    counted: readonly Counted[],
+    expected: number,
+    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: Holding },
+  ) {
+    this.#counted = counted;
+    this.#expected = expected;
+    this.#clock = at.clock;
+    this.#holding = at.holding;
+    this.endMs = at.nowMs + SLOT_MS;
+    at.holding.add(this);
+    for (const { limit, counter } of counted) {
+      counter.tokens += expected;
+      if (limit.parallel !== undefined) counter.parallel += 1;
+    }
+    this.standings = standingsOf(counted);
+  }
+
+  settle(tokens: number | null): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.free();
+    const nowMs = this.#clock.monotonicMs();
+    for (const { counter, windowMs } of this.#counted) {
+      counter.at(nowMs);
+      const reserved = counter.windowMs === windowMs ? this.#expected : 0;
+      counter.tokens += (tokens ?? 0) - reserved;
+    }
+  }
+
+  /** Frees its slots, once. */
+  free(): void {
+    if (!this.#holding.delete(this)) return;
+    for (const { limit, counter } of this.#counted) if (limit.parallel !== undefined) counter.parallel -= 1;
+  }
 }
 
 /** Limits that this process counts for itself. */
@@ -91,64 +150,47 @@ export function createMemoryRateLimits({
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly countersLimit?: number;
 }): RateLimits {
-  const counters = new Map<string, RateCounter>();
+  /** Counters by id, for each scope. */
+  const scopes = new Map<RateScope, Map<string, RateCounter>>();
+  const holding: Holding = new Set();
 
-  function counterOf(limit: RateLimit, nowMs: number): RateCounter {
-    const name = counterName(limit);
-    const known = counters.get(name);
+  function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
+    const counters = scopes.get(scope) ?? new Map<string, RateCounter>();
+    const known = counters.get(id);
     if (known !== undefined) return known.at(nowMs);
     const fresh = new RateCounter().at(nowMs);
-    counters.set(name, fresh);
-    if (counters.size > countersLimit) evict(nowMs);
+    scopes.set(scope, counters.set(id, fresh));
+    if (counters.size > countersLimit) evict(counters, nowMs);
     return fresh;
   }
 
   /** Removes idle counters among the oldest. One in use moves to the young end. */
-  function evict(nowMs: number): void {
+  function evict(counters: Map<string, RateCounter>, nowMs: number): void {
     let tries = 0;
-    for (const [name, counter] of counters) {
+    for (const [id, counter] of counters) {
       if (tries === EVICTION_TRIES) return;
       tries += 1;
-      counters.delete(name);
-      if (!counter.isIdle(nowMs)) counters.set(name, counter);
+      counters.delete(id);
+      if (!counter.isIdle(nowMs)) counters.set(id, counter);
     }
   }
 
   return {
-    admit(limits, expectedTokens) {
+    admit(limits, expected) {
       const nowMs = clock.monotonicMs();
-      const counted = limits.map((limit) => ({ limit, counter: counterOf(limit, nowMs) }));
+      expire(holding, nowMs);
+      const counted = limits.map((limit) => {
+        const counter = counterOf(limit, nowMs);
+        return { limit, counter, windowMs: counter.windowMs };
+      });
       const tooMany = refusedBy(counted, 'requests', 1);
       if (tooMany !== null) return tooMany;
       for (const { counter } of counted) counter.requests += 1;
-      const late = refusedBy(counted, 'max_parallel_requests', 1) ?? refusedBy(counted, 'tokens', expectedTokens);
-      return late ?? admitted(counted, expectedTokens, clock);
-    },
-  };
-}
-
-function admitted(counted: readonly Counted[], expected: number, clock: Pick<Clock, 'monotonicMs'>): RateAdmission {
-  const slot = {};
-  const endMs = clock.monotonicMs() + SLOT_MS;
-  const windows = counted.map(({ counter }) => counter.windowMs);
-  for (const { counter, limit } of counted) {
-    counter.tokens += expected;
-    if (limit.parallel !== undefined) counter.slots.set(slot, endMs);
-  }
-  let open = true;
-  return {
-    kind: 'admitted',
-    standings: standingsOf(counted),
-    settle(tokens) {
-      if (!open) return;
-      open = false;
-      const nowMs = clock.monotonicMs();
-      for (const [position, { counter }] of counted.entries()) {
-        counter.slots.delete(slot);
-        counter.at(nowMs);
-        const reserved = counter.windowMs === windows[position] ? expected : 0;
-        counter.tokens += (tokens ?? 0) - reserved;
-      }
+      return (
+        refusedBy(counted, 'max_parallel_requests', 1) ??
+        refusedBy(counted, 'tokens', expected) ??
+        new AdmittedCall(counted, expected, { nowMs, clock, holding })
+      );
     },
   };
 }

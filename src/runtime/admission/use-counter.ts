@@ -6,9 +6,6 @@ interface Unstored {
   readonly amount: bigint;
 }
 
-/** Least number of stored uses that are replaced by their sum at once. */
-const FOLD_AT = 32;
-
 /**
  * One counter: the stored total as last read, and the use of this process that it does not include. A use is counted
  * with the position of its record. A read replaces the stored total, and drops exactly the uses whose records it
@@ -22,6 +19,8 @@ export class UseCounter {
   progress = 0n;
   /** Number of open reservations. */
   holds = 0;
+  /** Time of its last move in the LRU of counters. */
+  movedMs = -Infinity;
   /** When the stored total was read; never when negative infinity. */
   readMs = -Infinity;
   /** After a failed read: no other before this time, unless the total was never read. */
@@ -52,7 +51,7 @@ export class UseCounter {
     this.reserved += amount;
   }
 
-  letGo({ reserved, progress }: { readonly reserved: bigint; readonly progress: bigint }): void {
+  letGo(reserved: bigint, progress: bigint): void {
     this.holds -= 1;
     this.reserved -= reserved;
     this.progress -= progress;
@@ -62,10 +61,10 @@ export class UseCounter {
   add(amount: bigint, totals: StoredTotals): void {
     if (amount === 0n) return;
     // Every later total includes stored uses: their sum is enough. A running read may be older than they are.
-    const late = this.#unstored[FOLD_AT - 1];
-    if (late !== undefined && this.reading === null) {
+    const oldest = this.#unstored[0];
+    if (oldest !== undefined && this.reading === null) {
       const storedThrough = totals.storedThrough();
-      if (late.position <= storedThrough) this.#base += this.#dropThrough(storedThrough);
+      if (oldest.position <= storedThrough) this.#base += this.#dropThrough(storedThrough);
     }
     this.#pending += amount;
     this.#unstored.push({ position: totals.position(), amount });

@@ -11,6 +11,9 @@ import { MOST_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
+/** Most samples of one question of a decision. */
+const MOST_VOTES = 64;
+
 /** One model of the file. Other keys are accepted, with a warning (`config-warnings.ts`). */
 export const modelEntry = z.looseObject({
   model_name: z.string().min(1),
@@ -23,6 +26,8 @@ export const modelEntry = z.looseObject({
     max_tokens: z.int().positive().optional(),
     use_chat_completions_api: z.boolean().optional(),
     use_chat_for_decisions: z.boolean().optional(),
+    max_decision_questions: z.int().positive().optional(),
+    decision_votes: z.int().min(1).max(MOST_VOTES).optional(),
     num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
     cooldown_time: z.number().min(0).optional(),
     extra_headers: z.record(z.string(), z.string()).optional(),
@@ -150,6 +155,8 @@ export function toDeployment(
     ...(params.extra_headers === undefined ? {} : { headers: params.extra_headers }),
     ...decidesOf(info),
     ...(params.use_chat_for_decisions === true ? { decidesByChat: true as const } : {}),
+    ...(params.decision_votes === undefined ? {} : { decisionVotes: params.decision_votes }),
+    ...(params.max_decision_questions === undefined ? {} : { mostQuestions: params.max_decision_questions }),
     dropParams: params.drop_params ?? about.dropParams,
     timeoutSeconds: params.timeout ?? DEFAULT_TIMEOUT_SECONDS,
     priceOverrides: ownPrices(params, info ?? {}),

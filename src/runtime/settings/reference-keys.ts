@@ -128,7 +128,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       disable_copilot_system_to_assistant disable_end_user_cost_tracking disable_token_counter
       enable_anthropic_prompt_caching enable_json_schema_validation enable_preview_features enable_redis_auth_cache force_ipv4
       forward_traceparent_to_llm_provider internal_user_budget_duration json_logs langfuse_default_tags
-      max_internal_user_budget max_ui_session_budget model_alias_map priority_reservation prometheus_metrics_config public_model_groups
+      max_internal_user_budget max_ui_session_budget model_alias_map priority_reservation prometheus_metrics_config
       s3_callback_params set_verbose skip_system_message_in_guardrail tag_budget_config telemetry`),
   },
   router_settings: {

@@ -1,5 +1,5 @@
-import { resolve } from 'node:path';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
@@ -12,12 +12,12 @@ import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import { type BillingSettings, billingOf } from './billing.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
+import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
 import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
-import { keepAdminKey, openDataFolder } from './data-folder.ts';
 import { isOfModel, readModels } from './model-list.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
@@ -30,7 +30,7 @@ import { type SignInSettings, signInOf } from './sign-in.ts';
 import type { SettingValues } from './table.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
-import { readValues, type SettingsRead } from './values.ts';
+import { readValues } from './values.ts';
 
 /** Settings of the process. */
 export interface Settings {
@@ -56,6 +56,9 @@ export interface Settings {
   /** Encrypts stored parameters and credentials. The admin key where none is set. */
   readonly saltKey: Secret;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
+  readonly providerPassThrough: boolean;
+  readonly codingAgentPollSeconds: number;
+  readonly codingAgentWebhookSecret: Secret | null;
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
@@ -76,6 +79,9 @@ export interface Settings {
   readonly alwaysStreamUsage: boolean;
   /** Most questions of one decision. */
   readonly mostDecisionQuestions: number;
+  readonly storeDecisions: StorageLevel;
+  readonly decisionRetentionDays: number;
+  readonly calibrateDecisions: boolean;
   /** How an exhausted budget is reported. */
   readonly budgetErrorKind: BudgetErrorKind;
   /** Header that carries the key, in lower case; null for `Authorization`. */
@@ -83,6 +89,10 @@ export interface Settings {
   readonly callers: CallerSettings;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
+  /** `/metrics` has histograms of calls by model. */
+  readonly modelMetrics: boolean;
+  /** Models that everyone may see, without a key. */
+  readonly publicModels: readonly string[];
   readonly http: HttpSettings;
   /** Error messages name the other models that were tried. */
   readonly routerDebugInErrors: boolean;
@@ -96,8 +106,8 @@ export interface Settings {
   readonly batchPollingSeconds: number;
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
-  /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work. */
-  readonly lens: { readonly workerSlots: number; readonly pollSeconds: number };
+  /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work and for new traces. */
+  readonly lens: { readonly workerSlots: number; readonly pollSeconds: number; readonly signalSeconds: number };
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Stores translated responses for their owners, unless a request has `store: false`. */
@@ -155,9 +165,6 @@ interface CallerSettings {
   readonly exposeApiBase: boolean;
 }
 
-/** Admin keys that tutorials print. */
-const PUBLIC_KEYS = new Set(['sk-1234', 'sk-12345', 'sk-123', 'sk-test', 'sk-my-master-key', 'sk-change-me']);
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
@@ -250,6 +257,12 @@ function settingsOf(
     capturePrompts: values.capturePrompts,
     alwaysStreamUsage: values.alwaysStreamUsage,
     mostDecisionQuestions: values.mostDecisionQuestions,
+    storeDecisions: values.storeDecisions,
+    decisionRetentionDays: values.decisionRetentionDays,
+    calibrateDecisions: values.calibrateDecisions,
+    providerPassThrough: values.providerPassThrough,
+    codingAgentPollSeconds: values.codingAgentPollSeconds,
+    codingAgentWebhookSecret: values.codingAgentWebhookSecret,
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: {
@@ -258,6 +271,8 @@ function settingsOf(
       exposeApiBase: values.exposeApiBase,
     },
     availableTeams: values.availableTeams,
+    publicModels: values.publicModels,
+    modelMetrics: values.modelMetrics,
     http: { corsOrigins: values.corsAllowedOrigins, fastPath: values.fastPath === 'on' },
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
@@ -265,7 +280,11 @@ function settingsOf(
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,
-    lens: { workerSlots: values.lensWorkerSlots, pollSeconds: values.lensPollSeconds },
+    lens: {
+      workerSlots: values.lensWorkerSlots,
+      pollSeconds: values.lensPollSeconds,
+      signalSeconds: values.lensSignalSeconds,
+    },
     healthChecks: {
       everySeconds: values.backgroundHealthChecks ? values.healthCheckSeconds : 0,
       details: values.healthCheckDetails,
@@ -306,34 +325,9 @@ function openDocument(
   }
 }
 
-function openAdminKey(
-  { values, originOf }: SettingsRead,
-  generator: KeyGenerator,
-): Pick<Settings, 'dataDir' | 'masterKey' | 'masterKeySource'> {
-  const dataDir = resolve(values.dataDir);
-  openDataFolder(dataDir);
-  if (values.masterKey === null) {
-    const { key, source } = keepAdminKey(dataDir, generator);
-    return { dataDir, masterKey: key, masterKeySource: source };
-  }
-  const masterKeySource = originOf('masterKey').from === 'environment' ? 'environment' : 'config file';
-  return { dataDir, masterKey: values.masterKey, masterKeySource };
-}
-
 function warnIfUnwise(values: SettingValues, warn: (text: string) => void): void {
   if (values.trustedProxies.some(trustsEveryone))
     warn('Every address is trusted as a proxy: clients can forge the address that free calls are counted by.');
-  if (values.stripeSecretKey !== null && values.publicUrl === null && !LOOPBACK.has(values.host))
+  if (values.stripeSecretKey !== null && values.publicUrl === null && !isLoopback(values.host))
     warn('Access is sold, but PROXY_BASE_URL is not set: buyers are redirected to the address listened on.');
-}
-
-/** A publicly known admin key is refused off loopback. */
-function checkMasterKey({ values, originOf, refuse }: SettingsRead, warn: (text: string) => void): void {
-  const key = values.masterKey;
-  if (key === null || !PUBLIC_KEYS.has(key.reveal())) return;
-  if (LOOPBACK.has(values.host) || values.permitWeakKey)
-    warn(
-      `The admin key in ${originOf('masterKey').key} is publicly known. Anyone who can reach this port is an admin.`,
-    );
-  else refuse('masterKey', `is publicly known; it is accepted on a loopback address only, not on ${values.host}`);
 }

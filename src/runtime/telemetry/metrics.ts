@@ -2,6 +2,7 @@ import type { CatalogStatus, CheckOutcome } from '../../domain/catalog/catalog.t
 import type { Clock } from '../../domain/clock.ts';
 import type { UpstreamConnections } from '../../domain/http.ts';
 import type { ConnectionCounts, Metrics } from '../../domain/metrics.ts';
+import type { CallMetrics } from './call-metrics.ts';
 import type { SpanExport } from '../../domain/traces/span-export.ts';
 
 export interface MetricsOptions {
@@ -17,6 +18,8 @@ export interface MetricsOptions {
   /** Reserved budgets of calls in flight, and expired ones. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
   readonly clock: Clock;
+  /** Histograms by model; null where they are turned off. */
+  readonly modelCalls: Pick<CallMetrics, 'text'> | null;
 }
 
 /**
@@ -29,7 +32,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async read() {
       registry ??= openRegistry(options);
       const { contentType, metrics } = await registry;
-      return { contentType, text: await metrics() };
+      return { contentType, text: (await metrics()) + (options.modelCalls?.text() ?? '') };
     },
   };
 }

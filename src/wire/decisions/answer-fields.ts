@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import type { Box, Evidence, Members } from '../../domain/decisions/decision.ts';
+import type { Answer, Box, Members } from '../../domain/decisions/decision.ts';
 import { type Fields, isObject } from '../json/fields.ts';
 import { AnswerFault } from './faults.ts';
 
@@ -61,12 +61,15 @@ export const plainUsage = (inputTokens: number, outputTokens: number): Usage => 
   reasoningTokens: 0,
 });
 
-/** Members that tell where a probability comes from; none for a decision model. */
-export const evidenceMembers = (evidence: Evidence | undefined): Members =>
-  evidence === undefined
-    ? {}
-    : {
-        x_probability_source: evidence.source,
-        ...(evidence.labelMass === null ? {} : { x_label_mass: evidence.labelMass }),
-        ...(evidence.missingBound === null ? {} : { x_missing_bound: evidence.missingBound }),
-      };
+/**
+ * Members that tell where a probability comes from; none for a decision model whose probabilities are as it gave them.
+ */
+export function evidenceMembers(answer: Exclude<Answer, { kind: 'refusal' }>): Members {
+  const { evidence, calibration } = answer;
+  return {
+    ...(evidence === undefined ? {} : { x_probability_source: evidence.source }),
+    ...(typeof evidence?.labelMass === 'number' ? { x_label_mass: evidence.labelMass } : {}),
+    ...(typeof evidence?.missingBound === 'number' ? { x_missing_bound: evidence.missingBound } : {}),
+    ...(calibration === undefined ? {} : { x_calibrated: true, x_temperature: calibration.temperature }),
+  };
+}

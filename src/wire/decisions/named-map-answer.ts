@@ -132,7 +132,7 @@ export function writeNamedMapAnswer(decision: Decision, questions: readonly Ques
 }
 
 function writtenAnswer(question: Question, answer: Exclude<Answer, { kind: 'refusal' }>): ReadonlyMap<string, unknown> {
-  const rest = Object.entries({ ...evidenceMembers(answer.evidence), ...answer.more });
+  const rest = Object.entries({ ...evidenceMembers(answer), ...answer.more });
   switch (answer.kind) {
     case 'predicate':
       return new Map<string, unknown>([['type', 'noul'], ['noul', answer.probability], ...rest]);

@@ -143,7 +143,7 @@ export function writeStandardAnswer(decision: Decision, questions: readonly Ques
 function writtenAnswer(question: Question, answer: Answer | undefined): Members {
   const { name } = question;
   if (answer === undefined || answer.kind === 'refusal') return { type: 'refusal', name };
-  const evidence = evidenceMembers(answer.evidence);
+  const evidence = evidenceMembers(answer);
   switch (answer.kind) {
     case 'predicate':
       return { type: 'predicate', name, probability: answer.probability, ...evidence };

@@ -19,3 +19,10 @@ it('deployments.update 400, deployments.patch 400: no model can be changed', asy
     envelope(400, 'Model updates only supported for DB-stored models', 'validation_error'),
   );
 });
+
+it('fallbacks.set 400, modelAccessGroups.create 400: nothing is stored', async () => {
+  const refusal = envelope(400, OFF, 'invalid_request_error');
+  expect(await post('/fallback', { model: 'demo', fallback_models: ['demo'] })).toEqual(refusal);
+  expect(await send('DELETE', '/fallback/demo')).toEqual(refusal);
+  expect(await post('/access_group/new', { access_group: 'g', model_names: ['demo'] })).toEqual(refusal);
+});

@@ -16,23 +16,7 @@ afterAll(() => app.stop());
 describe('probes', () => {
   it('health.readiness 200', async () => {
     const answer = await fetch(`${app.url}/health/readiness`);
-    expect([answer.status, await answer.json()]).toEqual([
-      200,
-      {
-        status: 'healthy',
-        db: 'connected',
-        catalog: {
-          source: 'embedded',
-          entries: expect.any(Number),
-          taken_at: expect.stringMatching(/Z$/),
-          age_seconds: expect.any(Number),
-          quarantined: 3,
-          last_checked_at: null,
-          last_error: null,
-        },
-        records_waiting: 0,
-      },
-    ]);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'healthy', db: 'connected' }]);
   });
 
   it('health.liveness 200 by either spelling', async () => {

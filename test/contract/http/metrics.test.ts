@@ -51,3 +51,14 @@ it('metrics.read 200 a second time, with each count once', async () => {
   const { text } = await read();
   expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);
 });
+
+it('metrics.read 200: calls by model, where they are turned on', async () => {
+  const chat = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }] };
+  const counted = await startApp({ env: { LENSGATE_MODEL_METRICS: 'true' } });
+  const labels = 'gen_ai_operation_name="chat",gen_ai_provider_name="demo",gen_ai_request_model="demo"';
+  for (const one of [app, counted]) await (await one.call('POST', '/v1/chat/completions', chat)).text();
+  const textOf = async ({ url }: TestApp): Promise<string> => (await fetch(`${url}/metrics`)).text();
+  expect(await textOf(counted)).toContain(`gen_ai_client_operation_duration_seconds_count{${labels}} 1\n`);
+  expect(await textOf(app)).not.toContain('gen_ai_');
+  await counted.stop();
+});

@@ -16,7 +16,10 @@ import {
   stream,
   sent,
   completion,
+  startForFile,
 } from './ide-client.ts';
+
+startForFile();
 
 describe('ide.chat 200', () => {
   it.each([PATH, '/cursor/chat/completions'])('input goes to one call of a response, on %s', async (path) => {

@@ -2,31 +2,39 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** The product and its upstream, started for every test file that imports this. */
+/** The product and its upstream, of the test file that runs. */
 export const running = {} as { app: TestApp; upstream: FaultServer };
 
-beforeAll(async () => {
-  running.upstream = await startFaultServer();
-  const params = { api_base: `${running.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
-  const native = { ...params, use_chat_completions_api: false, input_cost_per_token: 0.5, output_cost_per_token: 0.25 };
-  running.app = await startApp({
-    config: {
-      model_list: [
-        { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...native } },
-        { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...native } },
-        {
-          model_name: 'chats',
-          litellm_params: { model: 'openai/up-3', ...params, use_chat_completions_api: true },
-        },
-      ],
-    },
+/** Starts both before the tests of a file, and stops them afterwards. */
+export function startForFile(): void {
+  beforeAll(async () => {
+    running.upstream = await startFaultServer();
+    const params = { api_base: `${running.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+    const native = {
+      ...params,
+      use_chat_completions_api: false,
+      input_cost_per_token: 0.5,
+      output_cost_per_token: 0.25,
+    };
+    running.app = await startApp({
+      config: {
+        model_list: [
+          { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...native } },
+          { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...native } },
+          {
+            model_name: 'chats',
+            litellm_params: { model: 'openai/up-3', ...params, use_chat_completions_api: true },
+          },
+        ],
+      },
+    });
   });
-});
 
-afterAll(async () => {
-  await running.app.stop();
-  await running.upstream.stop();
-});
+  afterAll(async () => {
+    await running.app.stop();
+    await running.upstream.stop();
+  });
+}
 
 export const PATH = '/ide/chat/completions';
 export const INPUT = [{ role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];

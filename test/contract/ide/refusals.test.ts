@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { aboutModel, upstreamErrorType } from '../../support/error-bodies.ts';
 import { aTrace, left } from '../inference/left.ts';
-import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal } from './ide-client.ts';
+import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
+
+startForFile();
 
 describe('ide.chat', () => {
   it.each([

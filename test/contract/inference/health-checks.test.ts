@@ -72,7 +72,7 @@ const found = (healthy: readonly object[], unhealthy: readonly object[], uncheck
     unhealthy_endpoints: unhealthy,
     healthy_count: healthy.length,
     unhealthy_count: unhealthy.length,
-    unchecked_endpoints: unchecked,
+    ...(unchecked.length === 0 ? {} : { unchecked_endpoints: unchecked }),
   },
 });
 

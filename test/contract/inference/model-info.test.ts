@@ -130,16 +130,12 @@ describe('models.info', () => {
   });
 
   it('400: an id of nothing the key may call, and a choice by teams', async () => {
-    const refusal = (message: string, param: string) => ({
-      status: 400,
-      body: { error: { message, type: 'invalid_request_error', param, code: '400' } },
-    });
-    const unknown = (id: string) =>
-      refusal(`/model/info: Model id = ${id} not found on litellm proxy`, 'litellm_model_id');
+    const refusal = (error: string) => ({ status: 400, body: { detail: { error } } });
+    const unknown = (id: string) => refusal(`Model id = ${id} not found on litellm proxy`);
     expect(await read('/model/info?litellm_model_id=x')).toEqual(unknown('x'));
     expect(await read('/model/info?litellm_model_id=known-1', await keyFor(['g/-lite']))).toEqual(unknown('known-1'));
     expect(await read('/model/info?teamId=t')).toEqual(
-      refusal("/model/info: The parameter 'teamId' cannot be honoured: no team has models of its own.", 'teamId'),
+      refusal("The parameter 'teamId' cannot be honoured: no team has models of its own."),
     );
     expect((await read('/model/info?include_team_models=false')).status).toBe(200);
   });

@@ -50,7 +50,7 @@ describe('a new configuration', () => {
     expect(String((configReload as Json)['error'])).toMatch(
       /config\.yaml:2: model_list\.0\.litellm_params: Invalid input: expected object, received undefined$/,
     );
-    const { body } = await client.get('/health/readiness', '');
+    const { body } = await client.get('/health/readiness/details');
     expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });
   });
 

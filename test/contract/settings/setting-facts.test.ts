@@ -103,7 +103,7 @@ describe('facts about settings', () => {
     );
   });
 
-  it('settings.callbacks 200 and settings.callbackList 200: what the file names', async () => {
+  it('settings.callbacks 200: what the file names', async () => {
     const { status, body } = await client.get('/get/config/callbacks');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -115,27 +115,20 @@ describe('facts about settings', () => {
       alerts: [{ name: 'slack', variables: {} }],
       active_alerting_destinations: ['slack'],
     });
-    expect(await client.get('/callbacks/list')).toEqual({
-      status: 200,
-      body: { success: ['langfuse'], failure: [], success_and_failure: ['otel'] },
-    });
   });
 
-  it('settings.ssoReadiness 200, settings.latestRelease 200', async () => {
+  it('settings.ssoReadiness 200', async () => {
     expect(await client.get('/sso/readiness')).toEqual({
       status: 200,
       body: { status: 'healthy', sso_configured: false, message: 'No SSO provider configured' },
     });
-    expect(await client.get('/get/latest_release_info')).toEqual({ status: 200, body: null });
   });
 
   it.each([
     ['settings.router', '/router/settings'],
     ['settings.routerFields', '/router/fields'],
     ['settings.callbacks', '/get/config/callbacks'],
-    ['settings.callbackList', '/callbacks/list'],
     ['settings.ssoReadiness', '/sso/readiness'],
-    ['settings.latestRelease', '/get/latest_release_info'],
   ])('%s 401: without a key', async (_row, path) => {
     expect(await client.get(path, '')).toEqual(NO_KEY);
   });

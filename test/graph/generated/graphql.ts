@@ -65,6 +65,76 @@ export type AnnotatorKind =
   /** A model that judges. */
   | 'LLM';
 
+/** What happened to a row. */
+export type AuditAction =
+  /** The row was blocked. */
+  | 'BLOCKED'
+  /** The row is new. */
+  | 'CREATED'
+  /** The row was deleted. */
+  | 'DELETED'
+  /** The secret of a key was replaced. */
+  | 'ROTATED'
+  /** The row was unblocked. */
+  | 'UNBLOCKED'
+  /** Members of the row changed. */
+  | 'UPDATED';
+
+/** Filter of changes. All conditions must match; blank text is ignored. */
+export type AuditLogFilter = {
+  /** What happened. */
+  action?: AuditAction | null | undefined;
+  /** Exact author. */
+  changedBy?: string | number | null | undefined;
+  /** Exact hash of the key that made the change. */
+  changedByKey?: string | number | null | undefined;
+  /** Earliest time, inclusive. */
+  from?: string | null | undefined;
+  /** Kind of the row. */
+  noun?: AuditNoun | null | undefined;
+  /** Exact id of the row. */
+  objectId?: string | number | null | undefined;
+  /** Exact team of the row. */
+  teamId?: string | number | null | undefined;
+  /** Latest time, exclusive. */
+  to?: string | null | undefined;
+};
+
+/** Kinds of rows whose changes are recorded. */
+export type AuditNoun =
+  /** Access groups. */
+  | 'ACCESS_GROUP'
+  /** Budgets that other rows refer to. */
+  | 'BUDGET'
+  /** Credentials of providers. */
+  | 'CREDENTIAL'
+  /** Customers of client applications. */
+  | 'CUSTOMER'
+  /** Models that are stored at run time. */
+  | 'DEPLOYMENT'
+  /** Virtual keys. */
+  | 'KEY'
+  /** Fallbacks of models. */
+  | 'MODEL_FALLBACK'
+  /** Organizations. */
+  | 'ORGANIZATION'
+  /** Members of organizations. */
+  | 'ORGANIZATION_MEMBER'
+  /** Paths whose calls are forwarded. */
+  | 'PASS_THROUGH_ENDPOINT'
+  /** Projects. */
+  | 'PROJECT'
+  /** Sections of the stored settings. */
+  | 'SETTINGS'
+  /** Tags of calls. */
+  | 'TAG'
+  /** Teams. */
+  | 'TEAM'
+  /** Members of teams. */
+  | 'TEAM_MEMBER'
+  /** Users. */
+  | 'USER';
+
 /** A capability flag of the price map: `VISION` is `supports_vision`. */
 export type CatalogCapability =
   /** Adaptive thinking: the model chooses the amount of reasoning. */
@@ -721,6 +791,15 @@ export type OrderDirection =
   /** Largest or latest first. */
   | 'DESC';
 
+/** Role of a member in its organization. */
+export type OrganizationRole =
+  /** Uses the organization. */
+  | 'INTERNAL_USER'
+  /** Reads. */
+  | 'INTERNAL_USER_VIEWER'
+  /** Manages teams and members. */
+  | 'ORG_ADMIN';
+
 /** Why a price is quarantined. */
 export type QuarantineReason =
   /** The price changed from or to zero. */
@@ -848,6 +927,64 @@ export type SpanType =
   /** A span of type tool. */
   | 'TOOL';
 
+/** Length of a time bucket, in UTC. */
+export type SpendBucket =
+  /** One day. */
+  | 'DAY'
+  /** One hour. Read from the calls: slower than by day. */
+  | 'HOUR';
+
+/** Properties that calls are grouped by. */
+export type SpendField =
+  /** Endpoint, as a path. */
+  | 'ENDPOINT'
+  /** End user of the client application. */
+  | 'END_USER'
+  /** Hash of the key. */
+  | 'KEY'
+  /** Upstream model, as `provider/name`. */
+  | 'MODEL'
+  /** Public model name. */
+  | 'MODEL_GROUP'
+  /** Organization of the team now. */
+  | 'ORGANIZATION'
+  /** Provider. */
+  | 'PROVIDER'
+  /** `success` or `failure`. */
+  | 'STATUS'
+  /** Tag. A call with several tags counts in the group of each. */
+  | 'TAG'
+  /** Team of the key. */
+  | 'TEAM'
+  /** User of the key. */
+  | 'USER';
+
+/** Filter of calls. All conditions must match; a list matches any of its values. */
+export type SpendFilter = {
+  /** End users. */
+  endUsers?: Array<string> | null | undefined;
+  /** Earliest start, inclusive; 30 days ago when absent. */
+  from?: string | null | undefined;
+  /** Keys, by hash or secret. */
+  keys?: Array<string | number> | null | undefined;
+  /** Public model names. */
+  modelGroups?: Array<string> | null | undefined;
+  /** Upstream models, as `provider/name` or `name`. */
+  models?: Array<string> | null | undefined;
+  /** Organizations of teams. */
+  organizationIds?: Array<string | number> | null | undefined;
+  /** Providers. */
+  providers?: Array<string> | null | undefined;
+  /** Tags. */
+  tags?: Array<string> | null | undefined;
+  /** Teams. */
+  teamIds?: Array<string | number> | null | undefined;
+  /** Latest start, exclusive; now when absent. */
+  to?: string | null | undefined;
+  /** Users. */
+  userIds?: Array<string | number> | null | undefined;
+};
+
 /** Result of matching a model call with the spend rows. */
 export type SpendMatchKind =
   /** Several rows match. */
@@ -868,6 +1005,13 @@ export type SpendStatus =
   /** Answered completely. */
   | 'SUCCESS';
 
+/** Role of a member in its team. */
+export type TeamMemberRole =
+  /** Manages the members and keys of the team. */
+  | 'ADMIN'
+  /** Uses the team. */
+  | 'USER';
+
 /** Filter of traces. All conditions must match. */
 export type TraceFilter = {
   /** Exact name of one of its agents. */
@@ -884,12 +1028,18 @@ export type TraceFilter = {
   model?: string | null | undefined;
   /** Exact service. */
   service?: string | null | undefined;
+  /** Exact session. */
+  sessionId?: string | null | undefined;
   /** Status of the root span. */
   status?: SpanStatus | null | undefined;
+  /** Exact text of one of its tags. */
+  tag?: string | null | undefined;
   /** Id of the team of the key that sent it. Blank text is ignored. */
   teamId?: string | number | null | undefined;
-  /** Substring of its name, service, input preview, agents or models, case-insensitive. */
+  /** Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive. */
   text?: string | null | undefined;
+  /** Exact user. */
+  userId?: string | null | undefined;
 };
 
 /** Order of traces. Only the direction DESC is supported: others fail with UNSUPPORTED. */
@@ -1321,19 +1471,28 @@ export type NodeQueryVariables = Exact<{
 
 export type NodeQuery = { node:
     | NodeFacts_Annotation_Fragment
+    | NodeFacts_AuditEntry_Fragment
+    | NodeFacts_Budget_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Credential_Fragment
+    | NodeFacts_Customer_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
+    | NodeFacts_Organization_Fragment
+    | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
+    | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
+    | NodeFacts_User_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null };
 
@@ -1344,19 +1503,28 @@ export type NodesQueryVariables = Exact<{
 
 export type NodesQuery = { nodes: Array<
     | NodeFacts_Annotation_Fragment
+    | NodeFacts_AuditEntry_Fragment
+    | NodeFacts_Budget_Fragment
     | NodeFacts_CallableModel_Fragment
     | NodeFacts_CatalogEntry_Fragment
     | NodeFacts_CatalogSnapshot_Fragment
     | NodeFacts_Checkout_Fragment
     | NodeFacts_CodingAgent_Fragment
+    | NodeFacts_Credential_Fragment
+    | NodeFacts_Customer_Fragment
+    | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Model_Fragment
+    | NodeFacts_Organization_Fragment
+    | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
     | NodeFacts_Span_Fragment
     | NodeFacts_SpendRow_Fragment
+    | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
+    | NodeFacts_User_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null> };
 
@@ -1372,6 +1540,10 @@ export type SpanNodesQuery = { nodes: Array<
 
 type NodeFacts_Annotation_Fragment = { __typename: 'Annotation', id: string };
 
+type NodeFacts_AuditEntry_Fragment = { __typename: 'AuditEntry', id: string };
+
+type NodeFacts_Budget_Fragment = { __typename: 'Budget', id: string };
+
 type NodeFacts_CallableModel_Fragment = { __typename: 'CallableModel', id: string };
 
 type NodeFacts_CatalogEntry_Fragment = { __typename: 'CatalogEntry', entryId: string, id: string };
@@ -1382,9 +1554,19 @@ type NodeFacts_Checkout_Fragment = { __typename: 'Checkout', id: string };
 
 type NodeFacts_CodingAgent_Fragment = { __typename: 'CodingAgent', id: string };
 
+type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
+
+type NodeFacts_Customer_Fragment = { __typename: 'Customer', id: string };
+
+type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
+
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
+
+type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string };
+
+type NodeFacts_Project_Fragment = { __typename: 'Project', id: string };
 
 type NodeFacts_Provider_Fragment = { __typename: 'Provider', id: string };
 
@@ -1394,27 +1576,40 @@ type NodeFacts_Span_Fragment = { __typename: 'Span', spanId: string, name: strin
 
 type NodeFacts_SpendRow_Fragment = { __typename: 'SpendRow', gatewayCallId: string, id: string };
 
+type NodeFacts_StoredDeployment_Fragment = { __typename: 'StoredDeployment', id: string };
+
 type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string };
 
 type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCount: number, id: string };
+
+type NodeFacts_User_Fragment = { __typename: 'User', id: string };
 
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
 
 export type NodeFactsFragment =
   | NodeFacts_Annotation_Fragment
+  | NodeFacts_AuditEntry_Fragment
+  | NodeFacts_Budget_Fragment
   | NodeFacts_CallableModel_Fragment
   | NodeFacts_CatalogEntry_Fragment
   | NodeFacts_CatalogSnapshot_Fragment
   | NodeFacts_Checkout_Fragment
   | NodeFacts_CodingAgent_Fragment
+  | NodeFacts_Credential_Fragment
+  | NodeFacts_Customer_Fragment
+  | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Model_Fragment
+  | NodeFacts_Organization_Fragment
+  | NodeFacts_Project_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
   | NodeFacts_Span_Fragment
   | NodeFacts_SpendRow_Fragment
+  | NodeFacts_StoredDeployment_Fragment
   | NodeFacts_Team_Fragment
   | NodeFacts_Trace_Fragment
+  | NodeFacts_User_Fragment
   | NodeFacts_VirtualKey_Fragment
 ;
 
@@ -1454,6 +1649,58 @@ export type SettingsChangedSubscriptionVariables = Exact<{ [key: string]: never;
 
 
 export type SettingsChangedSubscription = { settingsChanged: { droppedUpdates: number, changed: Array<{ section: string, name: string }> } };
+
+export type AuditLogQueryVariables = Exact<{
+  filter?: AuditLogFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
+
+export type OwnersOfATeamQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OwnersOfATeamQuery = { node:
+    | { teamId: string, alias: string | null, blocked: boolean | null, models: Array<string> | null, totalSpendUsd: string | null, limits: { maxBudgetUsd: string | null, rpmLimit: number | null } | null, organization: { organizationId: string, alias: string, totalSpendUsd: string | null, budget: { limits: { maxBudgetUsd: string | null } } | null, members: Array<{ role: OrganizationRole, userId: string }> | null, teams: { nodes: Array<{ teamId: string }> } | null } | null, members: Array<{ role: TeamMemberRole, user: { userId: string, email: string | null, teams: Array<{ team: { teamId: string } }> | null } | null }> | null, projects: Array<{ projectId: string, team: { teamId: string } }> | null, keys: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ alias: string | null, totalSpendUsd: string | null, team: { teamId: string } | null, user: { userId: string } | null }> } | null, spendRows: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ costUsd: string | null, tags: Array<string>, endUser: string | null, customer: { customerId: string, totalSpendUsd: string | null } | null, key: { alias: string | null } | null, team: { teamId: string } | null, user: { userId: string } | null, trace: { traceId: string } | null }> } | null }
+    | Record<PropertyKey, never>
+   | null };
+
+export type OwnerListsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type OwnerListsQuery = { teams: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, teamId: string }> }, organizations: { nodes: Array<{ organizationId: string }> }, projects: { nodes: Array<{ projectId: string }> } };
+
+export type AdminListsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AdminListsQuery = { users: { totalCount: number, nodes: Array<{ userId: string }> }, customers: { nodes: Array<{ customerId: string }> }, budgets: { nodes: Array<{ budgetId: string }> } };
+
+export type SpendQueryVariables = Exact<{
+  groupBy?: Array<SpendField> | SpendField | null | undefined;
+  bucket?: SpendBucket | null | undefined;
+  filter?: SpendFilter | null | undefined;
+}>;
+
+
+export type SpendQuery = { spend: { isCapped: boolean, groups: Array<{ start: string | null, key: string | null, teamId: string | null, userId: string | null, model: string | null, tag: string | null, endpoint: string | null, endUser: string | null, calls: number | string, failures: number | string, inputTokens: number | string, costUsd: string }> } | null };
+
+export type SpendRowsQueryVariables = Exact<{
+  filter?: SpendFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type SpendRowsQuery = { spendRows: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ callId: string, costUsd: string | null }> } | null };
 
 export type AnnotateTraceMutationVariables = Exact<{
   input: AnnotateTraceInput;
@@ -1501,21 +1748,41 @@ export type AnnotationNodeQueryVariables = Exact<{
 
 export type AnnotationNodeQuery = { node:
     | { __typename: 'Annotation', name: string }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'Budget' }
     | { __typename: 'CallableModel' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'CatalogSnapshot' }
     | { __typename: 'Checkout' }
     | { __typename: 'CodingAgent' }
+    | { __typename: 'Credential' }
+    | { __typename: 'Customer' }
+    | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Model' }
+    | { __typename: 'Organization' }
+    | { __typename: 'Project' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
     | { __typename: 'Span' }
     | { __typename: 'SpendRow' }
+    | { __typename: 'StoredDeployment' }
     | { __typename: 'Team' }
     | { __typename: 'Trace' }
+    | { __typename: 'User' }
     | { __typename: 'VirtualKey' }
    | null };
+
+export type SessionsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: TraceFilter | null | undefined;
+  tracesFirst?: number | null | undefined;
+  tracesAfter?: string | null | undefined;
+}>;
+
+
+export type SessionsQuery = { sessions: { totalCount: number, pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ sessionId: string, userId: string | null, traceCount: number, failedTraceCount: number, llmCalls: number | string, inputTokens: number | string, outputTokens: number | string, costUsd: string | null, estimatedCostUsd: string | null, firstSeenAt: string, lastSeenAt: string, durationMs: number, traces: { pageInfo: { hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ traceId: string, sessionId: string | null, userId: string | null, tags: Array<string> }> } | null }> } };
 
 export type SpanPageQueryVariables = Exact<{
   id: string | number;
@@ -3007,6 +3274,213 @@ export const SettingsChangedDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SettingsChangedSubscription, SettingsChangedSubscriptionVariables>;
+export const AuditLogDocument = new TypedDocumentString(`
+    query AuditLog($filter: AuditLogFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  auditLog(
+    filter: $filter
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+    nodes {
+      id
+      changedBy
+      changedByKey
+      action
+      noun
+      objectId
+      teamId
+      before
+      after
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
+export const OwnersOfATeamDocument = new TypedDocumentString(`
+    query OwnersOfATeam($id: ID!) {
+  node(id: $id) {
+    ... on Team {
+      teamId
+      alias
+      blocked
+      models
+      limits {
+        maxBudgetUsd
+        rpmLimit
+      }
+      organization {
+        organizationId
+        alias
+        budget {
+          limits {
+            maxBudgetUsd
+          }
+        }
+        members {
+          role
+          userId
+        }
+        teams {
+          nodes {
+            teamId
+          }
+        }
+        totalSpendUsd
+      }
+      members {
+        role
+        user {
+          userId
+          email
+          teams {
+            team {
+              teamId
+            }
+          }
+        }
+      }
+      projects {
+        projectId
+        team {
+          teamId
+        }
+      }
+      keys(first: 1) {
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          alias
+          team {
+            teamId
+          }
+          user {
+            userId
+          }
+          totalSpendUsd
+        }
+      }
+      totalSpendUsd
+      spendRows(first: 2) {
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          costUsd
+          tags
+          endUser
+          customer {
+            customerId
+            totalSpendUsd
+          }
+          key {
+            alias
+          }
+          team {
+            teamId
+          }
+          user {
+            userId
+          }
+          trace {
+            traceId
+          }
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OwnersOfATeamQuery, OwnersOfATeamQueryVariables>;
+export const OwnerListsDocument = new TypedDocumentString(`
+    query OwnerLists($first: Int, $after: String) {
+  teams(first: $first, after: $after) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      endCursor
+    }
+    nodes {
+      id
+      teamId
+    }
+  }
+  organizations {
+    nodes {
+      organizationId
+    }
+  }
+  projects {
+    nodes {
+      projectId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OwnerListsQuery, OwnerListsQueryVariables>;
+export const AdminListsDocument = new TypedDocumentString(`
+    query AdminLists {
+  users {
+    totalCount
+    nodes {
+      userId
+    }
+  }
+  customers {
+    nodes {
+      customerId
+    }
+  }
+  budgets {
+    nodes {
+      budgetId
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<AdminListsQuery, AdminListsQueryVariables>;
+export const SpendDocument = new TypedDocumentString(`
+    query Spend($groupBy: [SpendField!], $bucket: SpendBucket, $filter: SpendFilter) {
+  spend(groupBy: $groupBy, bucket: $bucket, filter: $filter) {
+    isCapped
+    groups {
+      start
+      key
+      teamId
+      userId
+      model
+      tag
+      endpoint
+      endUser
+      calls
+      failures
+      inputTokens
+      costUsd
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpendQuery, SpendQueryVariables>;
+export const SpendRowsDocument = new TypedDocumentString(`
+    query SpendRows($filter: SpendFilter, $first: Int, $after: String) {
+  spendRows(filter: $filter, first: $first, after: $after) {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      callId
+      costUsd
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpendRowsQuery, SpendRowsQueryVariables>;
 export const AnnotateTraceDocument = new TypedDocumentString(`
     mutation AnnotateTrace($input: AnnotateTraceInput!) {
   annotateTrace(input: $input) {
@@ -3097,6 +3571,49 @@ export const AnnotationNodeDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AnnotationNodeQuery, AnnotationNodeQueryVariables>;
+export const SessionsDocument = new TypedDocumentString(`
+    query Sessions($first: Int, $after: String, $filter: TraceFilter, $tracesFirst: Int, $tracesAfter: String) {
+  sessions(
+    from: "2001-01-01T00:00:00Z"
+    to: "2100-01-01T00:00:00Z"
+    first: $first
+    after: $after
+    filter: $filter
+  ) {
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      sessionId
+      userId
+      traceCount
+      failedTraceCount
+      llmCalls
+      inputTokens
+      outputTokens
+      costUsd
+      estimatedCostUsd
+      firstSeenAt
+      lastSeenAt
+      durationMs
+      traces(first: $tracesFirst, after: $tracesAfter) {
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+        nodes {
+          traceId
+          sessionId
+          userId
+          tags
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SessionsQuery, SessionsQueryVariables>;
 export const SpanPageDocument = new TypedDocumentString(`
     query SpanPage($id: ID!, $traceRef: ID, $first: Int, $after: String) {
   trace(id: $id, traceRef: $traceRef) {

@@ -72,8 +72,8 @@ function aModel(reply: (body: Fields) => Fields | Error) {
   let now = 0;
   const clock = { now: () => new Date(0), monotonicMs: () => now };
   const decider = createChatDecider(chat, clock);
-  const decide = (questions: readonly Question[], input?: DecisionRequest['input']) =>
-    decider.decide(DEPLOYMENT, decisionOf(questions, input), {
+  const decide = (questions: readonly Question[], input?: DecisionRequest['input'], deployment = DEPLOYMENT) =>
+    decider.decide(deployment, decisionOf(questions, input), {
       request: REQUEST,
       signal: new AbortController().signal,
     });
@@ -226,6 +226,46 @@ describe('weights', () => {
     const { answers } = await decide([{ ...CHOICE, kind: 'choice', options }]);
     expect(answers).toMatchObject([{ kind: 'choice', choice: 'o20' }]);
     expect(seen.bodies.some(isForLabels)).toBe(false);
+  });
+});
+
+describe('votes', () => {
+  const VOTING = { ...DEPLOYMENT, decisionVotes: 4 };
+
+  it('are the shares of the labels that samples name, with half a vote for every label', async () => {
+    let votes = 0;
+    const { seen, decide } = aModel((body) => {
+      if (isForLabels(body)) return refused(400);
+      votes += 1;
+      return text(votes < 3 ? ' yes.' : votes === 3 ? '**No**' : 'I cannot say');
+    });
+    const { answers } = await decide([PREDICATE], undefined, VOTING);
+    expect(answers).toEqual([
+      {
+        kind: 'predicate',
+        probability: expect.closeTo(2.5 / 4, 9),
+        more: {},
+        evidence: { source: 'votes', labelMass: 0.75, missingBound: null },
+      },
+    ]);
+    expect(seen.bodies.slice(1)).toHaveLength(4);
+    expect(seen.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
+  });
+
+  it('are not used for a question with log probabilities, and weights are where too few name a label', async () => {
+    const { seen, decide } = aModel((body) => {
+      if (isForLabels(body))
+        return JSON.stringify(body['messages']).includes('late?')
+          ? logprobs({ Yes: 0.9, No: 0.1 })
+          : logprobs({ x: 1 });
+      return body['response_format'] === undefined ? text('hm') : text('{"q0":{"l0":1,"l1":1,"l2":2}}');
+    });
+    const { answers } = await decide([PREDICATE, CHOICE], undefined, VOTING);
+    expect(answers).toMatchObject([
+      { kind: 'predicate', evidence: { source: 'logprobs' } },
+      { kind: 'choice', choice: 'true', evidence: { source: 'self_reported' } },
+    ]);
+    expect(seen.bodies).toHaveLength(2 + 4 + 1);
   });
 });
 

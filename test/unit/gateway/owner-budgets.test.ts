@@ -16,7 +16,7 @@ const NOW = new Date(0);
 type Given = Parameters<typeof someOwners>[0];
 
 const chargesFor = (given: Given, differing: Parameters<typeof aKey>[0] = {}) =>
-  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(given) }), usd(1), NOW).map(
+  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(given) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
   );
 

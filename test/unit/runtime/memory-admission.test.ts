@@ -168,6 +168,8 @@ describe('a counter', () => {
     (await use('b')).commit([1n]);
     (await use('c')).release();
     (await use('d')).release();
+    // A use is remembered with a precision of a second.
+    state.nowMs += 1_000;
     (await use('c')).release();
     (await use('e')).release();
     expect(known()).toEqual(['a', 'b', 'c', 'e']);

@@ -84,6 +84,10 @@ describe('a trace', () => {
       gatewayCalls: 0,
       source: null,
       redactedAt: null,
+      sessionId: null,
+      userId: null,
+      tags: [],
+      rootLabels: 0,
     });
     expect(agents).toEqual([
       {

@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { labelledSpans, labelsOf } from '../../../src/domain/traces/trace-labels.ts';
-import { aSpan, headOf, spanId } from '../../ports/samples.ts';
+import type { Attributes } from '../../../src/domain/traces/span.ts';
+import {
+  joinLabels,
+  labelsOfSpan,
+  NO_LABELS,
+  SESSION_OF_ROOT,
+  type StatedLabels,
+  USER_OF_ROOT,
+} from '../../../src/domain/traces/trace-labels.ts';
 
-describe('session, user and tags of a trace', () => {
-  it.each<[string, Readonly<Record<string, string>>]>([
-    ['OpenInference and the gateway', { 'session.id': 's', 'user.id': 'u', 'tag.tags': '["b","a"]' }],
+const labelsOf = (attributes: Attributes) => labelsOfSpan({ attributes, parentSpanId: null }, 'chain');
+
+describe('session, user and tags of a span', () => {
+  it.each<[string, Attributes]>([
+    ['OpenInference and the gateway', { 'session.id': 's', 'user.id': 'u', 'tag.tags': ['b', 'a'] }],
     ['OpenInference metadata', { metadata: '{"session_id":"s","user_id":"u"}', 'tag.tags': 'a,b' }],
+    ['a map of metadata', { metadata: { thread_id: 's', user_id: 'u' }, 'tag.tags': '["a","b"]' }],
     ['GenAI', { 'gen_ai.conversation.id': 's', 'enduser.id': 'u', 'tag.tags': '["a","b"]' }],
-    ['Langfuse', { 'langfuse.session.id': 's', 'langfuse.user.id': 'u', 'langfuse.trace.tags': '["a","b"]' }],
+    ['Langfuse', { 'langfuse.session.id': 's', 'langfuse.user.id': 'u', 'langfuse.trace.tags': ['a', 'b'] }],
     [
       'LangSmith',
       { 'langsmith.metadata.thread_id': 's', 'langsmith.metadata.user_id': 'u', 'langsmith.span.tags': 'a, b' },
@@ -25,44 +35,63 @@ describe('session, user and tags of a trace', () => {
       {
         'ai.telemetry.metadata.sessionId': 's',
         'ai.telemetry.metadata.userId': 'u',
-        'ai.telemetry.metadata.tags': '["a","b"]',
+        'ai.telemetry.metadata.tags': ['a', 'b'],
       },
     ],
-    ['Logfire', { 'session.id': 's', 'user.id': 'u', 'logfire.tags': '["b","a","a"]' }],
+    ['Logfire', { 'gen_ai.conversation.id': 's', 'user.id': 'u', 'logfire.tags': ['b', 'a', 'a'] }],
+    ['MLflow', { 'mlflow.trace.session': 's', 'mlflow.trace.user': 'u', 'tag.tags': 'b,a' }],
   ])('by %s', (_convention, attributes) => {
-    expect(labelsOf([attributes])).toEqual({ sessionId: 's', userId: 'u', tags: ['a', 'b'] });
+    expect(labelsOf(attributes)).toEqual({ sessionId: 's', userId: 'u', tags: ['a', 'b'] });
   });
 
-  it('are the first of several spans, with all tags', () => {
-    const spans = [
-      { 'user.id': ' ' },
-      { 'session.id': 's', 'tag.tags': '["b"]' },
-      { 'session.id': 't', 'user.id': 'u' },
-    ];
-    expect(labelsOf([...spans, { 'tag.tags': '["a",1,""]' }])).toEqual({
-      sessionId: 's',
-      userId: 'u',
-      tags: ['a', 'b'],
-    });
+  it('are those of the agreed name, in any order of attributes', () => {
+    const attributes = { 'langfuse.session.id': 'l', 'session.id': 's', 'gen_ai.conversation.id': 'g', 'user.id': ' ' };
+    const more = { 'enduser.id': 'u', metadata: '{"session_id":"m","user_id":"m"}' };
+    const labels = { sessionId: 's', userId: 'u', tags: [] };
+    expect(labelsOf({ ...attributes, ...more })).toEqual(labels);
+    expect(labelsOf(Object.fromEntries(Object.entries({ ...attributes, ...more }).toReversed()))).toEqual(labels);
   });
 
   it('are none without attributes, and above the limits', () => {
-    const none = { sessionId: null, userId: null, tags: [] };
-    expect(labelsOf([])).toEqual(none);
-    expect(labelsOf([{ 'session.id': 's'.repeat(513), 'user.id': 'null', metadata: '[1]' }])).toEqual(none);
+    expect(labelsOf({})).toBeUndefined();
+    expect(labelsOf({ 'session.id': 's'.repeat(513), 'user.id': 'null', metadata: '[1]', 'tag.tags': 1 })).toBe(
+      undefined,
+    );
     const many = Array.from({ length: 101 }, (_, at) => `t${at}`);
-    expect(labelsOf([{ 'tag.tags': JSON.stringify(many) }]).tags).toHaveLength(100);
+    expect(labelsOf({ 'tag.tags': JSON.stringify(many) })?.tags).toHaveLength(100);
   });
 
-  it('are read from roots first, then from the earliest steps, of at most eight spans', () => {
-    const below = { parentSpanId: spanId(99) };
-    const spans = [
-      headOf(aSpan({ spanId: spanId(1), ...below })),
-      headOf(aSpan({ spanId: spanId(2), ...below, type: 'tool' })),
-      headOf(aSpan({ spanId: spanId(3), parentSpanId: null })),
-      ...Array.from({ length: 9 }, (_, at) => headOf(aSpan({ spanId: spanId(at + 4), ...below }))),
+  it('are read from roots, agents, steps and model calls only', () => {
+    const attributes = { 'session.id': 's' };
+    const labels = { sessionId: 's', userId: null, tags: [] };
+    for (const type of ['agent', 'chain', 'llm'] as const)
+      expect(labelsOfSpan({ attributes, parentSpanId: 'p' }, type)).toEqual(labels);
+    expect(labelsOfSpan({ attributes, parentSpanId: 'p' }, 'tool')).toBeUndefined();
+    expect(labelsOfSpan({ attributes, parentSpanId: null }, 'tool')).toEqual(labels);
+  });
+});
+
+describe('labels of a trace', () => {
+  const stated = (fields: Partial<StatedLabels>): StatedLabels => ({ ...NO_LABELS, ...fields });
+
+  it('are the same in any order of arrival: those of the root, else the first by their text, and all tags', () => {
+    const parts = [
+      stated({ sessionId: 'b', tags: ['x'] }),
+      stated({ sessionId: 'a', userId: 'v', tags: ['y', 'z'] }),
+      stated({ sessionId: 'c', rootLabels: SESSION_OF_ROOT }),
+      stated({ userId: 'w' }),
     ];
-    const ids = labelledSpans(spans).map(({ spanId: id }) => Number.parseInt(id, 16));
-    expect(ids).toEqual([3, 1, 4, 5, 6, 7, 8, 9]);
+    const expected = { sessionId: 'c', userId: 'v', tags: ['x', 'y', 'z'], rootLabels: SESSION_OF_ROOT };
+    expect(parts.reduce(joinLabels)).toEqual(expected);
+    expect(parts.toReversed().reduce(joinLabels)).toEqual(expected);
+    expect([2, 0, 3, 1].map((at) => parts[at] ?? NO_LABELS).reduce(joinLabels)).toEqual(expected);
+  });
+
+  it('keep which of them a root states', () => {
+    const root = stated({ sessionId: 's', userId: 'u', rootLabels: SESSION_OF_ROOT | USER_OF_ROOT });
+    const other = stated({ sessionId: 'a', userId: 'a', tags: ['t'] });
+    expect(joinLabels(root, other)).toEqual({ ...root, tags: ['t'] });
+    expect(joinLabels(other, root)).toEqual({ ...root, tags: ['t'] });
+    expect(joinLabels(NO_LABELS, root)).toBe(root);
   });
 });

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ContentPart } from '../content.ts';
 import type { Execution, Sample } from '../execution.ts';
+import { versionWithFeedback } from '../feedback.ts';
 import type { FindingDraft } from '../finding.ts';
 import type { Activity, LensRun } from '../lens.ts';
 import type { Assessment, Review } from '../review.ts';
@@ -58,7 +59,8 @@ async function contentOf({ backend, claim, signal }: Working, execution: Executi
     cursor = read.nextCursor;
     if (cursor === null) break;
   }
-  return { execution, parts, partial: cursor !== null, contentVersion };
+  const version = versionWithFeedback(contentVersion, execution.metadata);
+  return { execution, parts, partial: cursor !== null, contentVersion: version };
 }
 
 interface Screening {

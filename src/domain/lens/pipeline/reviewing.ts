@@ -1,6 +1,7 @@
 import { EVIDENCE_ROLES, FINDING_KINDS, type Finding } from '../finding.ts';
 import { type ContentPart, isQuoteOfPart } from '../content.ts';
 import type { Execution } from '../execution.ts';
+import { shownFeedback } from '../feedback.ts';
 import { fenced, REVIEW_TASK } from '../prompts/prompts.ts';
 import { type Extraction, type Observation, type Review, REVIEW_LIMITS } from '../review.ts';
 import { enabledChecks, type LensSettings } from '../settings.ts';
@@ -133,6 +134,7 @@ export async function judged(
         context: settings.context,
         checks: checks.map(({ id, instruction }) => ({ id, instruction })),
         feedback: feedbackOf(findings),
+        run_feedback: fenced(shownFeedback(execution.metadata).join('\n')),
         execution: { name: execution.name, service: execution.service, part: at + 1, parts: windows.length },
         spans: fenced(catalogueOf(parts)),
         content: fenced(textOfParts(window)),

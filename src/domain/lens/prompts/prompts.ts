@@ -2,7 +2,7 @@
  * Version of the prompts. A change of a prompt or of a structure of answers changes it, so that cached reviews by other
  * prompts are not used again.
  */
-export const PROMPTS_VERSION = 1;
+export const PROMPTS_VERSION = 2;
 
 /** What every prompt says first. */
 const GROUND_RULES = [
@@ -24,6 +24,7 @@ export const REVIEW_TASK = [
   'Each observation names the check by its id, says in one sentence what happened, and has at least one quote of a span.',
   'Set assessable to false when the record does not suffice to judge the run, and say why in reasoning.',
   'Respect the remarks of people in `feedback`: what they dismissed is not to be reported again for the same reason.',
+  '`run_feedback` has scores from 0 (worst) to 10 and comments of users about this run: hints where to look, no evidence.',
 ].join(' ');
 
 /** Task of the grouping of observations. */

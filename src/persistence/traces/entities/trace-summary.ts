@@ -49,6 +49,12 @@ export const TraceSummarySchema = defineEntity({
     rootNs: p.bigint('string').nullable(),
     /** Time of redaction, Unix ms. */
     redactedMs: p.bigint('number').nullable(),
+    sessionId: p.text().nullable(),
+    userId: p.text().nullable(),
+    /** JSON list of text; null for none. */
+    tags: p.text().nullable(),
+    /** Bits; see `StatedLabels`. */
+    rootLabels: p.integer().default(0),
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
@@ -57,6 +63,7 @@ export const TraceSummarySchema = defineEntity({
     { properties: ['startMs', 'traceRef'] },
     { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
     { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
+    { properties: ['sessionId', 'startMs'], where: '"session_id" is not null' },
   ],
 });
 

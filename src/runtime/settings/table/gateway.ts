@@ -1,3 +1,4 @@
+import { STORAGE_LEVELS } from '../../../domain/decisions/stored-decision.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
 import { choice, decimal, flag, list, secretText, text, whole } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -21,6 +22,27 @@ export const GATEWAY_SETTINGS = {
     default: false,
     file: 'litellm_settings.drop_params',
     description: 'Drops request parameters that a provider does not support. When false they are a 400.',
+  }),
+  storeDecisions: setting({
+    kind: choice(STORAGE_LEVELS),
+    default: 'none',
+    file: 'general_settings.store_decisions',
+    description:
+      'What is stored of decisions: nothing, answers without texts of the caller, or everything. `store_decisions` of the metadata of a key overrides it.',
+  }),
+  decisionRetentionDays: setting({
+    kind: whole(0, MOST_RETENTION_DAYS),
+    default: 30,
+    file: 'general_settings.decision_retention_days',
+    unit: 'days',
+    description: 'Age at which a stored decision is deleted. 0 keeps it.',
+  }),
+  calibrateDecisions: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.calibrate_decisions',
+    description:
+      'Changes the probabilities of decisions by the temperature that is fitted to recorded outcomes, where there is one.',
   }),
   mostDecisionQuestions: setting({
     kind: whole(1, 1_000),
@@ -77,6 +99,21 @@ export const GATEWAY_SETTINGS = {
     default: [],
     file: 'litellm_settings.default_internal_user_params.available_teams',
     description: 'Teams that users may join by themselves, as `GET /team/available` lists them.',
+  }),
+  modelMetrics: setting({
+    kind: flag(),
+    default: false,
+    env: ['LENSGATE_MODEL_METRICS'],
+    file: 'general_settings.model_metrics',
+    description:
+      'Adds histograms of calls by model (`gen_ai_client_*`) to `/metrics`. That path needs no key, so that they show names of models to everyone who reaches it.',
+  }),
+  publicModels: setting({
+    kind: list('models', (item) => (item === '' ? 'is empty' : null)),
+    default: [],
+    defaultText: 'none',
+    file: 'litellm_settings.public_model_groups',
+    description: 'Models that `GET /public/model_hub` shows to everyone, without a key.',
   }),
   exposeApiBase: setting({
     kind: flag(),

@@ -19,4 +19,12 @@ export const LENS_SETTINGS = {
     unit: 's',
     description: 'Time between looks for due lens runs.',
   }),
+  lensSignalSeconds: setting({
+    kind: decimal({ from: 0, to: 3_600 }),
+    default: 15,
+    env: ['LENSGATE_LENS_SIGNAL_SECONDS'],
+    file: 'general_settings.lens.signal_seconds',
+    unit: 's',
+    description: 'Time between looks for traces whose signals are not known. 0 never looks.',
+  }),
 } as const;

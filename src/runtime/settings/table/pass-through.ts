@@ -1,4 +1,4 @@
-import { anything, decimal } from '../kinds.ts';
+import { anything, decimal, flag, secret } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const MOST_SECONDS = 86_400;
@@ -18,5 +18,27 @@ export const PASS_THROUGH_SETTINGS = {
     file: 'general_settings.pass_through_request_timeout',
     unit: 's',
     description: 'Time to the first byte of a forwarded answer, where an entry sets no `timeout`.',
+  }),
+  providerPassThrough: setting({
+    kind: flag(),
+    default: true,
+    file: 'general_settings.provider_passthrough',
+    description: 'Serves the own APIs of providers below their prefixes (`/openai/…`). When false they are a 404.',
+  }),
+  codingAgentPollSeconds: setting({
+    kind: decimal({ from: 0.01, to: MOST_SECONDS }),
+    default: 2,
+    file: 'general_settings.coding_agent_poll_seconds',
+    unit: 's',
+    description:
+      'Shortest time between two polls of a coding agent that has subscribers. It grows to a minute while nothing changes.',
+  }),
+  codingAgentWebhookSecret: setting({
+    kind: secret(),
+    default: null,
+    defaultText: 'none: messages are refused',
+    env: ['CODEAGENT_WEBHOOK_SECRET'],
+    file: 'general_settings.coding_agent_webhook_secret',
+    description: 'Secret that the provider of coding agents signs its messages to `/codeagent/webhook` with.',
   }),
 } as const;

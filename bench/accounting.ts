@@ -1,0 +1,256 @@
+// CPU of a call outside its transport, in process: authentication, admission, limits and the spend record. Calls with the
+// admin key, and calls with keys that have every limit, beside calls that only reach the provider. Prints a table, and the
+// CPU of counting a request at the edge.
+//   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry]
+// A dry run makes few calls: it shows that everything works, and its figures mean nothing.
+import { parseArgs } from 'node:util';
+import { setImmediate as turn } from 'node:timers/promises';
+import { bytesOf, collect } from '../src/domain/bytes.ts';
+import type { Limits } from '../src/domain/budgets/limits.ts';
+import type { CallStore } from '../src/domain/calls/call-record.ts';
+import type { Exchange, ModelRequest } from '../src/domain/chat/chat.ts';
+import { fixedDeployments } from '../src/domain/deployments/deployment-source.ts';
+import { DEFAULT_ROUTING } from '../src/domain/routing/routing-policy.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../src/domain/money.ts';
+import { Secret } from '../src/domain/secret.ts';
+import { createGateway } from '../src/gateway/create-gateway.ts';
+import { createKeyRing } from '../src/gateway/create-key-ring.ts';
+import { createActivityCounter } from '../src/recording/gateway-activity.ts';
+import { createCallRecords } from '../src/recording/call-records.ts';
+import { createMemoryAdmission } from '../src/runtime/admission/memory-admission.ts';
+import { createMemoryRateLimits } from '../src/runtime/admission/memory-rate-limits.ts';
+import { createStoredSpend } from '../src/runtime/admission/stored-spend.ts';
+import { loadEmbeddedSnapshot } from '../src/runtime/catalog/snapshot.ts';
+import { pause, systemClock } from '../src/runtime/clock.ts';
+import { keyGenerator, randomIds } from '../src/runtime/identifiers.ts';
+import { aDeployment, aKey, aModelRequest } from '../test/support/chat.ts';
+import { median } from './measure.ts';
+import { table } from './report.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    keys: { type: 'string', default: '10000' },
+    teams: { type: 'string', default: '100' },
+    calls: { type: 'string', default: '20000' },
+    rounds: { type: 'string', default: '7' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+const KEYS = options.dry ? 100 : Number(options.keys);
+const TEAMS = options.dry ? 10 : Number(options.teams);
+const CALLS = options.dry ? 200 : Number(options.calls);
+const ROUNDS = options.dry ? 1 : Number(options.rounds);
+/** Calls between two turns of the event loop, as many as the busiest turns of the product have. */
+const CALLS_A_TURN = 64;
+/** Limits that no call reaches. */
+const MANY = 1_000_000_000;
+const RICH: Usd = usdFrom('1000000') ?? ZERO_USD;
+/** How often keys in use are read again, in ms, as the product does. */
+const REFRESH_MS = 1_500;
+
+const LIMITS: Limits = {
+  maxBudget: RICH,
+  softBudget: null,
+  budgetDuration: null,
+  budgetResetAt: null,
+  rpmLimit: MANY,
+  tpmLimit: MANY,
+  tpdLimit: null,
+  maxParallelRequests: MANY,
+};
+
+const secretOf = (number: number): string => `sk-bench-${String(number).padStart(40, '0')}`;
+
+/** A key with every budget and limit, its own and those of all owners. */
+function limitedKey(number: number): VirtualKey {
+  const team = `team-${number % TEAMS}`;
+  const user = `user-${number}`;
+  const spentBefore = ZERO_USD;
+  return aKey({
+    hash: keyGenerator.hash(secretOf(number)),
+    alias: `key-${number}`,
+    teamId: team,
+    userId: user,
+    maxBudget: RICH,
+    settings: { rpmLimit: MANY, tpmLimit: MANY, maxParallelRequests: MANY, projectId: `project-${number % TEAMS}` },
+    metadata: { model_rpm_limit: { m: MANY }, model_tpm_limit: { m: MANY } },
+    owners: {
+      budget: null,
+      user: { id: user, role: null, models: [], limits: LIMITS, spentBefore },
+      team: { id: team, blocked: false, models: [], modelAliases: {}, metadata: {}, limits: LIMITS, spentBefore },
+      member: { role: 'user', models: [], limits: LIMITS, hasOwnLimits: true },
+      organization: { id: `organization-${number % 10}`, models: [], limits: LIMITS },
+      project: { id: `project-${number % TEAMS}`, blocked: false, models: [], limits: LIMITS },
+    },
+  });
+}
+
+const secrets = Array.from({ length: KEYS }, (_, number) => secretOf(number));
+const stored = new Map(secrets.map((_, number) => limitedKey(number)).map((key) => [key.secretHash, key]));
+/** A copy for each read, as rows of a database are. */
+const read = (secretHash: string): VirtualKey | null => {
+  const key = stored.get(secretHash);
+  return key === undefined ? null : { ...key };
+};
+const master = `sk-${'m'.repeat(40)}`;
+const ring = createKeyRing({
+  masterKey: new Secret(master),
+  store: {
+    find: (secretHash) => Promise.resolve(read(secretHash)),
+    findBySecrets: (hashes) =>
+      Promise.resolve(
+        new Map(
+          hashes.flatMap((hash) => {
+            const key = read(hash);
+            return key === null ? [] : [[hash, key]];
+          }),
+        ),
+      ),
+  },
+  generator: keyGenerator,
+  clock: systemClock,
+  failures: { admit() {}, count() {} },
+  pause,
+});
+
+const usage = { inputTokens: 42, outputTokens: 150, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const outcome = {
+  responseId: 'chatcmpl-bench',
+  responseModel: 'up-1',
+  finishReason: 'stop',
+  usage,
+  failure: null,
+  text: null,
+};
+const ANSWER = Buffer.from(JSON.stringify({ id: outcome.responseId, usage }));
+const answer = (): Exchange => ({
+  status: 200,
+  headers: {},
+  streaming: false,
+  bytes: bytesOf(ANSWER),
+  deltas: () => {
+    throw new TypeError('Deltas are not read here.');
+  },
+  outcome: () => outcome,
+});
+const provider = { name: 'openai', send: (): Promise<Exchange> => Promise.resolve(answer()) };
+const deployment = aDeployment({ priceOverrides: { input_cost_per_token: 1e-6, output_cost_per_token: 4e-6 } });
+
+/** Takes records as the database's store does, without encoding and without a database. */
+const memoryStore: CallStore = {
+  keep: ({ spend: { callId, traceId } }) => ({ callId, traceId }),
+  append: () => Promise.resolve(() => Promise.resolve([])),
+  backlog: () => 0,
+  unfold: () => Promise.resolve([]),
+};
+const warn = (facts: unknown, event: string): void => console.error(event, facts);
+const records = createCallRecords({
+  stores: [memoryStore],
+  watched: () => false,
+  changed: () => Promise.resolve(),
+  log: { warn, error: warn, info: warn, debug: warn },
+});
+const catalog = loadEmbeddedSnapshot();
+const gateway = createGateway({
+  deployments: fixedDeployments([deployment]),
+  providers: [provider],
+  forwarder: { forward: () => Promise.reject(new TypeError('Nothing is forwarded here.')) },
+  catalog: { current: () => catalog },
+  recorder: records,
+  admission: createMemoryAdmission({
+    totals: createStoredSpend(
+      { totalsOf: () => Promise.resolve(new Map()), totalsOfOwners: () => Promise.resolve(new Map()) },
+      records,
+    ),
+    clock: systemClock,
+    failed: (error) => warn(error, 'totals were not read'),
+  }),
+  rateLimits: createMemoryRateLimits({ clock: systemClock }),
+  clock: systemClock,
+  ids: randomIds,
+  pause,
+  capturePrompts: false,
+  alwaysStreamUsage: false,
+  budgetErrorKind: 'unprocessable',
+  clientCredentials: false,
+  reportsTries: false,
+  checksFallbackBudgets: false,
+  routing: () => DEFAULT_ROUTING,
+  random: Math.random,
+});
+
+const LIMIT_BYTES = 1_000_000;
+const { signal } = new AbortController();
+
+/** The provider's part of a call, which the others contain too. */
+async function bareCall(): Promise<void> {
+  const { bytes } = await provider.send();
+  await collect(bytes, LIMIT_BYTES);
+}
+
+async function callWith(secret: string): Promise<void> {
+  const request: ModelRequest = aModelRequest();
+  const call = await gateway.call(await ring.identify(secret), request, signal);
+  await call.consume((bytes) => collect(bytes, LIMIT_BYTES));
+}
+
+/** CPU of one run of `work`, in µs. */
+async function cpuOf(times: number, work: (number: number) => Promise<void>): Promise<number> {
+  const before = process.cpuUsage();
+  for (let from = 0; from < times; from += CALLS_A_TURN) {
+    const calls = Array.from({ length: Math.min(CALLS_A_TURN, times - from) }, (_, at) => work(from + at));
+    await Promise.all(calls);
+    await turn();
+  }
+  await records.flush();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / times;
+}
+
+const activity = createActivityCounter({
+  process: 'bench',
+  store: { add: () => Promise.resolve() },
+  clock: systemClock,
+  everyMs: 15_000,
+  moved: () => {},
+  failed: (error) => warn(error, 'counts were not stored'),
+});
+
+/** Counts requests as the edge does for each answer. */
+function countOne(): Promise<void> {
+  const route = activity.routeOf('POST', '/v1/chat/completions');
+  if (route !== null) activity.count(route, 200);
+  return DONE;
+}
+const DONE = Promise.resolve();
+
+const trials: readonly { readonly title: string; readonly work: (number: number) => Promise<void> }[] = [
+  { title: 'provider only', work: bareCall },
+  { title: 'admin key, no limits', work: () => callWith(master) },
+  { title: `${KEYS} keys of ${TEAMS} teams, all limits`, work: (number) => callWith(secrets[number % KEYS] ?? master) },
+  { title: 'count of a request at the edge', work: countOne },
+];
+const EMPTY = { title: 'empty loop', work: () => DONE };
+
+const refreshing = setInterval(() => void ring.refresh(), REFRESH_MS);
+const seen = new Map<string, number[]>();
+for (let round = 0; round <= ROUNDS; round += 1)
+  for (const { title, work } of [EMPTY, ...trials]) {
+    // Keys that were not used for some seconds are read from the store first, which is no part of the figure.
+    await cpuOf(KEYS, work);
+    const cpu = await cpuOf(CALLS, work);
+    // The first round compiles the code and reads the keys.
+    if (round > 0) seen.set(title, [...(seen.get(title) ?? []), cpu]);
+  }
+clearInterval(refreshing);
+
+const best = (title: string): number => Math.min(...(seen.get(title) ?? []));
+const empty = best(EMPTY.title);
+const rows = trials.map(({ title }, position) => {
+  const less = title === trials.at(-1)?.title ? empty : best(trials[0]?.title ?? '');
+  const own = position === 0 ? '' : (best(title) - less).toFixed(2);
+  return [title, median(seen.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
+});
+console.log(table(['CPU of a call, µs', 'median', 'best', 'without the provider or the loop'], rows));
+if (options.dry) console.log('Dry run: the figures mean nothing.');

@@ -1,0 +1,59 @@
+// Time to render /metrics with ten thousand series of calls by model, in this process; nothing listens.
+//   node bench/metrics.ts [--series 10000] [--rounds 50] [--dry]
+import { parseArgs } from 'node:util';
+import type { CallRecord } from '../src/domain/calls/call-record.ts';
+import { createCallMetrics } from '../src/runtime/telemetry/call-metrics.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    series: { type: 'string', default: '10000' },
+    rounds: { type: 'string', default: '50' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+const [series, rounds] = [Number(options.series), Number(options.rounds)];
+
+/** Must: a scrape of this many series ends within this time, in ms. */
+const GOAL_MS = 50;
+
+const call = (deploymentId: string): CallRecord =>
+  ({
+    spend: {
+      deploymentId,
+      provider: 'openai',
+      usage: { inputTokens: 9, outputTokens: 2 },
+      startedAt: new Date(0),
+      firstByteAt: new Date(15),
+      error: null,
+    },
+    span: { startNs: 0n, endNs: 500_000_000n, attributes: { 'gen_ai.operation.name': 'chat' } },
+  }) as unknown as CallRecord;
+
+const metrics = createCallMetrics((id) => `model-${id}`);
+const seriesNow = (): number =>
+  metrics
+    .text()
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#')).length;
+metrics.record(call('0'));
+const models = Math.ceil(series / seriesNow());
+for (let nth = 1; nth < models; nth += 1) metrics.record(call(String(nth)));
+
+const times: number[] = [];
+for (let round = 0; round < (options.dry ? 3 : rounds); round += 1) {
+  const startMs = performance.now();
+  metrics.text();
+  times.push(performance.now() - startMs);
+}
+times.sort((one, other) => one - other);
+const calls = options.dry ? 1_000 : 1_000_000;
+const one = call('1');
+const startMs = performance.now();
+for (let nth = 0; nth < calls; nth += 1) metrics.record(one);
+const recordNs = ((performance.now() - startMs) / calls) * 1e6;
+
+const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+const [p50, worst] = [at(0.5), at(1)];
+console.log(`${seriesNow()} series of ${models} models: p50 ${p50.toFixed(1)} ms, longest ${worst.toFixed(1)} ms`);
+console.log(`A call is counted in ${recordNs.toFixed(0)} ns.`);
+console.log(worst <= GOAL_MS ? `reached: within ${GOAL_MS} ms` : `missed: more than ${GOAL_MS} ms`);

@@ -1,0 +1,142 @@
+import { mayRead, visibilityOf } from '../src/domain/caller.ts';
+import { agentIn, type AgentState, type CodingAgent, isFinal } from '../src/domain/coding-agents/coding-agent.ts';
+import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { behind, ENDED } from '../src/domain/pollable-stream.ts';
+import { SystemCaller } from '../src/domain/system-caller.ts';
+import { checkAnyAgent, ownAgent, storeState } from './coding-agents.ts';
+import { anyone, codingAgentReader } from './operation/access.ts';
+import { whileAllowed } from './operation/live-feed.ts';
+import { operation } from './operation/operation.ts';
+import type { CodingAgentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type AgentScope = Scope<CodingAgentPlatform>;
+
+/** State of an agent that its provider no longer has. */
+const DELETED = 'DELETED';
+
+/** Reads the state of an agent as the process itself. */
+async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise<PollResult> {
+  const own = { ...scope, caller: new SystemCaller('coding-agent-status'), signal };
+  const agent = await scope.platform.stores.codingAgents.find(id);
+  if (agent === null) {
+    publishDeleted(scope, id);
+    return 'ended';
+  }
+  try {
+    const { agent: after, changed } = await checkAnyAgent(own, agent);
+    if (isFinal(after.state)) return 'ended';
+    return changed ? 'changed' : 'same';
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    await storeState(own, agent, { ...agent.state, status: DELETED });
+    return 'ended';
+  }
+}
+
+/** Tells followers that an agent has no row any more. */
+const publishDeleted = ({ platform }: AgentScope, id: string): void =>
+  platform.bus.publish('codingAgent', { id, agent: null });
+
+/**
+ * The state of an agent, and every later one until a final one. All followers of one agent in this process share one poll
+ * of the provider. Ends when the reader loses access. Throws NotFound.
+ */
+export const watchCodingAgent = operation({
+  name: 'watchCodingAgent',
+  access: codingAgentReader,
+  async run(scope: AgentScope, id: string): Promise<AsyncIterableIterator<CodingAgent>> {
+    const { bus, agentPolls } = scope.platform;
+    const deliveries = bus.subscribe('codingAgent', { wanted: (event) => event.id === id, signal: scope.signal });
+    let first: CodingAgent;
+    try {
+      first = await ownAgent(scope, id);
+    } catch (error) {
+      await deliveries.return();
+      throw error;
+    }
+    let last = first;
+    const changes = whileAllowed(deliveries, {
+      scope,
+      access: codingAgentReader,
+      show({ event: { agent } }, caller) {
+        const shown = agent ?? { ...last, state: { ...last.state, status: DELETED } };
+        return mayRead(visibilityOf(caller), shown) ? shown : null;
+      },
+    });
+    const states = behind(first, changes);
+    const leave = isFinal(first.state) ? () => undefined : agentPolls.follow(id, (signal) => poll(scope, id, signal));
+    let ended = false;
+    async function end(): Promise<IteratorReturnResult<undefined>> {
+      ended = true;
+      leave();
+      await states.return();
+      return ENDED;
+    }
+    const stream: AsyncIterableIterator<CodingAgent> = {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      async next() {
+        if (ended) return await end();
+        try {
+          const step = await states.next();
+          if (step.done === true) return await end();
+          last = step.value;
+          ended = isFinal(last.state);
+          return { done: false, value: last };
+        } catch (error) {
+          leave();
+          throw error;
+        }
+      },
+      return: end,
+    };
+    return stream;
+  },
+});
+
+/**
+ * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound where
+ * no secret is configured, InvalidInput for a wrong signature and for other bytes.
+ */
+export const takeAgentMessage = operation({
+  name: 'takeAgentMessage',
+  access: anyone,
+  async run(
+    scope: AgentScope,
+    { bytes, signature }: { readonly bytes: Uint8Array; readonly signature: string | null },
+  ): Promise<void> {
+    const { agentMessages, stores } = scope.platform;
+    if (!agentMessages.configured) throw new NotFound('webhook', 'coding agents', 'Not Found');
+    if (!agentMessages.isSigned(bytes, signature)) throw new InvalidInput('The signature of the message is wrong.');
+    const message = parsed(bytes);
+    const sent = agentIn(message);
+    if (sent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');
+    const agent = await stores.codingAgents.find(sent.id);
+    if (agent === null) return;
+    const own = { ...scope, caller: new SystemCaller('coding-agent-webhook') };
+    await storeState(own, agent, merged(agent.state, sent.state));
+  },
+});
+
+/** A message has not all members of a state: the known ones stay. */
+const merged = (before: AgentState, sent: AgentState): AgentState => ({
+  name: sent.name ?? before.name,
+  status: sent.status,
+  repository: sent.repository ?? before.repository,
+  ref: sent.ref ?? before.ref,
+  branchName: sent.branchName ?? before.branchName,
+  url: sent.url ?? before.url,
+  autoCreatePr: sent.autoCreatePr ?? before.autoCreatePr,
+  launchedAt: sent.launchedAt ?? before.launchedAt,
+});
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
+}

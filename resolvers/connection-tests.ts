@@ -1,0 +1,54 @@
+import type { Probe } from '../src/domain/deployments/probe.ts';
+import { partedParameters, revealedParameters } from '../src/domain/deployments/parameters.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { modelAdmin } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { ConnectionTestPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** Parameters of a model that need not be stored. */
+export interface ConnectionDraft {
+  /** Model with its provider. */
+  readonly model: string;
+  readonly params: Named;
+  /** Facts about the model, e.g. its mode. */
+  readonly info: Named;
+}
+
+/** What a test found: a text is the reason why nothing was sent. */
+export interface TestedConnection {
+  readonly model: string;
+  readonly apiBase: string | null;
+  readonly found: Probe | string;
+}
+
+const CREDENTIAL = 'litellm_credential_name';
+
+/** Parameters with those of the stored credential that they name. Throws InvalidInput for an unknown one. */
+function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: Named): Named {
+  const { [CREDENTIAL]: name, ...own } = params;
+  if (typeof name !== 'string') return params;
+  const credential = platform.credentials.find(name);
+  if (credential !== null) return { ...revealedParameters(credential), ...own };
+  const message = `Value error, the credential ${name} does not exist`;
+  const path = ['body', 'litellm_params', CREDENTIAL];
+  throw new InvalidInput(`The credential ${name} does not exist.`, [{ path, rule: 'value_error', message }]);
+}
+
+/**
+ * Sends one small request with the parameters of a model, at the cost of the caller. Nothing is stored. Throws
+ * InvalidInput for parameters that cannot be called, and LimitExceeded; an upstream that fails is a result.
+ */
+export const testConnection = operation({
+  name: 'testConnection',
+  access: modelAdmin,
+  async run(scope: Scope<ConnectionTestPlatform>, { model, params, info }: ConnectionDraft): Promise<TestedConnection> {
+    const { deploymentReader, gateway } = scope.platform;
+    const parameters = partedParameters(withCredential(scope, { ...params, model }));
+    const deployment = deploymentReader.read({ id: 'connection-test', modelGroup: model, info, ...parameters });
+    const found = await gateway.probeOnce(callerOf(scope), deployment, scope.signal);
+    return { model, apiBase: deployment.apiBase, found };
+  },
+});

@@ -1,0 +1,131 @@
+import {
+  assertTargets,
+  type FallbackDraft,
+  fallbackId,
+  type FallbackType,
+  listsFor,
+  newFallback,
+} from '../src/domain/fallbacks/fallback.ts';
+import { standsFor } from '../src/domain/deployments/model-names.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { modelAdmin, system, tenantViewer } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import type { FallbackPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { assertStoresModels } from './deployment-changes.ts';
+
+type FallbackScope = Scope<FallbackPlatform>;
+
+/** The fallbacks of a model for one kind of failure. */
+export interface FallbackView extends FallbackDraft {
+  /** Whether they are those of the configuration, which cannot be changed at run time. */
+  readonly isConfigured: boolean;
+}
+
+/** Fallbacks that were stored, and whether the model had none before. */
+export interface StoredFallback extends FallbackView {
+  readonly isNew: boolean;
+}
+
+/** Which fallbacks of a model. */
+export interface ChosenFallback {
+  readonly model: string;
+  readonly type: FallbackType;
+}
+
+const noneOf = ({ model, type }: ChosenFallback): NotFound =>
+  new NotFound('fallback', fallbackId(model, type), `No ${type} fallbacks configured for model '${model}'`);
+
+/** Whether a model can be called by a name: exactly, by a wildcard, or by the id of a deployment. */
+const isKnown = ({ platform }: FallbackScope, name: string): boolean =>
+  platform.deployments.all().some(({ deployment }) => standsFor(deployment.modelGroup, name) || deployment.id === name);
+
+function assertNotConfigured({ platform }: FallbackScope, { model, type }: ChosenFallback): void {
+  if (platform.fallbacks.isConfigured(model, type))
+    throw new InvalidInput(`The ${type} fallbacks of the model '${model}' are set in the configuration file.`);
+}
+
+/**
+ * Stores the fallbacks of a model in place of earlier ones. Throws Unsupported, NotFound for an unknown model, and
+ * InvalidInput for targets that cannot be called.
+ */
+export const setFallback = operation({
+  name: 'setFallback',
+  access: modelAdmin,
+  async run(scope: FallbackScope, draft: FallbackDraft): Promise<StoredFallback> {
+    const { platform } = scope;
+    assertStoresModels(scope);
+    if (draft.model !== '*' && !isKnown(scope, draft.model))
+      throw new NotFound('model', draft.model, `Model '${draft.model}' not found in router`);
+    assertTargets(draft);
+    const unknown = draft.targets.filter((target) => !isKnown(scope, target));
+    if (unknown.length > 0) throw new InvalidInput(`Fallback models not found in router: ${unknown.join(', ')}`);
+    assertNotConfigured(scope, draft);
+    const about = authored(scope);
+    const row = newFallback(draft, about);
+    const done = await platform.stores.fallbacks.change(row.id, (before) => ({
+      ...before,
+      targets: row.targets,
+      updatedAt: about.now,
+      updatedBy: about.by,
+    }));
+    if (done === null) await platform.stores.fallbacks.add(row);
+    await platform.fallbacks.refresh();
+    return { ...draft, isConfigured: false, isNew: done === null };
+  },
+});
+
+/** Reads the fallbacks of a model that are in force. Throws NotFound when there are none. */
+export const getFallback = operation({
+  name: 'getFallback',
+  access: tenantViewer,
+  run({ platform }: FallbackScope, { model, type }: ChosenFallback): FallbackView {
+    const targets = listsFor(platform.fallbacks.policy().fallbacks, type).get(model);
+    if (targets === undefined) throw noneOf({ model, type });
+    return { model, type, targets, isConfigured: platform.fallbacks.isConfigured(model, type) };
+  },
+});
+
+/** Lists all fallbacks that are in force, by kind and then by model. */
+export const listFallbacks = operation({
+  name: 'listFallbacks',
+  access: tenantViewer,
+  run({ platform }: FallbackScope, { types }: { readonly types: readonly FallbackType[] }): readonly FallbackView[] {
+    const { fallbacks } = platform.fallbacks.policy();
+    return types.flatMap((type) =>
+      [...listsFor(fallbacks, type)]
+        .map(([model, targets]) => ({
+          model,
+          type,
+          targets,
+          isConfigured: platform.fallbacks.isConfigured(model, type),
+        }))
+        .toSorted((left, right) => (left.model < right.model ? -1 : 1)),
+    );
+  },
+});
+
+/** Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for those of the file, and NotFound. */
+export const deleteFallback = operation({
+  name: 'deleteFallback',
+  access: modelAdmin,
+  async run(scope: FallbackScope, chosen: ChosenFallback): Promise<ChosenFallback> {
+    const { platform } = scope;
+    assertStoresModels(scope);
+    assertNotConfigured(scope, chosen);
+    const [gone] = await platform.stores.fallbacks.remove([fallbackId(chosen.model, chosen.type)]);
+    if (gone === undefined) throw noneOf(chosen);
+    await platform.fallbacks.refresh();
+    return chosen;
+  },
+});
+
+/** Takes over what other processes changed. */
+export const refreshFallbacks = operation({
+  name: 'refreshFallbacks',
+  access: system,
+  async run({ platform }: FallbackScope, _input: undefined): Promise<void> {
+    await platform.fallbacks.refresh();
+  },
+});

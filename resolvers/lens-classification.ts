@@ -1,0 +1,243 @@
+import type { Caller } from '../src/domain/caller.ts';
+import type { MadeDecision } from '../src/domain/decisions/decision.ts';
+import { Conflict, Unavailable } from '../src/domain/errors.ts';
+import { backoffMs, claimOf, type Job } from '../src/domain/jobs/job.ts';
+import { type ContentPart, contentPart, PAGE_PARTS } from '../src/domain/lens/content.ts';
+import { executionIdOf } from '../src/domain/lens/execution.ts';
+import {
+  isSignalCall,
+  isWanted,
+  type SignalConfig,
+  signalCallTrace,
+  signalRowId,
+  type TraceSignals,
+} from '../src/domain/lens/signals.ts';
+import { transcriptOf } from '../src/domain/lens/transcript.ts';
+import { newStamps } from '../src/domain/row-store.ts';
+import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
+import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import { decideTyped } from './decisions.ts';
+import { runIdOfTrace } from './lens-activity.ts';
+import { payerOf } from './lens-model.ts';
+import { configKeyOf, signalConfig } from './lens-signals.ts';
+import { openBuiltInWorker } from './lens-workers.ts';
+import { system } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import type { DecisionPlatform, KeyPlatform, LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type SignalPlatform = LensPlatform & KeyPlatform & DecisionPlatform;
+
+/** Kind of the jobs that ask about new traces. */
+export const SIGNAL_JOB = 'lens-signals';
+const WORKER = 'lens-signals';
+/** Lease of a job, in ms: longer than the slowest pass. */
+const LEASE_MS = 600_000;
+const MOST_ATTEMPTS = 3;
+
+/** Window of a pass, in ms, and the time in which a trace may still receive spans. */
+const WINDOW_MS = 86_400_000;
+const SETTLE_MS = 15_000;
+/** Summaries per read, and reads of a pass. */
+const PAGE = 100;
+const MOST_PAGES = 10;
+/** Traces of a pass, and how many at once. */
+const MOST_TRACES = 50;
+const AT_ONCE = 8;
+/** Deadline of one decision, in ms. */
+const DECISION_MS = 60_000;
+/** Pages of content of a trace. */
+const MOST_CONTENT = 3;
+
+const ALL = { kind: 'all' } as const;
+
+/** Traces that are to be asked about, the newest first. */
+async function wantedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
+  const { stores, clock, records } = scope.platform;
+  await records.readable();
+  const nowMs = clock.now().getTime();
+  const settledNs = BigInt(nowMs - SETTLE_MS) * 1_000_000n;
+  const found: TraceSummary[] = [];
+  let after: TraceSearch['after'] = null;
+  for (let page = 0; page < MOST_PAGES && found.length < MOST_TRACES; page += 1) {
+    const window = { startMs: nowMs - WINDOW_MS, endMs: nowMs };
+    const search = { ...window, filters: NO_FILTERS, order: 'start', after } as const;
+    const summaries = await stores.traces.searchSummaries(ALL, search, PAGE);
+    const rows = await stores.traceSignals.all({ ids: summaries.map(signalRowId), traceBeforeMs: null });
+    const known = new Map(rows.map((row) => [row.id, row]));
+    const runs = await stores.lenses.runIdsAmong(summaries.map(({ traceId }) => runIdOfTrace(traceId)));
+    found.push(
+      ...summaries.filter(
+        (summary) =>
+          summary.endNs <= settledNs &&
+          !isSignalCall(summary.traceId) &&
+          !runs.has(runIdOfTrace(summary.traceId)) &&
+          isWanted(summary, known.get(signalRowId(summary)), configKey, nowMs),
+      ),
+    );
+    const last = summaries.at(-1);
+    if (last === undefined || summaries.length < PAGE) break;
+    after = { rank: rankOf(last, 'start'), traceRef: last.traceRef };
+  }
+  return found.slice(0, MOST_TRACES);
+}
+
+/** Saves the state of a trace; replaces an earlier one. */
+async function save(scope: Scope<SignalPlatform>, row: TraceSignals): Promise<void> {
+  const { traceSignals } = scope.platform.stores;
+  const change = (before: TraceSignals): TraceSignals => ({
+    ...row,
+    createdAt: before.createdAt,
+    createdBy: before.createdBy,
+  });
+  if ((await traceSignals.change(row.id, change)) !== null) return;
+  try {
+    await traceSignals.add(row);
+  } catch (error) {
+    // Another process was first.
+    if (!(error instanceof Conflict)) throw error;
+    await traceSignals.change(row.id, change);
+  }
+}
+
+/** The first parts of a trace, and the text that it began with. */
+async function readTranscript({ platform }: Scope<SignalPlatform>, trace: TraceSummary) {
+  const { traces } = platform.stores;
+  const heads = (await traces.listSpans([trace])).get(trace.traceRef) ?? [];
+  const id = executionIdOf('', trace);
+  const parts: ContentPart[] = [];
+  for (const { spanId } of heads.slice(0, MOST_CONTENT * PAGE_PARTS)) {
+    const span = await traces.findSpan([trace], spanId);
+    if (span !== null) parts.push(contentPart(id, span, 0));
+  }
+  return transcriptOf(trace.inputPreview, parts);
+}
+
+/** The probability of a yes for each signal. Throws Unavailable when an answer is missing. */
+function scoresOf({ questions, decision }: MadeDecision): TraceSignals['scores'] {
+  return questions.map(({ name }, at) => {
+    const answer = decision.answers[at];
+    if (name === null || answer?.kind !== 'predicate') throw new Unavailable('The model left a question open.', null);
+    return { signalId: name, score: answer.probability };
+  });
+}
+
+/** Asks the questions about one trace. */
+async function asked(
+  scope: Scope<SignalPlatform>,
+  trace: TraceSummary,
+  { model, signals }: SignalConfig,
+  payer: Caller,
+): Promise<TraceSignals['scores']> {
+  const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(DECISION_MS)]);
+  const { ids } = scope.platform;
+  const made = await decideTyped(
+    { ...scope, caller: payer, signal },
+    {
+      model,
+      input: JSON.stringify(await readTranscript(scope, trace)),
+      questions: signals.map(({ id, question }) => ({ type: 'predicate', name: id, instructions: question })),
+      parameters: {},
+      callId: null,
+      parent: { traceId: signalCallTrace(ids.spanId()), spanId: ids.spanId() },
+    },
+  );
+  return scoresOf(made);
+}
+
+/** Classifies one trace. A failed question is stored, and asked again later. */
+async function classify(
+  scope: Scope<SignalPlatform>,
+  trace: TraceSummary,
+  { config, configKey, payer }: { readonly config: SignalConfig; readonly configKey: string; readonly payer: Caller },
+): Promise<void> {
+  const row: TraceSignals = {
+    ...newStamps(authored(scope)),
+    id: signalRowId(trace),
+    traceId: trace.traceId,
+    traceRef: trace.traceRef,
+    configKey,
+    spanCount: trace.spanCount,
+    status: 'pending',
+    model: config.model,
+    scores: [],
+    traceStartMs: Number(trace.startNs / 1_000_000n),
+    askedMs: scope.platform.clock.now().getTime(),
+  };
+  await save(scope, row);
+  let done: Pick<TraceSignals, 'status' | 'scores'>;
+  try {
+    done = { status: 'classified', scores: await asked(scope, trace, config, payer) };
+  } catch (error) {
+    // The row stays pending at a shutdown and is asked again later.
+    if (scope.signal.aborted) throw error;
+    done = { status: 'failed', scores: [] };
+  }
+  await save(scope, { ...row, ...done, askedMs: scope.platform.clock.now().getTime() });
+}
+
+/** A claimed job; null while another process holds one. */
+async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | null> {
+  const { jobs } = platform.stores;
+  const { clock, ids } = platform;
+  const now = clock.now();
+  for (const lost of await jobs.exhausted(SIGNAL_JOB, now, 10))
+    await jobs.bury(claimOf(lost), 'Its process was lost repeatedly.', now);
+  const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, 10);
+  if (running.some(({ dueAt }) => dueAt > now)) return null;
+  const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };
+  const left = await jobs.claim(wanted);
+  if (left !== null) return left;
+  await jobs.add({ id: ids.uuid(), kind: SIGNAL_JOB, subject: 'traces', dueAt: now, mostAttempts: MOST_ATTEMPTS }, now);
+  return jobs.claim(wanted);
+}
+
+/** Asks the questions about the traces, a few at once. */
+async function classifyAll(
+  scope: Scope<SignalPlatform>,
+  traces: readonly TraceSummary[],
+  context: Parameters<typeof classify>[2],
+): Promise<void> {
+  const left = traces.values();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const trace of left) {
+        scope.signal.throwIfAborted();
+        await classify(scope, trace, context);
+      }
+    }),
+  );
+}
+
+/**
+ * Asks the signals of traces that have no current answer: one bounded pass, as a job that one process holds. Resolves to
+ * the number of traces. The key of the built-in worker pays.
+ */
+export const classifyNewTraces = operation({
+  name: 'classifyNewTraces',
+  access: system,
+  async run(scope: Scope<SignalPlatform>, _input: undefined): Promise<number> {
+    const config = await signalConfig(scope);
+    if (config.model === '' || config.signals.length === 0) return 0;
+    const configKey = configKeyOf(scope, config);
+    if ((await wantedTraces(scope, configKey)).length === 0) return 0;
+    const worker = await openBuiltInWorker(scope, undefined);
+    const job = worker === null ? null : await claimedJob(scope);
+    if (worker === null || job === null) return 0;
+    const { clock, stores } = scope.platform;
+    try {
+      const payer = await payerOf({ ...scope, caller: worker });
+      // Again: another process may have answered some since.
+      const traces = await wantedTraces(scope, configKey);
+      await classifyAll(scope, traces, { config, configKey, payer });
+      await stores.jobs.end(claimOf(job), { status: 'completed', error: '' }, clock.now());
+      return traces.length;
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      const dueAt = new Date(clock.now().getTime() + backoffMs(job.attempts));
+      await stores.jobs.retry(claimOf(job), { dueAt, error: text, counts: !scope.signal.aborted }, clock.now());
+      throw error;
+    }
+  },
+});

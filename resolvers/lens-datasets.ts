@@ -1,0 +1,123 @@
+import { Conflict, NotFound } from '../src/domain/errors.ts';
+import { assertCases, type CaseDraft, caseSeed } from '../src/domain/lens/dataset-cases.ts';
+import { type Dataset, type DatasetCase, revisionId } from '../src/domain/lens/dataset.ts';
+import { newStamps } from '../src/domain/row-store.ts';
+import { storable } from '../src/domain/storable.ts';
+import { authored } from './operation/authored.ts';
+import { lensAdmin, lensReader } from './operation/lens-access.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A dataset with the cases of one of its revisions. */
+export interface ReadDataset {
+  readonly dataset: Dataset;
+  readonly revision: number;
+  readonly cases: readonly DatasetCase[];
+}
+
+const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
+
+/** The cases with their ids; later duplicates are left out. */
+export function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
+  const cases = drafts.map((draft): DatasetCase => ({ ...draft, id: platform.keyGenerator.hash(caseSeed(draft)) }));
+  return [...new Map(cases.toReversed().map((one) => [one.id, one])).values()].toReversed();
+}
+
+/** A dataset and the cases of a revision; the latest for null. Throws NotFound. */
+export async function datasetAt(scope: Scope<LensPlatform>, id: string, asked: number | null): Promise<ReadDataset> {
+  const { datasets, datasetRevisions } = scope.platform.stores;
+  const dataset = await datasets.find(id);
+  if (dataset === null) throw unknown(id);
+  const revision = asked ?? dataset.latest;
+  if (revision === 0) return { dataset, revision, cases: [] };
+  const found = revision > dataset.latest ? null : await datasetRevisions.find(revisionId(id, revision));
+  if (found === null) throw unknown(id);
+  return { dataset, revision, cases: found.cases };
+}
+
+/** Lists the datasets, those changed last first. */
+export const listDatasets = operation({
+  name: 'listDatasets',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly Dataset[]> {
+    const all = await scope.platform.stores.datasets.all(null);
+    return all.toSorted((left, right) => right.updatedAt.getTime() - left.updatedAt.getTime());
+  },
+});
+
+/** Creates an empty dataset, revision 0. */
+export const createDataset = operation({
+  name: 'createDataset',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { name, agentName }: { readonly name: string; readonly agentName: string },
+  ): Promise<ReadDataset> {
+    const dataset: Dataset = {
+      ...newStamps(authored(scope)),
+      id: scope.platform.ids.uuid(),
+      name: storable(name),
+      agentName: storable(agentName),
+      teamId: '',
+      latest: 0,
+      caseCount: 0,
+    };
+    await scope.platform.stores.datasets.add(dataset);
+    return { dataset, revision: 0, cases: [] };
+  },
+});
+
+/** Reads a revision of a dataset. Throws NotFound. */
+export const readDataset = operation({
+  name: 'readDataset',
+  access: lensReader,
+  run: (
+    scope: Scope<LensPlatform>,
+    { id, revision }: { readonly id: string; readonly revision: number | null },
+  ): Promise<ReadDataset> => datasetAt(scope, id, revision),
+});
+
+const changed = (): Conflict => new Conflict('Dataset changed, reload');
+
+/** Makes a stored revision the latest one. Does nothing when it is. */
+async function publish(scope: Scope<LensPlatform>, id: string, number: number, caseCount: number): Promise<Dataset> {
+  const { now, by } = authored(scope);
+  const done = await scope.platform.stores.datasets.change(id, (row) =>
+    row.latest >= number ? row : { ...row, latest: number, caseCount, updatedAt: now, updatedBy: by },
+  );
+  if (done === null) throw unknown(id);
+  return done.after;
+}
+
+/**
+ * Saves the cases as the next revision. Throws NotFound, InvalidInput, and Conflict when the dataset has another revision
+ * than `base`.
+ */
+export const saveDatasetRevision = operation({
+  name: 'saveDatasetRevision',
+  access: lensAdmin,
+  async run(
+    scope: Scope<LensPlatform>,
+    { id, base, cases: drafts }: { readonly id: string; readonly base: number; readonly cases: readonly CaseDraft[] },
+  ): Promise<ReadDataset> {
+    assertCases(drafts);
+    const { datasets, datasetRevisions } = scope.platform.stores;
+    const dataset = await datasets.find(id);
+    if (dataset === null) throw unknown(id);
+    if (dataset.latest !== base) throw changed();
+    const number = base + 1;
+    const cases = withIds(scope, drafts);
+    const row = { ...newStamps(authored(scope)), id: revisionId(id, number), datasetId: id, number, cases };
+    try {
+      await datasetRevisions.add(row);
+    } catch (error) {
+      if (!(error instanceof Conflict)) throw error;
+      // Another request saves, or its process ended before it was done.
+      const other = await datasetRevisions.find(row.id);
+      if (other !== null) await publish(scope, id, number, other.cases.length);
+      throw changed();
+    }
+    return { dataset: await publish(scope, id, number, cases.length), revision: number, cases };
+  },
+});

@@ -1,0 +1,190 @@
+import { ALL_ANNOTATIONS, type Annotation } from '../src/domain/annotations/annotation.ts';
+import { visibilityOf } from '../src/domain/caller.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import {
+  type Feedback,
+  FEEDBACK_FILTER,
+  FEEDBACK_LIMITS,
+  feedbackMetadata,
+  feedbackOfAnnotation,
+  type FeedbackSummary,
+  judgementOf,
+  sessionSeed,
+  summaryOfFeedback,
+} from '../src/domain/lens/feedback.ts';
+import type { Execution } from '../src/domain/lens/execution.ts';
+import { storable } from '../src/domain/storable.ts';
+import type { TraceKey } from '../src/domain/traces/store.ts';
+import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import { saveAnnotation } from './annotations.ts';
+import { authored } from './operation/authored.ts';
+import { feedbackWriter, lensReader } from './operation/lens-access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Traces whose feedback one query reads. */
+const TRACES_AT_ONCE = 100;
+const TRACE_ID = /^[0-9a-f]{32}$/;
+
+/** The trace that feedback is about: by its id, or by the session of a coding agent. */
+export interface FeedbackTarget {
+  readonly traceId: string | null;
+  readonly sessionId: string | null;
+  /** Empty for the only owner of the trace id. */
+  readonly traceRef: string;
+}
+
+/** Throws InvalidInput unless exactly one of both ids is there. */
+export function assertTarget<Target extends FeedbackTarget>(target: Target, place: 'query' | 'body'): Target {
+  if ((target.traceId === null) !== (target.sessionId === null)) return target;
+  const message = 'Value error, Pass exactly one of trace_id or session_id';
+  throw new InvalidInput(message, [{ path: [place], rule: 'value_error', message }]);
+}
+
+function traceIdOf({ platform }: Scope<LensPlatform>, { traceId, sessionId }: FeedbackTarget): string {
+  return sessionId === null
+    ? (traceId ?? '').toLowerCase()
+    : platform.keyGenerator.hash(sessionSeed(sessionId)).slice(0, 32);
+}
+
+/** The visible traces of an id. */
+async function tracesOf(
+  scope: Scope<LensPlatform>,
+  traceId: string,
+  traceRef: string,
+): Promise<readonly TraceSummary[]> {
+  if (!TRACE_ID.test(traceId)) return [];
+  const { stores, records } = scope.platform;
+  await records.readable();
+  return stores.traces.findSummaries(visibilityOf(callerOf(scope)), traceId, traceRef === '' ? null : traceRef);
+}
+
+/** The trace of a target. Throws NotFound, also when several owners sent the id. */
+async function traceOf(scope: Scope<LensPlatform>, target: FeedbackTarget): Promise<TraceSummary> {
+  const traceId = traceIdOf(scope, target);
+  const [trace, ...others] = await tracesOf(scope, traceId, target.traceRef);
+  if (trace === undefined || others.length > 0) throw new NotFound('trace', traceId, 'Trace not found');
+  return trace;
+}
+
+/** All feedback about traces, the oldest first. */
+async function feedbackAbout(scope: Scope<LensPlatform>, traces: readonly TraceKey[]): Promise<readonly Feedback[]> {
+  const { annotations } = scope.platform.stores;
+  const found: Annotation[] = [];
+  for (let at = 0; at < traces.length; at += TRACES_AT_ONCE) {
+    const some = traces.slice(at, at + TRACES_AT_ONCE);
+    found.push(...(await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: some })));
+  }
+  return found.map(feedbackOfAnnotation);
+}
+
+/** A trace and the feedback about it. */
+export interface TraceFeedback {
+  readonly traceId: string;
+  readonly traceRef: string;
+  readonly feedback: readonly Feedback[];
+}
+
+/** Lists the feedback about a trace, the oldest first. Throws NotFound. */
+export const listFeedback = operation({
+  name: 'listFeedback',
+  access: lensReader,
+  async run(scope: Scope<LensPlatform>, target: FeedbackTarget): Promise<TraceFeedback> {
+    const trace = await traceOf(scope, target);
+    const { traceId, traceRef } = trace;
+    return { traceId, traceRef, feedback: await feedbackAbout(scope, [trace]) };
+  },
+});
+
+/** Feedback as its author sends it. */
+export interface FeedbackDraft extends FeedbackTarget {
+  readonly score: number;
+  readonly comment: string;
+  /** User that gives it; empty for the caller. */
+  readonly user: string;
+}
+
+const authorOf = (scope: Scope<LensPlatform>, user: string) => {
+  const { now, by } = authored(scope);
+  return { now, by: user === '' ? by : storable(user) };
+};
+
+/** Throws InvalidInput for texts and scores beyond their limits. */
+function assertDraft({ score, comment, user }: FeedbackDraft): void {
+  const faults: readonly (readonly [string, boolean, string])[] = [
+    ['score', Number.isInteger(score) && score >= 0 && score <= FEEDBACK_LIMITS.score, `0 to ${FEEDBACK_LIMITS.score}`],
+    ['comment', comment.length <= FEEDBACK_LIMITS.comment, `at most ${FEEDBACK_LIMITS.comment} characters`],
+    ['user', user.length <= FEEDBACK_LIMITS.user, `at most ${FEEDBACK_LIMITS.user} characters`],
+  ];
+  const issues = faults.flatMap(([name, holds, limit]) =>
+    holds ? [] : [{ path: ['body', name], rule: 'range', message: `Input should have ${limit}` }],
+  );
+  if (issues.length > 0) throw new InvalidInput('The feedback is not valid.', issues);
+}
+
+/** Saves feedback about a trace; replaces that of the same author. Throws NotFound, InvalidInput and Conflict. */
+export const setFeedback = operation({
+  name: 'setFeedback',
+  access: feedbackWriter,
+  async run(scope: Scope<LensPlatform>, draft: FeedbackDraft): Promise<Feedback> {
+    assertDraft(draft);
+    const trace = await traceOf(scope, draft);
+    const about = authorOf(scope, draft.user);
+    return feedbackOfAnnotation(
+      await saveAnnotation(scope, { trace, spanId: '', judgement: judgementOf(draft), about }),
+    );
+  },
+});
+
+/** Deletes the feedback of an author about a trace. Throws NotFound. */
+export const deleteFeedback = operation({
+  name: 'deleteFeedback',
+  access: feedbackWriter,
+  async run(
+    scope: Scope<LensPlatform>,
+    { user, ...target }: FeedbackTarget & { readonly user: string },
+  ): Promise<Feedback> {
+    const trace = await traceOf(scope, target);
+    const { annotations } = scope.platform.stores;
+    const author = authorOf(scope, user).by;
+    const found = await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: [trace], author });
+    const [removed] = await annotations.remove(found.map(({ id }) => id));
+    if (removed === undefined) throw new NotFound('feedback', author, 'No feedback from this user on this trace');
+    return feedbackOfAnnotation(removed);
+  },
+});
+
+/** Counts the feedback about traces. A trace id without a ref has one row per owner. */
+export const summarizeFeedback = operation({
+  name: 'readFeedbackSummary',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    asked: readonly { readonly traceId: string; readonly traceRef: string }[],
+  ): Promise<readonly FeedbackSummary[]> {
+    const rows: TraceKey[] = [];
+    for (const { traceId, traceRef } of asked) {
+      const wanted = { traceId: traceId.toLowerCase(), traceRef };
+      const found = await tracesOf(scope, wanted.traceId, traceRef);
+      rows.push(...(found.length === 0 ? [wanted] : found));
+    }
+    const unique = [...new Map(rows.map((row) => [`${row.traceId}:${row.traceRef}`, row])).values()];
+    const byTrace = Map.groupBy(await feedbackAbout(scope, unique), (one) => `${one.traceId}:${one.traceRef}`);
+    return unique.map((row) => summaryOfFeedback(row, byTrace.get(`${row.traceId}:${row.traceRef}`) ?? []));
+  },
+});
+
+/** Executions with the feedback about them, which reviewers read. */
+export async function withFeedback(
+  scope: Scope<LensPlatform>,
+  executions: readonly Execution[],
+): Promise<readonly Execution[]> {
+  const byTrace = Map.groupBy(await feedbackAbout(scope, executions), (one) => `${one.traceId}:${one.traceRef}`);
+  return executions.map((execution) => {
+    const feedback = byTrace.get(`${execution.traceId}:${execution.traceRef}`) ?? [];
+    return feedback.length === 0
+      ? execution
+      : { ...execution, metadata: [...execution.metadata, ...feedbackMetadata(feedback)] };
+  });
+}

@@ -1,0 +1,146 @@
+import { Conflict, InvalidInput, type Issue } from '../src/domain/errors.ts';
+import {
+  askedOf,
+  DEFAULT_SIGNALS,
+  flagsOf,
+  SIGNAL_CONFIG_ID,
+  SIGNAL_LIMITS,
+  type SignalConfig,
+  type SignalFlag,
+  signalRowId,
+  type StoredSignalConfig,
+  THRESHOLDS,
+  type TraceSignals,
+} from '../src/domain/lens/signals.ts';
+import { newStamps } from '../src/domain/row-store.ts';
+import { storable } from '../src/domain/storable.ts';
+import { isConfigured } from './lens-models.ts';
+import { authored } from './operation/authored.ts';
+import { lensAdmin, lensReader } from './operation/lens-access.ts';
+import { operation } from './operation/operation.ts';
+import type { LensPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+const SIGNAL_ID = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** The current configuration. */
+export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<SignalConfig> {
+  const stored = await platform.stores.signalConfigs.find(SIGNAL_CONFIG_ID);
+  if (stored === null) return DEFAULT_SIGNALS;
+  const { model, threshold, signals } = stored;
+  return { model, threshold, signals };
+}
+
+/** Hash of what the answers depend on. */
+export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
+  platform.keyGenerator.hash(askedOf(config));
+
+/** Reads which signals are asked. */
+export const readSignalConfig = operation({
+  name: 'readSignalConfig',
+  access: lensReader,
+  run: (scope: Scope<LensPlatform>, _input: undefined): Promise<SignalConfig> => signalConfig(scope),
+});
+
+/** Throws InvalidInput with every fault. */
+export function assertSignalConfig(config: SignalConfig): SignalConfig {
+  const { threshold, signals } = config;
+  const issues: Issue[] = [];
+  const add = (name: string, message: string): void =>
+    void issues.push({ path: ['body', name], rule: 'range', message });
+  if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
+    add('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
+  const { most, name: mostName, shortestQuestion: least, question: mostQuestion } = SIGNAL_LIMITS;
+  for (const { id, name, question } of signals) {
+    if (!SIGNAL_ID.test(id)) add('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
+    if (name.length === 0 || name.length > mostName) add('signals', `A name has 1 to ${mostName} characters`);
+    if (question.length < least || question.length > mostQuestion)
+      add('signals', `A question has ${least} to ${mostQuestion} characters`);
+  }
+  const whole = (message: string): void =>
+    void issues.push({ path: ['body', 'signals'], rule: 'value_error', message });
+  if (signals.length > most) whole(`Value error, A maximum of ${most} signals is allowed`);
+  else if (new Set(signals.map(({ id }) => id)).size < signals.length) whole('Value error, Signal IDs must be unique');
+  if (issues.length > 0) throw new InvalidInput('The signals are not valid.', issues);
+  return config;
+}
+
+/** Replaces the configuration. No model or no signal asks nothing. Throws InvalidInput, and for a model that is not configured. */
+export const setSignalConfig = operation({
+  name: 'setSignalConfig',
+  access: lensAdmin,
+  async run(scope: Scope<LensPlatform>, config: SignalConfig): Promise<SignalConfig> {
+    assertSignalConfig(config);
+    if (config.model !== '' && !isConfigured(scope, config.model))
+      throw new InvalidInput('Choose a System 1 model (evaluation mode) configured on this proxy');
+    const { signalConfigs } = scope.platform.stores;
+    const about = authored(scope);
+    const values: SignalConfig = {
+      model: config.model,
+      threshold: config.threshold,
+      signals: config.signals.map((one) => ({ ...one, name: storable(one.name), question: storable(one.question) })),
+    };
+    const change = (row: StoredSignalConfig): StoredSignalConfig => ({
+      ...row,
+      ...values,
+      updatedAt: about.now,
+      updatedBy: about.by,
+    });
+    if ((await signalConfigs.change(SIGNAL_CONFIG_ID, change)) !== null) return values;
+    try {
+      await signalConfigs.add({ id: SIGNAL_CONFIG_ID, ...values, ...newStamps(about) });
+    } catch (error) {
+      // Another request was first.
+      if (!(error instanceof Conflict)) throw error;
+      await signalConfigs.change(SIGNAL_CONFIG_ID, change);
+    }
+    return values;
+  },
+});
+
+/** The signals of one trace. */
+export interface SignalsOfTrace {
+  readonly traceId: string;
+  readonly traceRef: string;
+  /** `unclassified`: not asked with the current questions. */
+  readonly status: 'unclassified' | TraceSignals['status'];
+  readonly flags: readonly SignalFlag[];
+  readonly model: string;
+  /** Null before. */
+  readonly classifiedAt: Date | null;
+}
+
+function shown(
+  trace: { readonly traceId: string; readonly traceRef: string },
+  row: TraceSignals | undefined,
+  config: SignalConfig,
+): SignalsOfTrace {
+  const { traceId, traceRef } = trace;
+  if (row === undefined) return { traceId, traceRef, status: 'unclassified', flags: [], model: '', classifiedAt: null };
+  const isDone = row.status === 'classified';
+  return {
+    traceId,
+    traceRef,
+    status: row.status,
+    flags: isDone ? flagsOf(row, config) : [],
+    model: row.model,
+    classifiedAt: isDone ? new Date(row.askedMs) : null,
+  };
+}
+
+/** The signals of traces by the current configuration, in the order that they are asked for. */
+export const readTraceSignals = operation({
+  name: 'readTraceSignals',
+  access: lensReader,
+  async run(
+    scope: Scope<LensPlatform>,
+    traces: readonly { readonly traceId: string; readonly traceRef: string }[],
+  ): Promise<readonly SignalsOfTrace[]> {
+    const config = await signalConfig(scope);
+    const key = configKeyOf(scope, config);
+    const ids = [...new Set(traces.map(signalRowId))];
+    const rows = await scope.platform.stores.traceSignals.all({ ids, traceBeforeMs: null });
+    const current = new Map(rows.flatMap((row) => (row.configKey === key ? [[row.id, row] as const] : [])));
+    return traces.map((trace) => shown(trace, current.get(signalRowId(trace)), config));
+  },
+});

@@ -1,0 +1,151 @@
+import type { KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
+import { type ModelAccessGroup, modelAccessGroups } from '../src/domain/deployments/model-access-groups.ts';
+import { patchedDeployment } from '../src/domain/deployments/stored-deployment.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { assertStoresModels } from './deployment-changes.ts';
+import { modelAdmin, tenantViewer } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { operation } from './operation/operation.ts';
+import type { StoredDeploymentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type GroupScope = Scope<StoredDeploymentPlatform>;
+
+/** An access group and its stored deployments: by id, else all of the named models. */
+export interface ModelAccessGroupDraft {
+  readonly name: string;
+  readonly models: readonly string[] | null;
+  readonly deploymentIds: readonly string[] | null;
+}
+
+/** What was changed. */
+export interface ChangedGroup extends ModelAccessGroupDraft {
+  /** Number of deployments that were changed. */
+  readonly changed: number;
+}
+
+const unknownGroup = (name: string): NotFound =>
+  new NotFound('model access group', name, `Access group '${name}' not found`);
+
+const found = ({ platform }: GroupScope, name: string): ModelAccessGroup | null =>
+  modelAccessGroups(platform.deployments.all()).find((group) => group.name === name) ?? null;
+
+const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
+
+/** Stored deployments that a draft chooses. Throws InvalidInput for unknown ones and for those of the configuration. */
+function chosenBy({ platform }: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
+  if (name.trim() === '') throw new InvalidInput('access_group must not be blank.');
+  const byId = deploymentIds !== null && deploymentIds.length > 0;
+  const asked = [...new Set(byId ? deploymentIds : (models ?? []))];
+  if (asked.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
+  const all = platform.deployments.all();
+  const nameOf = ({ deployment }: KnownDeployment): string => (byId ? deployment.id : deployment.modelGroup);
+  const missing = asked.filter((one) => !all.some((known) => nameOf(known) === one));
+  if (missing.length > 0)
+    throw new InvalidInput(`${byId ? 'Model id(s)' : 'Model(s)'} not found: ${missing.join(', ')}`);
+  const stored = all.filter((known) => known.stored !== null && asked.includes(nameOf(known)));
+  const filed = asked.filter((one) => !stored.some((known) => nameOf(known) === one));
+  if (filed.length > 0)
+    throw new InvalidInput(`Models of the configuration file cannot be changed: ${filed.join(', ')}`);
+  return stored;
+}
+
+/** Writes the access groups of stored deployments. Returns how many still exist. */
+async function write(
+  scope: GroupScope,
+  changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
+): Promise<number> {
+  const { platform } = scope;
+  const about = { ...authored(scope), row: {} };
+  let changed = 0;
+  for (const { known, change } of changes) {
+    const done = await platform.stores.deployments.change(known.deployment.id, (before) => {
+      const { access_groups: sent } = before.info;
+      const groups = change(Array.isArray(sent) ? sent.filter((one) => typeof one === 'string') : []);
+      return patchedDeployment(before, { info: { access_groups: groups.length === 0 ? null : groups } }, about);
+    });
+    if (done !== null) changed += 1;
+  }
+  await platform.deployments.reload();
+  return changed;
+}
+
+const joins = (name: string) => (groups: readonly string[]) => [...new Set([...groups, name])];
+const leaves = (name: string) => (groups: readonly string[]) => groups.filter((one) => one !== name);
+
+/** Creates an access group of stored deployments. Throws Unsupported, Conflict for a taken name, and InvalidInput. */
+export const createModelAccessGroup = operation({
+  name: 'createModelAccessGroup',
+  access: modelAdmin,
+  async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
+    assertStoresModels(scope);
+    const chosen = chosenBy(scope, draft);
+    if (found(scope, draft.name) !== null) throw new Conflict(`Access group '${draft.name}' already exists`);
+    const changed = await write(
+      scope,
+      chosen.map((known) => ({ known, change: joins(draft.name) })),
+    );
+    return { ...draft, changed };
+  },
+});
+
+/** Replaces the stored deployments of an access group. Throws Unsupported, NotFound and InvalidInput. */
+export const updateModelAccessGroup = operation({
+  name: 'updateModelAccessGroup',
+  access: modelAdmin,
+  async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
+    assertStoresModels(scope);
+    const { name } = draft;
+    if (found(scope, name) === null) throw unknownGroup(name);
+    const chosen = chosenBy(scope, draft);
+    const gone = scope.platform.deployments
+      .all()
+      .filter((known) => known.stored !== null && groupsOf(known).includes(name) && !chosen.includes(known));
+    const left = await write(scope, [
+      ...gone.map((known) => ({ known, change: leaves(name) })),
+      ...chosen.map((known) => ({ known, change: joins(name) })),
+    ]);
+    return { ...draft, changed: left };
+  },
+});
+
+/** Lists the access groups of models, in the order of the deployments. */
+export const listModelAccessGroups = operation({
+  name: 'listModelAccessGroups',
+  access: tenantViewer,
+  run: ({ platform }: GroupScope, _input: undefined): readonly ModelAccessGroup[] =>
+    modelAccessGroups(platform.deployments.all()),
+});
+
+/** Reads an access group of models. Throws NotFound. */
+export const getModelAccessGroup = operation({
+  name: 'getModelAccessGroup',
+  access: tenantViewer,
+  run(scope: GroupScope, { name }: { readonly name: string }): ModelAccessGroup {
+    const group = found(scope, name);
+    if (group === null) throw unknownGroup(name);
+    return group;
+  },
+});
+
+/** Removes an access group from its deployments. Throws Unsupported, NotFound, and InvalidInput for one of the file. */
+export const deleteModelAccessGroup = operation({
+  name: 'deleteModelAccessGroup',
+  access: modelAdmin,
+  async run(
+    scope: GroupScope,
+    { name }: { readonly name: string },
+  ): Promise<{ readonly name: string; readonly changed: number }> {
+    assertStoresModels(scope);
+    const group = found(scope, name);
+    if (group === null) throw unknownGroup(name);
+    if (group.isConfigured)
+      throw new InvalidInput(`The configuration file has models of the access group '${name}'. It cannot be deleted.`);
+    const members = scope.platform.deployments.all().filter((known) => groupsOf(known).includes(name));
+    const changed = await write(
+      scope,
+      members.map((known) => ({ known, change: leaves(name) })),
+    );
+    return { name, changed };
+  },
+});

@@ -1,0 +1,175 @@
+import type { Spender } from '../src/domain/admission/counters.ts';
+import type { Budget } from '../src/domain/budgets/budget.ts';
+import type { Customer } from '../src/domain/customers/customer.ts';
+import type { Usd } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Organization, OrganizationMember } from '../src/domain/organizations/organization.ts';
+import type { Project } from '../src/domain/projects/project.ts';
+import type { TeamMember } from '../src/domain/teams/member.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import type { User } from '../src/domain/users/user.ts';
+import { isAnyAdmin, teamReader } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** The part of a scope that owners are read with. */
+type Reading = Pick<Scope, 'caller' | 'loaders'>;
+
+/** Memberships of the caller's user in teams. */
+async function ownTeams({ caller, loaders }: Reading): Promise<readonly TeamMember[]> {
+  const user = idOrNull(caller?.userId);
+  return user === null ? [] : loaders.owners.teamsOfUser.load(user);
+}
+
+async function ownOrganizations({ caller, loaders }: Reading): Promise<readonly OrganizationMember[]> {
+  const user = idOrNull(caller?.userId);
+  return user === null ? [] : loaders.owners.organizationsOfUser.load(user);
+}
+
+/** Whether a caller sees a team: an administrator, a key of the team, a member, or an administrator of its organization. */
+async function seesTeam(scope: Reading, { id, organizationId }: Pick<Team, 'id' | 'organizationId'>): Promise<boolean> {
+  const { caller } = scope;
+  if (caller === null) return false;
+  if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return true;
+  if ((await ownTeams(scope)).some(({ teamId }) => teamId === id)) return true;
+  const administered = (await ownOrganizations(scope)).filter(({ role }) => role === 'org_admin');
+  return administered.some((one) => one.organizationId === organizationId);
+}
+
+/** Ids of the teams that the caller sees; null for all. */
+export async function visibleTeamIds(scope: Reading): Promise<readonly string[] | null> {
+  const { caller } = scope;
+  if (caller !== null && isAnyAdmin(caller)) return null;
+  const own = idOrNull(caller?.teamId);
+  const ids = (await ownTeams(scope)).map(({ teamId }) => teamId);
+  return [...new Set(own === null ? ids : [own, ...ids])];
+}
+
+/** Ids of the organizations that the caller sees; null for all. */
+export async function visibleOrganizationIds(scope: Reading): Promise<readonly string[] | null> {
+  const { caller } = scope;
+  if (caller !== null && isAnyAdmin(caller)) return null;
+  return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
+}
+
+const isAdmin = (scope: Reading): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
+
+/** A stored team by its id; null when there is none that the caller may see. */
+export const findTeamRow = operation({
+  name: 'findTeamRow',
+  access: teamReader,
+  async run(scope, id: string): Promise<Team | null> {
+    const team = await scope.loaders.owners.teamById.load(id);
+    return team !== null && (await seesTeam(scope, team)) ? team : null;
+  },
+});
+
+/** A user by its id, for administrators and for its own keys; null for others. */
+export const findUserRow = operation({
+  name: 'findUserRow',
+  access: teamReader,
+  async run(scope, id: string): Promise<User | null> {
+    if (!isAdmin(scope) && idOrNull(callerOf(scope).userId) !== id) return null;
+    return scope.loaders.owners.userById.load(id);
+  },
+});
+
+/** An organization by its id, for administrators and its members; null for others. */
+export const findOrganizationRow = operation({
+  name: 'findOrganizationRow',
+  access: teamReader,
+  async run(scope, id: string): Promise<Organization | null> {
+    const visible = await visibleOrganizationIds(scope);
+    return visible === null || visible.includes(id) ? scope.loaders.owners.organizationById.load(id) : null;
+  },
+});
+
+/** A project by its id, for those who see its team; null for others. */
+export const findProjectRow = operation({
+  name: 'findProjectRow',
+  access: teamReader,
+  async run(scope, id: string): Promise<Project | null> {
+    const project = await scope.loaders.owners.projectById.load(id);
+    if (project === null || isAdmin(scope)) return project;
+    return (await findTeamRow(scope, project.teamId)) === null ? null : project;
+  },
+});
+
+/** A customer by its id, for administrators; null for others. */
+export const findCustomerRow = operation({
+  name: 'findCustomerRow',
+  access: teamReader,
+  run: async (scope, id: string): Promise<Customer | null> =>
+    isAdmin(scope) ? scope.loaders.owners.customerById.load(id) : null,
+});
+
+/** A budget by its id, for administrators; null for others. */
+export const findBudgetRow = operation({
+  name: 'findBudgetRow',
+  access: teamReader,
+  run: async (scope, id: string): Promise<Budget | null> =>
+    isAdmin(scope) ? scope.loaders.owners.budgetById.load(id) : null,
+});
+
+/** Members of a team that the caller sees. */
+export const listTeamMembers = operation({
+  name: 'listTeamMembers',
+  access: teamReader,
+  run: async (scope, teamId: string): Promise<readonly TeamMember[]> =>
+    (await findTeamRow(scope, teamId)) === null ? [] : scope.loaders.owners.membersOfTeam.load(teamId),
+});
+
+/** Projects of a team that the caller sees. */
+export const listTeamProjects = operation({
+  name: 'listTeamProjects',
+  access: teamReader,
+  run: async (scope, teamId: string): Promise<readonly Project[]> =>
+    (await findTeamRow(scope, teamId)) === null ? [] : scope.loaders.owners.projectsOfTeam.load(teamId),
+});
+
+/** Memberships of a user that the caller sees. */
+export const listUserTeams = operation({
+  name: 'listUserTeams',
+  access: teamReader,
+  run: async (scope, userId: string): Promise<readonly TeamMember[]> =>
+    (await findUserRow(scope, userId)) === null ? [] : scope.loaders.owners.teamsOfUser.load(userId),
+});
+
+/** Members of an organization that the caller sees. */
+export const listOrganizationMembers = operation({
+  name: 'listOrganizationMembers',
+  access: teamReader,
+  run: async (scope, id: string): Promise<readonly OrganizationMember[]> =>
+    (await findOrganizationRow(scope, id)) === null ? [] : scope.loaders.owners.membersOfOrganization.load(id),
+});
+
+/** Whether the caller sees a spender. */
+async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Promise<boolean> {
+  if (isAdmin(scope)) return true;
+  switch (kind) {
+    case 'team':
+      return (await findTeamRow(scope, id)) !== null;
+    case 'user':
+      return (await findUserRow(scope, id)) !== null;
+    case 'organization':
+      return (await findOrganizationRow(scope, id)) !== null;
+    case 'project':
+      return (await findProjectRow(scope, id)) !== null;
+    case 'key':
+    case 'member':
+    case 'tag':
+    case 'end_user':
+      return false;
+  }
+}
+
+/** What a spender has spent in all; null where the caller may not see it. A key of its own is visible to every caller. */
+export const readTotalSpend = operation({
+  name: 'readTotalSpend',
+  access: teamReader,
+  async run(scope, { kind, id }: { readonly kind: Spender; readonly id: string }): Promise<Usd | null> {
+    const { keyHash } = callerOf(scope);
+    const isVisible = (kind === 'key' && keyHash === id) || (await seesSpender(scope, kind, id));
+    return isVisible ? scope.loaders.owners.totalSpend.load({ kind, id }) : null;
+  },
+});

@@ -1,0 +1,38 @@
+import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
+import { anyone } from './operation/access.ts';
+import type { KnownModel } from './models.ts';
+import { operation } from './operation/operation.ts';
+import type { DeploymentPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** A page of public models: names and their deployments. */
+export interface PublicModelPage {
+  readonly models: readonly (readonly [name: string, deployments: readonly KnownModel[]])[];
+  readonly total: number;
+  readonly page: number;
+  readonly size: number;
+}
+
+/** Lists the models of `public_model_groups` that exist, in the order of the deployments. Addresses are not shown. */
+export const listPublicModels = operation({
+  name: 'listPublicModels',
+  access: anyone,
+  run(
+    { platform }: Scope<DeploymentPlatform>,
+    { page, size }: { readonly page: number; readonly size: number },
+  ): PublicModelPage {
+    const { publicModels, deployments, catalog } = platform;
+    const found: readonly ModelInfo[] =
+      publicModels.length === 0
+        ? []
+        : modelInfos(deployments.all(), catalog.current(), null).filter(({ name }) => publicModels.includes(name));
+    const groups = [
+      ...Map.groupBy(
+        found.map((one) => ({ ...one, seesAddress: false })),
+        ({ name }) => name,
+      ),
+    ];
+    const from = size === Infinity ? 0 : (page - 1) * size;
+    return { models: groups.slice(from, from + size), total: groups.length, page, size };
+  },
+});

@@ -1,0 +1,58 @@
+import { visibilityOf } from '../src/domain/caller.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { Page } from '../src/domain/page.ts';
+import { readSessionCursor, sessionCursorAfter } from '../src/domain/traces/session-cursor.ts';
+import { MOST_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
+import { NO_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import { traceReader } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { TracePlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { windowOf } from './trace-search.ts';
+
+export interface SessionQuery {
+  /** Unix milliseconds, inclusive; null for 24 hours before the end. */
+  readonly startMs: number | null;
+  /** Unix milliseconds, exclusive; null for now. */
+  readonly endMs: number | null;
+  /** Null for those of the cursor, and for no filter on the first page. */
+  readonly filters: TraceFilters | null;
+  /** Cursor of the previous page, which contains its window; null for the first page. */
+  readonly cursor: string | null;
+  /** 1 to 100. */
+  readonly limit: number;
+}
+
+/** A page of sessions, and the search that cursors of its rows contain. */
+export interface SessionPage extends Page<SessionActivity> {
+  readonly search: SessionSearch;
+}
+
+/** Sessions of the traces of a window, the one with the latest trace first. Throws InvalidInput. */
+export const listSessions = operation({
+  name: 'listSessions',
+  access: traceReader,
+  async run(scope: Scope<TracePlatform>, query: SessionQuery): Promise<SessionPage> {
+    const { cursor, filters, limit, startMs, endMs } = query;
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_SESSIONS)
+      throw new InvalidInput(`A page holds 1 to ${MOST_SESSIONS} sessions.`);
+    const search: SessionSearch =
+      cursor === null
+        ? { ...windowOf(scope, query), filters: filters ?? NO_FILTERS, after: null }
+        : readSessionCursor(cursor, filters);
+    if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
+      throw new InvalidInput('The cursor belongs to another window.');
+    await scope.platform.records.readable();
+    const items = await scope.platform.stores.traces.sessions(visibilityOf(callerOf(scope)), search, limit);
+    const last = items.length === limit ? items.at(-1) : undefined;
+    return { items, nextCursor: last === undefined ? null : sessionCursorAfter(search, last), search };
+  },
+});
+
+/** Number of sessions of the traces of a window. */
+export const countSessions = operation({
+  name: 'countSessions',
+  access: traceReader,
+  run: (scope: Scope<TracePlatform>, search: SessionSearch): Promise<number> =>
+    scope.platform.stores.traces.countSessions(visibilityOf(callerOf(scope)), search),
+});

@@ -1,0 +1,62 @@
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { usualPeriod } from '../src/domain/spend/report-dates.ts';
+import { spendReader } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SpendPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { type AskedFilter, visibleFilter } from './spend.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Lengths of time buckets, in ms. Weeks would begin on Thursdays. */
+export const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
+export type BucketName = keyof typeof BUCKETS;
+
+/** Most fields of one grouping, and most groups of one answer. */
+export const MOST_GROUP_FIELDS = 3;
+export const MOST_GROUPS = 10_000;
+
+export interface SeriesQuery {
+  /** Without times: the last 30 days. */
+  readonly filter: AskedFilter;
+  readonly by: readonly SpendField[];
+  /** Null for one group over the whole period. */
+  readonly bucket: BucketName | null;
+}
+
+/** Spend over time. */
+export interface SpendSeries {
+  readonly from: Date;
+  readonly to: Date;
+  /** The oldest bucket first, within it by descending cost. */
+  readonly groups: readonly SpendGroup[];
+  /** Whether groups of the lowest cost were left out. */
+  readonly isCapped: boolean;
+}
+
+/** Sums of calls by fields and time: administrators see all calls, users their own. Throws InvalidInput. */
+export const readSpendSeries = operation({
+  name: 'readSpendSeries',
+  access: spendReader,
+  async run(scope: Scope<SpendPlatform>, { filter: asked, by, bucket }: SeriesQuery): Promise<SpendSeries> {
+    const { stores, records, clock } = scope.platform;
+    if (by.length > MOST_GROUP_FIELDS)
+      throw new InvalidInput(`\`groupBy\` has at most ${MOST_GROUP_FIELDS} fields.`, [
+        { path: ['groupBy'], rule: 'range', message: `must have at most ${MOST_GROUP_FIELDS} fields` },
+      ]);
+    const usual = usualPeriod(clock.now());
+    const [from, to] = [asked.from ?? usual.from, asked.to ?? usual.to];
+    await records.readable();
+    const filter = await visibleFilter(scope, { ...asked, from, to });
+    const found = await stores.spendReports.groups({
+      filter,
+      by: [...new Set(by)],
+      limit: MOST_GROUPS + 1,
+      ...(bucket === null ? {} : { bucket: { ms: BUCKETS[bucket], offsetMs: 0 } }),
+    });
+    const groups = found.slice(0, MOST_GROUPS).toSorted((left, right) => (left.startMs ?? 0) - (right.startMs ?? 0));
+    return { from, to, groups, isCapped: found.length > MOST_GROUPS };
+  },
+});

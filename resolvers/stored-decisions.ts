@@ -1,0 +1,166 @@
+import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
+import { sourceOf } from '../src/domain/decisions/calibration.ts';
+import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
+import { type CalibrationReport, type DecisionOutcome, judged } from '../src/domain/decisions/outcome.ts';
+import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { newStamps } from '../src/domain/row-store.ts';
+import { annotator, anyAdmin, system, traceReader } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { DecisionPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type DecisionScope = Scope<DecisionPlatform>;
+
+/** Most decisions of a list. */
+const LIST_LIMIT = 1_000;
+
+/** The latest stored decisions that the caller may see, the latest first. */
+export const listDecisions = operation({
+  name: 'listDecisions',
+  access: traceReader,
+  async run(scope: DecisionScope): Promise<readonly StoredDecision[]> {
+    const { stores, decisions } = scope.platform;
+    await decisions.keeper.caughtUp();
+    return await stores.decisions.list({
+      filter: { visible: visibilityOf(callerOf(scope)), callId: null, before: null },
+      sort: 'created_at',
+      descending: true,
+      limit: LIST_LIMIT,
+      from: 0,
+    });
+  },
+});
+
+/** A stored decision; null when there is none that the caller may see. */
+export const findDecision = operation({
+  name: 'findDecision',
+  access: traceReader,
+  async run(scope: DecisionScope, id: string): Promise<StoredDecision | null> {
+    const { stores, decisions } = scope.platform;
+    await decisions.keeper.caughtUp();
+    const decision = await stores.decisions.find(id);
+    return decision !== null && mayRead(visibilityOf(callerOf(scope)), decision) ? decision : null;
+  },
+});
+
+/** The right answer to a question, as a caller reports it. */
+export interface OutcomeDraft {
+  readonly callId: string;
+  /** Name of the question, or its index where it has none. */
+  readonly question: string | null;
+  readonly index: number | null;
+  readonly outcome: unknown;
+}
+
+/** A recorded outcome, with its question and answer. */
+export interface RecordedOutcome extends AnsweredQuestion {
+  readonly decision: StoredDecision;
+  readonly outcome: DecisionOutcome;
+}
+
+/** The question that a draft names. Throws InvalidInput where none or several have the name. */
+function questionOf({ content }: StoredDecision, { question: name, index }: OutcomeDraft): AnsweredQuestion {
+  const found = content.answers.flatMap((stored, position): readonly AnsweredQuestion[] => {
+    const isNamed = index === null ? stored.question.name === name : position === index;
+    return isNamed ? [{ position, question: stored.question, answer: unpacked(stored) }] : [];
+  });
+  const [one, ...more] = found;
+  if (one !== undefined && more.length === 0) return one;
+  const message = one === undefined ? 'names no question of the decision' : 'names several questions: use `index`';
+  throw new InvalidInput(`\`question\` ${message}.`, [{ path: ['input', 'question'], rule: 'value', message }]);
+}
+
+/**
+ * Records the right answer to a question of a stored decision of the caller, and fits its group again. A second outcome
+ * replaces the first. Throws NotFound and InvalidInput.
+ */
+export const recordDecisionOutcome = operation({
+  name: 'recordDecisionOutcome',
+  access: annotator,
+  async run(scope: DecisionScope, draft: OutcomeDraft): Promise<RecordedOutcome> {
+    const { stores, decisions } = scope.platform;
+    const caller = callerOf(scope);
+    await decisions.keeper.caughtUp();
+    const [decision] = await stores.decisions.list({
+      filter: { visible: visibilityOf(caller), callId: draft.callId, before: null },
+      sort: 'created_at',
+      descending: true,
+      limit: 1,
+      from: 0,
+    });
+    if (decision === undefined) throw new NotFound('stored decision', draft.callId);
+    const asked = questionOf(decision, draft);
+    const answer = judged(asked.question, asked.answer, draft.outcome);
+    const source = sourceOf(asked.answer);
+    if (asked.question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
+    const by = authored(scope);
+    const outcome: DecisionOutcome = {
+      id: `${decision.id}.${asked.position}`,
+      decisionId: decision.id,
+      model: decision.content.upstream,
+      kind: asked.question.kind,
+      source,
+      ...answer,
+      ...ownerOf(caller),
+      ...newStamps(by),
+    };
+    const stored = await addOrReplace(scope, outcome);
+    await decisions.calibrations.refresh();
+    return { ...asked, decision, outcome: stored };
+  },
+});
+
+async function addOrReplace({ platform }: DecisionScope, outcome: DecisionOutcome): Promise<DecisionOutcome> {
+  const { decisionOutcomes } = platform.stores;
+  try {
+    await decisionOutcomes.add(outcome);
+    return outcome;
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error;
+    const replaced = await decisionOutcomes.change(outcome.id, ({ createdAt, createdBy }) => ({
+      ...outcome,
+      createdAt,
+      createdBy,
+    }));
+    return replaced?.after ?? outcome;
+  }
+}
+
+/** Calibration of all groups of answers with an outcome. */
+export const listCalibrations = operation({
+  name: 'listCalibrations',
+  access: anyAdmin,
+  async run({ platform }: DecisionScope): Promise<readonly CalibrationReport[]> {
+    await platform.decisions.calibrations.refresh();
+    return platform.decisions.calibrations.reports();
+  },
+});
+
+/** Reads outcomes that other processes recorded. */
+export const refreshCalibrations = operation({
+  name: 'refreshCalibrations',
+  access: system,
+  run: ({ platform }: DecisionScope): Promise<void> => platform.decisions.calibrations.refresh(),
+});
+
+/** Removes at most `limit` decisions of before `beforeMs`; resolves to their number. Outcomes stay. */
+export const removeExpiredDecisions = operation({
+  name: 'removeExpiredDecisions',
+  access: system,
+  async run(
+    { platform }: DecisionScope,
+    { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<number> {
+    const { decisions } = platform.stores;
+    const old = await decisions.list({
+      filter: { visible: { kind: 'all' }, callId: null, before: new Date(beforeMs) },
+      sort: 'created_at',
+      descending: false,
+      limit,
+      from: 0,
+    });
+    return (await decisions.remove(old.map(({ id }) => id))).length;
+  },
+});

@@ -1,0 +1,90 @@
+import {
+  type ChosenFallback,
+  deleteFallback,
+  type FallbackView,
+  getFallback,
+  setFallback,
+} from '../resolvers/fallbacks.ts';
+import { FALLBACK_TYPES, type FallbackDraft } from '../src/domain/fallbacks/fallback.ts';
+import { InvalidInput, type Issue } from '../src/domain/errors.ts';
+import { type FieldReader, fields, oneOf, requiredText, requiredTexts } from './http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+
+/** Models without repetition, one at least. */
+const targets: FieldReader<readonly string[]> = (sent) => {
+  const read = requiredTexts(sent);
+  if (!('value' in read)) return read;
+  if (read.value.length === 0)
+    return { rule: 'too_short', message: 'List should have at least 1 item after validation, not 0' };
+  if (new Set(read.value).size < read.value.length)
+    return { rule: 'value_error', message: 'Value error, a model is named more than once' };
+  return read;
+};
+
+const type = oneOf(FALLBACK_TYPES);
+const readNew = fields({ model: requiredText, fallback_models: targets, fallback_type: type });
+
+function parseNew({ body }: HttpRequest): FallbackDraft {
+  const read = readNew(body);
+  return { model: read.model, targets: read.fallback_models, type: read.fallback_type ?? 'general' };
+}
+
+function parseChosen({ params, search }: HttpRequest): ChosenFallback {
+  const sent = new URLSearchParams(search).get('fallback_type');
+  const read = type(sent);
+  if ('value' in read) return { model: params['model'] ?? '', type: read.value ?? 'general' };
+  const issue: Issue = { ...read, path: ['query', 'fallback_type'], input: sent };
+  throw new InvalidInput('The query is not valid.', [issue]);
+}
+
+const render = ({ model, targets: models, type: kind }: FallbackView) => ({
+  model,
+  fallback_models: models,
+  fallback_type: kind,
+});
+
+const COMMON = { surface: 'management', category: null, credential: 'required', failures: { body: 'detail' } } as const;
+/** Model names contain slashes. */
+const FALLBACK = '/fallback/{*model}';
+
+/** Fallbacks of models that administrators store at run time. */
+export const fallbackRoutes: readonly RouteRow[] = [
+  route({
+    ...COMMON,
+    method: 'POST',
+    name: 'fallbacks.set',
+    paths: ['/fallback'],
+    answers: [200, 400, 401, 403, 404, 422],
+    bodyLimit: 1024 * 1024,
+    parse: parseNew,
+    run: setFallback,
+    render: (done) =>
+      json({
+        ...render(done),
+        message: `Fallback configuration ${done.isNew ? 'created' : 'updated'} successfully`,
+      }),
+  }),
+  route({
+    ...COMMON,
+    method: 'GET',
+    name: 'fallbacks.get',
+    paths: [FALLBACK],
+    answers: [200, 401, 404, 422],
+    bodyLimit: 0,
+    parse: parseChosen,
+    run: getFallback,
+    render: (found) => json(render(found)),
+  }),
+  route({
+    ...COMMON,
+    method: 'DELETE',
+    name: 'fallbacks.delete',
+    paths: [FALLBACK],
+    answers: [200, 400, 401, 403, 404, 422],
+    bodyLimit: 0,
+    parse: parseChosen,
+    run: deleteFallback,
+    render: (gone) =>
+      json({ model: gone.model, fallback_type: gone.type, message: 'Fallback configuration deleted successfully' }),
+  }),
+];

@@ -1,0 +1,207 @@
+import { type ConnectionDraft, type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
+import { listLatestProbes, listProbes, type ProbePage, type ProbePageDraft } from '../resolvers/health-checks.ts';
+import { checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
+import { checkService, listServices, checkCache } from '../resolvers/outside-services.ts';
+import { publicAddress } from '../src/domain/deployments/public-address.ts';
+import type { RecordedProbe } from '../src/domain/deployments/probe.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { members, object, parseObject, text as textMember } from './http/body-fields.ts';
+import { integer, query, requiredText, text } from './http/query.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+import { READY } from './health.ts';
+
+const readTest = members({ litellm_params: object, model_info: object, mode: textMember });
+
+function parseTest(body: Uint8Array): ConnectionDraft {
+  const { litellm_params: params, model_info: info, mode } = readTest(parseObject(body));
+  const { model } = params;
+  if (typeof model !== 'string' || model === '') {
+    const path = ['body', 'litellm_params', 'model'];
+    throw new InvalidInput('The body is not valid.', [{ path, rule: 'missing', message: 'Field required' }]);
+  }
+  return { model, params, info: mode === null ? info : { ...info, mode } };
+}
+
+function testObject({ model, apiBase, found }: TestedConnection): object {
+  const result = { model, api_base: apiBase === null ? null : publicAddress(apiBase) };
+  if (typeof found === 'string') return { status: 'error', result: { ...result, error: found } };
+  if (found.failure !== null) return { status: 'error', result: { ...result, error: found.failure.message } };
+  return { status: 'success', result: { ...result, latency_ms: Number(found.latencyMs.toFixed(3)) } };
+}
+
+const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by }: RecordedProbe): object => ({
+  health_check_id: String(nth),
+  model_name: modelGroup,
+  model_id: deploymentId,
+  status: failure === null ? 'healthy' : 'unhealthy',
+  healthy_count: failure === null ? 1 : 0,
+  unhealthy_count: failure === null ? 0 : 1,
+  error_message: failure?.message ?? null,
+  response_time_ms: Number(latencyMs.toFixed(3)),
+  checked_by: by,
+  checked_at: at.toISOString(),
+});
+
+const STATUSES = ['healthy', 'unhealthy'] as const;
+const readService = query({ service: requiredText });
+const readPage = query({
+  model: text,
+  status_filter: text,
+  limit: integer({ least: 1, most: 1_000, otherwise: 100 }),
+  offset: integer({ least: 0, most: 1_000_000, otherwise: 0 }),
+});
+
+function parsePage(search: string): ProbePageDraft {
+  const { model, status_filter: status, limit, offset } = readPage(search);
+  if (status !== null && !STATUSES.some((one) => one === status))
+    throw new InvalidInput('The query is not valid.', [
+      { path: ['query', 'status_filter'], rule: 'enum', message: "Input should be 'healthy' or 'unhealthy'" },
+    ]);
+  const isHealthy = status === null ? null : status === 'healthy';
+  return { model, isHealthy, limit: Number(limit), offset: Number(offset) };
+}
+
+const historyObject = ({ probes, total, draft: { limit, offset } }: ProbePage): object => ({
+  health_checks: probes.map(checkObject),
+  total_records: total,
+  limit,
+  offset,
+});
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  bodyLimit: 0,
+} as const;
+
+const stateObject = ({ catalog, recordsWaiting, reload }: Readiness): object => ({
+  catalog: {
+    source: catalog.source,
+    entries: catalog.count,
+    taken_at: catalog.takenAt.toISOString(),
+    age_seconds: catalog.ageSeconds,
+    quarantined: catalog.held,
+    last_checked_at: catalog.lastCheckedAt?.toISOString() ?? null,
+    last_error: catalog.lastError,
+  },
+  records_waiting: recordsWaiting,
+  // The reason of a failure is in the log and in the graph.
+  ...(reload === null
+    ? {}
+    : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
+});
+
+/** A row for callers with a key whose answer never changes. */
+const fixed = (name: string, path: string, answer: object): RouteRow => ({
+  ...READING,
+  name,
+  paths: [path],
+  answers: [200, 401],
+  handle: () => json(answer),
+});
+
+/** Checks of this process and of its deployments, for callers with a key. */
+export const healthCheckRoutes: readonly RouteRow[] = [
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'health.testConnection',
+    paths: ['/health/test_connection'],
+    answers: [200, 401, 403, 422],
+    bodyLimit: 1024 * 1024,
+    parse: ({ body }) => parseTest(body),
+    run: testConnection,
+    render: (tested) => json(testObject(tested)),
+  }),
+  route({
+    ...READING,
+    name: 'health.history',
+    paths: ['/health/history'],
+    answers: [200, 401, 422],
+    parse: ({ search }) => parsePage(search),
+    run: listProbes,
+    render: (page) => json(historyObject(page)),
+  }),
+  route({
+    ...READING,
+    name: 'health.latest',
+    paths: ['/health/latest'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listLatestProbes,
+    render: (probes) =>
+      json({
+        latest_health_checks: Object.fromEntries(probes.map((one) => [one.deploymentId, checkObject(one)])),
+        total_models: probes.length,
+      }),
+  }),
+  fixed('health.sharedStatus', '/health/shared-status', {
+    shared_health_check_enabled: false,
+    message: 'Each process checks the deployments by itself.',
+  }),
+  route({
+    ...READING,
+    name: 'health.services',
+    paths: ['/health/services'],
+    answers: [200, 400, 401, 403, 422],
+    failures: { body: 'model' },
+    parse: ({ search }) => readService(search),
+    run: checkService,
+    render: ({ service, ...spans }) =>
+      json({ status: 'success', message: `${spans.sent} spans were sent to \`${service}\`.`, spans }),
+  }),
+  route({
+    ...READING,
+    name: 'service.callbacks',
+    paths: ['/callbacks/list'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listServices,
+    render: (services) => json({ success: [], failure: [], success_and_failure: services }),
+  }),
+  route({
+    ...READING,
+    name: 'service.cache',
+    paths: ['/cache/ping'],
+    answers: [401, 503],
+    parse: () => undefined,
+    run: checkCache,
+    render: (nothing) => json(nothing),
+  }),
+  route({
+    ...READING,
+    name: 'health.backlog',
+    paths: ['/health/backlog'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: readLoad,
+    render: ({ openRequests, waitingCalls, refused }) =>
+      json({
+        in_flight_requests: openRequests,
+        admitted_requests: Math.max(0, openRequests - waitingCalls),
+        queued_requests: waitingCalls,
+        rejected_requests: refused,
+      }),
+  }),
+  // Every feature is served without a licence.
+  fixed('health.license', '/health/license', {
+    has_license: false,
+    license_type: 'community',
+    expiration_date: null,
+    allowed_features: [],
+    limits: { max_users: null, max_teams: null },
+  }),
+  route({
+    ...READING,
+    name: 'health.readinessDetails',
+    paths: ['/health/readiness/details'],
+    answers: [200, 401, 503],
+    parse: () => undefined,
+    run: checkReadinessDetails,
+    render: (readiness) =>
+      json({ ...READY, cache: null, litellm_version: VERSION, success_callbacks: [], ...stateObject(readiness) }),
+  }),
+];

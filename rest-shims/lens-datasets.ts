@@ -1,0 +1,241 @@
+import { buildDatasetCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
+import {
+  createDataset,
+  listDatasets,
+  readDataset,
+  type ReadDataset,
+  saveDatasetRevision,
+} from '../resolvers/lens-datasets.ts';
+import { camelCased, snakeCased } from '../src/domain/key-case.ts';
+import { type CaseDraft, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
+import type { Dataset } from '../src/domain/lens/dataset.ts';
+import type { Issue } from '../src/domain/errors.ts';
+import {
+  bodyOf,
+  choiceOf,
+  flagOf,
+  listOf,
+  modelOf,
+  optional,
+  orNull,
+  queryOf,
+  type Reader,
+  required,
+  textOf,
+  wholeOf,
+} from './http/models.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+
+const ROW = {
+  surface: 'lens',
+  category: null,
+  credential: 'required',
+  bodyLimit: 8 * 1024 * 1024,
+} as const;
+const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+
+const anyText = textOf();
+const someText = textOf({ least: 1 });
+
+const toolCalls = optional(listOf(modelOf({ name: required(anyText), arguments: optional(anyText, '') })), []);
+const source = modelOf({
+  trace_id: optional(anyText, ''),
+  trace_ref: optional(anyText, ''),
+  span_id: optional(anyText, ''),
+  finding_id: optional(anyText, ''),
+  lens_id: optional(anyText, ''),
+});
+const caseModel = modelOf({
+  id: optional(anyText, ''),
+  messages: required(
+    listOf(
+      modelOf({
+        role: required(someText),
+        content: optional(anyText, ''),
+        name: optional(anyText, ''),
+        tool_calls: toolCalls,
+      }),
+      { least: 1 },
+    ),
+  ),
+  reply: optional(anyText, ''),
+  tool_calls: toolCalls,
+  expected: optional(anyText, ''),
+  included: optional(flagOf, true),
+  source: optional(orNull(source), null),
+  agent_version: optional(anyText, ''),
+});
+
+const readCreate = bodyOf(
+  modelOf({ name: required(textOf({ least: 1, most: 120 })), agent_name: optional(textOf({ most: 200 }), '') }),
+);
+const readSave = bodyOf(
+  modelOf({ base_revision: required(wholeOf({ least: 0 })), cases: required(listOf(caseModel)) }),
+);
+
+// The members have the names of the domain in snake case, and the readers have checked their types.
+const draftOf = ({ id: _id, source: sent, ...one }: Readonly<Record<string, unknown>>): CaseDraft => ({
+  ...(camelCased(one) as CaseDraft),
+  source: { ...NO_SOURCE, ...(camelCased(sent ?? {}) as object) },
+});
+
+const KINDS = {
+  trace: modelOf({
+    kind: required(choiceOf('trace')),
+    trace_id: required(someText),
+    trace_ref: optional(anyText, ''),
+    span_id: optional(anyText, ''),
+  }),
+  finding: modelOf({
+    kind: required(choiceOf('finding')),
+    lens_id: required(someText),
+    finding_ids: required(listOf(someText, { least: 1 })),
+  }),
+  text: modelOf({ kind: required(choiceOf('text')), text: required(anyText) }),
+} as const;
+
+/** A source, by its kind. */
+const sourceModel: Reader<DatasetSource> = (sent, path, issues: Issue[]) => {
+  const kind = (sent as { readonly kind?: unknown } | null)?.kind;
+  const read = kind === 'trace' || kind === 'finding' || kind === 'text' ? KINDS[kind] : null;
+  if (read !== null) return camelCased(read(sent, path, issues) ?? null) as DatasetSource;
+  const message = "Input should be 'trace', 'finding' or 'text'";
+  issues.push({ path: [...path, 'kind'], rule: 'literal_error', message });
+  return undefined;
+};
+
+const readBuild = bodyOf(
+  modelOf({
+    sources: required(listOf(sourceModel, { least: 1, most: 500 })),
+    dataset_id: optional(orNull(anyText), null),
+  }),
+);
+
+const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ least: 0 }), -1) }));
+const numberIn = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
+
+const asked = ({
+  params,
+  search,
+}: {
+  readonly params: Readonly<Record<string, string | undefined>>;
+  readonly search: string;
+}) => {
+  const { revision } = readRevision(search);
+  return { id: params['dataset'] ?? '', revision: revision === -1 ? null : revision };
+};
+
+const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset): object => ({
+  id,
+  name,
+  agent_name: agentName,
+  revision: latest,
+  case_count: caseCount,
+  updated_at: updatedAt.toISOString(),
+});
+
+const datasetJson = ({ dataset, revision, cases }: ReadDataset): object => ({
+  id: dataset.id,
+  name: dataset.name,
+  agent_name: dataset.agentName,
+  team_id: dataset.teamId,
+  created_at: dataset.createdAt.toISOString(),
+  revision,
+  created_by: dataset.createdBy,
+  cases: snakeCased(cases),
+});
+
+const includedOf = ({ cases }: ReadDataset): readonly unknown[] =>
+  cases.filter(({ included }) => included).map((one) => snakeCased(one));
+
+/** Test cases from traces and findings. `/lens/datasets/build` comes before `/lens/datasets/:dataset`. */
+export const lensDatasetRows: readonly RouteRow[] = [
+  route({
+    ...READING,
+    name: 'lens.datasets',
+    paths: ['/lens/datasets'],
+    answers: [200, 401, 403],
+    parse: () => undefined,
+    run: listDatasets,
+    render: (datasets) => json(datasets.map(summaryJson)),
+  }),
+  route({
+    ...ROW,
+    name: 'lens.createDataset',
+    method: 'POST',
+    paths: ['/lens/datasets'],
+    answers: [200, 401, 403, 422],
+    parse({ body }) {
+      const { name, agent_name: agentName } = readCreate(body);
+      return { name, agentName };
+    },
+    run: createDataset,
+    render: (made) => json(datasetJson(made)),
+  }),
+  route({
+    ...ROW,
+    name: 'lens.buildDataset',
+    method: 'POST',
+    paths: ['/lens/datasets/build'],
+    answers: [200, 401, 403, 404, 422],
+    parse({ body }) {
+      const { sources, dataset_id: datasetId } = readBuild(body);
+      return { sources, datasetId: datasetId === '' ? null : datasetId };
+    },
+    run: buildDatasetCases,
+    render: (built) => json(snakeCased(built)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.dataset',
+    paths: ['/lens/datasets/:dataset'],
+    answers: [200, 401, 403, 404, 422],
+    parse: asked,
+    run: readDataset,
+    render: (found) => json(datasetJson(found)),
+  }),
+  route({
+    ...ROW,
+    name: 'lens.saveDataset',
+    method: 'POST',
+    paths: ['/lens/datasets/:dataset/revisions'],
+    answers: [200, 401, 403, 404, 409, 422],
+    parse({ params, body }) {
+      const { base_revision: base, cases } = readSave(body);
+      return { id: params['dataset'] ?? '', base, cases: cases.map(draftOf) };
+    },
+    run: saveDatasetRevision,
+    render: (saved) => json(datasetJson(saved)),
+  }),
+  route({
+    ...READING,
+    name: 'lens.exportDataset',
+    paths: ['/lens/datasets/:dataset/export'],
+    answers: [200, 401, 403, 404, 422],
+    parse: asked,
+    run: readDataset,
+    render: (found) => ({
+      headers: {
+        'content-disposition': `attachment; filename="dataset-${found.dataset.id}-r${found.revision}.jsonl"`,
+      },
+      body: {
+        kind: 'bytes',
+        bytes: new TextEncoder().encode(
+          includedOf(found)
+            .map((one) => `${JSON.stringify(one)}\n`)
+            .join(''),
+        ),
+        contentType: 'application/x-ndjson',
+      },
+    }),
+  }),
+  route({
+    ...READING,
+    name: 'lens.datasetCases',
+    paths: ['/lens/datasets/:dataset/revisions/:revision/cases'],
+    answers: [200, 401, 403, 404],
+    parse: ({ params }) => ({ id: params['dataset'] ?? '', revision: numberIn(params['revision']) }),
+    run: readDataset,
+    render: (found) => json({ dataset_id: found.dataset.id, revision: found.revision, cases: includedOf(found) }),
+  }),
+];

@@ -1,0 +1,108 @@
+import { readIngestionCredentials, readLensService } from '../resolvers/lens-service.ts';
+import { createTracingKey, deleteTracingKey, listTracingKeys } from '../resolvers/lens-tracing-keys.ts';
+import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
+import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { bodyOf, instantOf, modelOf, optional, orNull, type Reader, textOf } from './http/models.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+
+const ROW = {
+  surface: 'lens',
+  category: null,
+  credential: 'required',
+  bodyLimit: 1024 * 1024,
+} as const;
+const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
+
+const secondsOf = (time: Date): number => Math.floor(time.getTime() / 1_000);
+
+/** A time in ISO 8601 or Unix seconds. */
+const timeOf: Reader<Date> = (sent, path, issues) =>
+  typeof sent === 'number' && Math.abs(sent) < 1e11 ? new Date(sent * 1_000) : instantOf(sent, path, issues);
+
+const readDraft = bodyOf(
+  modelOf({
+    name: optional(textOf({ least: 1, most: 128 }), 'Agent tracing'),
+    team_id: optional(orNull(textOf({ most: 256 })), null),
+    expires_at: optional(orNull(timeOf), null),
+  }),
+);
+
+const recordJson = (key: TracingKey): object => ({
+  id: key.id,
+  name: key.name,
+  tenant: {
+    team_id: key.teamId,
+    user_id: key.userId,
+    org_id: key.organizationId,
+    api_key_hash: key.tokenHash,
+  },
+  created_at: secondsOf(key.createdAt),
+  expires_at: key.expiresAt === null ? null : secondsOf(key.expiresAt),
+});
+
+/** Keys that may only send traces, and the service that takes them: this process. */
+export const lensTracingKeyRows: readonly RouteRow[] = [
+  route({
+    ...ROW,
+    name: 'lens.createTracingKey',
+    method: 'POST',
+    paths: ['/lens/tracing/keys'],
+    answers: [200, 401, 403, 409, 422],
+    parse({ body }) {
+      const { name, team_id: teamId, expires_at: expiresAt } = readDraft(body);
+      return { name, teamId: teamId ?? '', expiresAt };
+    },
+    run: createTracingKey,
+    render: ({ token, key }) => json({ key: token, record: recordJson(key), active: true }),
+  }),
+  route({
+    ...READING,
+    name: 'lens.tracingKeys',
+    paths: ['/lens/tracing/keys'],
+    answers: [200, 401, 403],
+    parse: () => undefined,
+    run: listTracingKeys,
+    render: (keys) => json(keys.map(recordJson)),
+  }),
+  route({
+    ...ROW,
+    name: 'lens.deleteTracingKey',
+    method: 'DELETE',
+    paths: ['/lens/tracing/keys/:key'],
+    answers: [200, 401, 403],
+    parse: ({ params }) => ({ id: params['key'] ?? '' }),
+    run: deleteTracingKey,
+    render: () => json(true),
+  }),
+  route({
+    ...READING,
+    name: 'lens.service',
+    paths: ['/lens/service'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: readLensService,
+    render: ({ url, storageReady }) =>
+      json({
+        url,
+        connected: true,
+        status: {
+          storage_ready: storageReady,
+          credentials_ready: true,
+          release: VERSION,
+          protocol_version: WORKER_PROTOCOL,
+        },
+        configured: true,
+        release: `v${VERSION}`,
+      }),
+  }),
+  route({
+    ...READING,
+    name: 'lens.ingestionCredentials',
+    paths: ['/lens/internal/ingestion-credentials'],
+    answers: [401, 403, 503],
+    parse: () => undefined,
+    run: readIngestionCredentials,
+    render: () => json(null),
+  }),
+];

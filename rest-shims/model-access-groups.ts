@@ -1,0 +1,108 @@
+import {
+  type ChangedGroup,
+  createModelAccessGroup,
+  deleteModelAccessGroup,
+  getModelAccessGroup,
+  listModelAccessGroups,
+  updateModelAccessGroup,
+} from '../resolvers/model-access-groups.ts';
+import type { ModelAccessGroup } from '../src/domain/deployments/model-access-groups.ts';
+import { type FieldReader, fields, requiredText, texts } from './http/body-fields.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+
+/** A list of texts; null when left out. */
+const someTexts: FieldReader<readonly string[] | null> = (sent) =>
+  sent === undefined || sent === null ? { value: null } : texts(sent);
+
+const MEMBERS = { model_names: someTexts, model_ids: someTexts };
+const readNew = fields({ access_group: requiredText, ...MEMBERS });
+const readChange = fields(MEMBERS);
+
+const nameIn = ({ params }: HttpRequest): { readonly name: string } => ({ name: params['group'] ?? '' });
+
+const renderChanged = ({ name, models, deploymentIds, changed }: ChangedGroup) =>
+  json({ access_group: name, model_names: models, model_ids: deploymentIds, models_updated: changed });
+
+/** Spend is counted by key and owner, not by access group; it is shown as zero for clients that require the member. */
+const renderGroup = ({ name, models, deployments }: ModelAccessGroup): object => ({
+  access_group: name,
+  model_names: models,
+  deployment_count: deployments,
+  spend: 0,
+  budget: null,
+});
+
+const COMMON = {
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'detail', taken: 'conflict' },
+} as const;
+const READING = { ...COMMON, method: 'GET', bodyLimit: 0 } as const;
+const BODY_LIMIT = 1024 * 1024;
+
+/** Access groups of models: a key that names a group may call its models. */
+export const modelAccessGroupRoutes: readonly RouteRow[] = [
+  route({
+    ...COMMON,
+    method: 'POST',
+    name: 'modelAccessGroups.create',
+    paths: ['/access_group/new'],
+    answers: [200, 400, 401, 403, 409, 422],
+    bodyLimit: BODY_LIMIT,
+    parse({ body }) {
+      const { access_group: name, model_names: models, model_ids: deploymentIds } = readNew(body);
+      return { name, models, deploymentIds };
+    },
+    run: createModelAccessGroup,
+    render: renderChanged,
+  }),
+  route({
+    ...READING,
+    name: 'modelAccessGroups.list',
+    paths: ['/access_group/list'],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: listModelAccessGroups,
+    render: (groups) => json({ access_groups: groups.map(renderGroup) }),
+  }),
+  route({
+    ...READING,
+    name: 'modelAccessGroups.info',
+    paths: ['/access_group/:group/info'],
+    answers: [200, 401, 404],
+    parse: nameIn,
+    run: getModelAccessGroup,
+    render: (group) => json(renderGroup(group)),
+  }),
+  route({
+    ...COMMON,
+    method: 'PUT',
+    name: 'modelAccessGroups.update',
+    paths: ['/access_group/:group/update'],
+    answers: [200, 400, 401, 403, 404, 422],
+    bodyLimit: BODY_LIMIT,
+    parse(request) {
+      const { model_names: models, model_ids: deploymentIds } = readChange(request.body);
+      return { ...nameIn(request), models, deploymentIds };
+    },
+    run: updateModelAccessGroup,
+    render: renderChanged,
+  }),
+  route({
+    ...COMMON,
+    method: 'DELETE',
+    name: 'modelAccessGroups.delete',
+    paths: ['/access_group/:group/delete'],
+    answers: [200, 400, 401, 403, 404],
+    bodyLimit: 0,
+    parse: nameIn,
+    run: deleteModelAccessGroup,
+    render: ({ name, changed }) =>
+      json({
+        access_group: name,
+        models_updated: changed,
+        message: `Access group '${name}' deleted successfully`,
+      }),
+  }),
+];

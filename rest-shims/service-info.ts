@@ -1,0 +1,121 @@
+import { listPublicEndpoints } from '../resolvers/public-endpoints.ts';
+import { listPublicModels, type PublicModelPage } from '../resolvers/public-models.ts';
+import { PROVIDER_NAMES } from '../src/domain/chat/provider.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { integer, query } from './http/query.ts';
+import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
+import { groupObject } from './model-info.ts';
+
+const OPEN = {
+  method: 'GET',
+  surface: 'catalog',
+  category: null,
+  credential: 'none',
+  answers: [200],
+  bodyLimit: 0,
+} as const;
+
+/** A row whose answer never changes. */
+const fixed = (name: string, paths: RouteRow['paths'], answer: HttpAnswer): RouteRow => ({
+  ...OPEN,
+  name,
+  paths,
+  handle: () => answer,
+});
+
+const plain = (text: string): HttpAnswer => ({
+  body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'text/plain; charset=utf-8' },
+});
+
+/** Paths of this process with their methods, from the rows. */
+export const routeListRoutes = (documented: readonly RouteRow[]): readonly RouteRow[] => [
+  fixed(
+    'service.routes',
+    ['/routes'],
+    json({
+      routes: documented.flatMap(({ name, method, paths }) =>
+        paths.map((path) => ({ path, methods: [method], name, endpoint: name })),
+      ),
+    }),
+  ),
+];
+
+const readPage = query({
+  page: integer({ least: 1, most: 1_000_000, otherwise: 1 }),
+  page_size: integer({ least: 1, most: 100, otherwise: 50 }),
+});
+
+const HUB = '/public/v1/model_hub';
+
+function pageObject({ models, total, page, size }: PublicModelPage): object {
+  const pages = Math.ceil(total / size);
+  const link = (nth: number): string => `${HUB}?page=${nth}`;
+  return {
+    data: models.map(([name, members]) => groupObject(name, members)),
+    meta: { total_count: total, page, page_size: size, total_pages: pages },
+    links: {
+      self: link(page),
+      first: link(1),
+      prev: page > 1 ? link(page - 1) : null,
+      next: page < pages ? link(page + 1) : null,
+      last: link(Math.max(1, pages)),
+    },
+  };
+}
+
+/** What the process tells about itself, without a key. */
+export const serviceInfoRoutes: readonly RouteRow[] = [
+  fixed('service.test', ['/test'], json({ route: '/test' })),
+  fixed('service.robots', ['/robots.txt'], plain('User-agent: *\nDisallow: /\n')),
+  fixed('service.providers', ['/public/providers'], json(PROVIDER_NAMES.toSorted())),
+  fixed(
+    'service.modelHubInfo',
+    ['/public/model_hub/info'],
+    json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
+  ),
+  {
+    ...fixed('service.teamMetadata', ['/team/metadata_schema'], json({ fields: [] })),
+    surface: 'management',
+    credential: 'required',
+    answers: [200, 401],
+  },
+  // No agent and no release is known: nothing outside is asked.
+  fixed('service.agentHub', ['/public/agent_hub'], json([])),
+  fixed('service.latestRelease', ['/get/latest_release_info'], json(null)),
+  route({
+    ...OPEN,
+    name: 'service.endpoints',
+    paths: ['/public/endpoints'],
+    parse: () => undefined,
+    run: listPublicEndpoints,
+    render: (endpoints) =>
+      json({
+        endpoints: endpoints.map(({ key, label, path, providers }) => ({
+          key,
+          label,
+          endpoint: path,
+          providers: providers.map((one) => ({ slug: one.name, display_name: one.label })),
+        })),
+      }),
+  }),
+  route({
+    ...OPEN,
+    name: 'service.publicModels',
+    paths: ['/public/model_hub'],
+    parse: () => ({ page: 1, size: Infinity }),
+    run: listPublicModels,
+    render: ({ models }) => json(models.map(([name, members]) => groupObject(name, members))),
+  }),
+  route({
+    ...OPEN,
+    name: 'service.publicModelPage',
+    paths: [HUB],
+    answers: [200, 422],
+    parse({ search }) {
+      const { page, page_size: size } = readPage(search);
+      return { page: Number(page), size: Number(size) };
+    },
+    run: listPublicModels,
+    render: (page) => json(pageObject(page)),
+  }),
+];

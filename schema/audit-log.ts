@@ -1,0 +1,145 @@
+import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
+import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
+import { NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { builder } from './builder.ts';
+import { nodesOf } from './node.ts';
+import { OrderDirectionType } from './order.ts';
+import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+
+const AuditActionType = builder.enumType('AuditAction', {
+  description: 'What happened to a row.',
+  values: {
+    CREATED: { value: 'created', description: 'The row is new.' },
+    UPDATED: { value: 'updated', description: 'Members of the row changed.' },
+    DELETED: { value: 'deleted', description: 'The row was deleted.' },
+    BLOCKED: { value: 'blocked', description: 'The row was blocked.' },
+    UNBLOCKED: { value: 'unblocked', description: 'The row was unblocked.' },
+    ROTATED: { value: 'rotated', description: 'The secret of a key was replaced.' },
+  } as const,
+});
+
+const AuditNounType = builder.enumType('AuditNoun', {
+  description: 'Kinds of rows whose changes are recorded.',
+  values: {
+    KEY: { value: 'key', description: 'Virtual keys.' },
+    USER: { value: 'user', description: 'Users.' },
+    TEAM: { value: 'team', description: 'Teams.' },
+    TEAM_MEMBER: { value: 'team_member', description: 'Members of teams.' },
+    ORGANIZATION: { value: 'organization', description: 'Organizations.' },
+    ORGANIZATION_MEMBER: { value: 'organization_member', description: 'Members of organizations.' },
+    PROJECT: { value: 'project', description: 'Projects.' },
+    CUSTOMER: { value: 'customer', description: 'Customers of client applications.' },
+    BUDGET: { value: 'budget', description: 'Budgets that other rows refer to.' },
+    TAG: { value: 'tag', description: 'Tags of calls.' },
+    ACCESS_GROUP: { value: 'access_group', description: 'Access groups.' },
+    DEPLOYMENT: { value: 'deployment', description: 'Models that are stored at run time.' },
+    MODEL_FALLBACK: { value: 'model_fallback', description: 'Fallbacks of models.' },
+    CREDENTIAL: { value: 'credential', description: 'Credentials of providers.' },
+    SETTINGS: { value: 'settings', description: 'Sections of the stored settings.' },
+    PASS_THROUGH_ENDPOINT: { value: 'pass_through_endpoint', description: 'Paths whose calls are forwarded.' },
+  } as const,
+});
+
+const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry');
+
+builder.node(AuditEntryType, {
+  description: 'One change of one row.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf(async (id, { scope }) => {
+    try {
+      return await getAuditEntry(scope, { id });
+    } catch (error) {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  }),
+  fields: (t) => ({
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
+    changedBy: t.exposeID('changedBy', {
+      description: 'User that made the change, or whom the caller acted for (`litellm-changed-by`).',
+    }),
+    changedByKey: t.exposeID('changedByKey', {
+      nullable: true,
+      description: 'Hash of the virtual key that made the change. Null for the master key.',
+    }),
+    action: t.expose('action', { type: AuditActionType, description: 'What happened.' }),
+    noun: t.expose('noun', { type: AuditNounType, description: 'Kind of the row.' }),
+    objectId: t.exposeID('objectId', { description: 'Id of the row; the hash of a key.' }),
+    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of the row. Null when it has none.' }),
+    before: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The row before the change, without secrets. Null for a new row.',
+      resolve: ({ before }) => before,
+    }),
+    after: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The row after the change, without secrets. Null for a deleted row.',
+      resolve: ({ after }) => after,
+    }),
+  }),
+});
+
+const AuditLogFilterType = builder.inputType('AuditLogFilter', {
+  description: 'Filter of changes. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    changedBy: t.id({ description: 'Exact author.' }),
+    changedByKey: t.id({ description: 'Exact hash of the key that made the change.' }),
+    action: t.field({ type: AuditActionType, description: 'What happened.' }),
+    noun: t.field({ type: AuditNounType, description: 'Kind of the row.' }),
+    objectId: t.id({ description: 'Exact id of the row.' }),
+    teamId: t.id({ description: 'Exact team of the row.' }),
+    from: t.field({ type: 'DateTime', description: 'Earliest time, inclusive.' }),
+    to: t.field({ type: 'DateTime', description: 'Latest time, exclusive.' }),
+  }),
+});
+
+builder.queryField('auditLog', (t) =>
+  t.connection(
+    {
+      type: AuditEntryType,
+      description:
+        'Changes of keys, teams, users, models, settings and other rows, newest first. For proxy administrators, read-only ones too. At most 100 a page.',
+      complexity: rowPageCost,
+      args: {
+        filter: t.arg({ type: AuditLogFilterType, description: 'All changes when absent.' }),
+        direction: t.arg({ type: OrderDirectionType, description: 'Order by time; newest first when absent.' }),
+      },
+      resolve: async (_root, { filter, direction, ...args }, { scope }) => {
+        const page = askedRows(args);
+        const isDescending = direction !== 'ascending';
+        const { entries, ...counts } = await listAuditLog(scope, {
+          filter: {
+            ...ALL_CHANGES,
+            changedBy: idOrNull(filter?.changedBy),
+            changedByKey: idOrNull(filter?.changedByKey),
+            action: filter?.action ?? null,
+            noun: filter?.noun ?? null,
+            objectId: idOrNull(filter?.objectId),
+            teamId: idOrNull(filter?.teamId),
+            from: filter?.from ?? null,
+            to: filter?.to ?? null,
+          },
+          sort: 'created_at',
+          descending: isDescending !== page.isBackwards,
+          limit: page.limit,
+          from: page.from,
+        });
+        return rowConnection({ ...counts, nodes: entries }, page, (entry) => entry);
+      },
+    },
+    {
+      name: 'AuditLogConnection',
+      description: 'One page of changes.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of changes that match the filter, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
+    { name: 'AuditLogEdge', description: 'One change of a page.' },
+  ),
+);

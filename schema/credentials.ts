@@ -1,0 +1,121 @@
+import {
+  createCredential,
+  deleteCredential,
+  findCredential,
+  listCredentials,
+  updateCredential,
+} from '../resolvers/credentials.ts';
+import type { Credential } from '../src/domain/credentials/credential.ts';
+import { maskedParameters } from '../src/domain/deployments/parameters.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readObject } from './named-values.ts';
+import { nodesOf } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
+
+const TYPE = 'Credential';
+const NAMED = 'The credential: global id or name.';
+const VALUES = 'Values by name, e.g. `api_key` and `api_base`. They are encrypted.';
+const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+
+const CredentialType = builder.objectRef<Credential>(TYPE);
+
+builder.node(CredentialType, {
+  description: 'A stored credential of a provider. Deployments use it by its name.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((name, { scope }) => findCredential(scope, { name })),
+  fields: (t) => ({
+    name: t.exposeString('id', { description: 'Its name.' }),
+    values: t.field({ type: 'JSON', description: 'Its values. Secrets are masked.', resolve: maskedParameters }),
+    info: t.field({ type: 'JSON', description: 'Facts that are no secret.', resolve: ({ info }) => info }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was stored.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+  }),
+});
+
+builder.queryField('credentials', (t) =>
+  t.connection(
+    {
+      type: CredentialType,
+      description: 'Stored credentials, the oldest first. For administrators.',
+      complexity: pageCost,
+      resolve: async (_root, args, { scope }) => pageOf(await listCredentials(scope, undefined), args, ({ id }) => id),
+    },
+    { name: 'CredentialConnection', description: 'One page of credentials.' },
+    { name: 'CredentialEdge', description: 'One credential of a page.' },
+  ),
+);
+
+const CreateInput = builder.inputType('CreateCredentialInput', {
+  description: 'A credential to store, with its values or those of a deployment.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Unique name.' }),
+    values: t.field({ type: 'JSON', description: VALUES }),
+    deploymentId: t.id({ description: 'Deployment to take the values from, where none are given.' }),
+    info: t.field({ type: 'JSON', description: 'Facts that are no secret.' }),
+  }),
+});
+
+const UpdateInput = builder.inputType('UpdateCredentialInput', {
+  description: 'Changes to a credential. Absent members stay as they are; null in an object removes its member.',
+  fields: (t) => ({
+    credential: t.id({ required: true, description: NAMED }),
+    values: t.field({ type: 'JSON', description: VALUES }),
+    info: t.field({ type: 'JSON', description: 'Facts that are no secret.' }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteCredentialInput', {
+  description: 'The credential to delete.',
+  fields: (t) => ({ credential: t.id({ required: true, description: NAMED }) }),
+});
+
+function sourceOf(values: unknown, deploymentId: string | null | undefined) {
+  const given = readObject(values, 'values');
+  if (Object.keys(given).length > 0) return { values: given };
+  if (deploymentId !== null && deploymentId !== undefined) return { modelId: localId('Deployment', deploymentId) };
+  throw new InvalidInput('Either `values` or `deploymentId` must be given.', [
+    { path: ['input', 'values'], rule: 'missing', message: 'must be given, or `deploymentId`' },
+  ]);
+}
+
+builder.mutationFields((t) => ({
+  createCredential: t.field({
+    type: CredentialType,
+    description: `Stores a credential. ${AT_ONCE}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The credential.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'CreateCredentialResult', description: 'The credential, or why it was not stored.' },
+    },
+    resolve(_root, { input: { name, values, deploymentId, info } }, { scope }) {
+      return createCredential(scope, { name, from: sourceOf(values, deploymentId), info: readObject(info, 'info') });
+    },
+  }),
+  updateCredential: t.field({
+    type: CredentialType,
+    description: `Changes a credential. ${AT_ONCE}`,
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The credential and its changes.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'UpdateCredentialResult', description: 'The changed credential, or why it was not changed.' },
+    },
+    resolve: (_root, { input: { credential, values, info } }, { scope }) =>
+      updateCredential(scope, {
+        name: localId(TYPE, credential),
+        values: readObject(values, 'values'),
+        info: readObject(info, 'info'),
+      }),
+  }),
+  deleteCredential: t.field({
+    type: CredentialType,
+    description: `Deletes a credential. Deployments that use it cannot be called any more. ${AT_ONCE}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The credential.' }) },
+    errors: {
+      types: [NotFound],
+      union: { name: 'DeleteCredentialResult', description: 'The deleted credential, or why it was not deleted.' },
+    },
+    resolve: (_root, { input }, { scope }) => deleteCredential(scope, { name: localId(TYPE, input.credential) }),
+  }),
+}));

@@ -1,0 +1,216 @@
+import { createBudget, deleteBudget, updateBudget } from '../resolvers/budgets.ts';
+import {
+  blockCustomers,
+  createCustomer,
+  type CustomerView,
+  deleteCustomers,
+  updateCustomer,
+} from '../resolvers/customers.ts';
+import type { CustomerPatch } from '../src/domain/customers/customer.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { BudgetType, CustomerType } from './refs.ts';
+
+const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
+  description: 'A new customer.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Local id, as `user` of calls names it.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
+    defaultModel: t.string({ description: 'Model of calls that name none; null removes it.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
+  description: 'Changes to a customer. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Customer: global id or local id.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
+    defaultModel: t.string({ description: 'Model of calls that name none; null removes it.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const CustomerIdsInput = builder.inputType('CustomerIdsInput', {
+  description: 'Customers.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Customers: global ids or local ids.' }),
+  }),
+});
+
+const CreateBudgetInput = builder.inputType('CreateBudgetInput', {
+  description: 'A new budget.',
+  fields: (t) => ({
+    id: t.id({ description: 'Local id; generated when absent.' }),
+    limits: t.field({ type: OwnerLimitsInput, required: true, description: 'Budget and limits.' }),
+    allowedModels: t.stringList({ description: 'Models that a member with this budget may call.' }),
+  }),
+});
+
+const UpdateBudgetInput = builder.inputType('UpdateBudgetInput', {
+  description: 'Changes to a budget. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Budget: global id or local id.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    allowedModels: t.stringList({ description: 'Models that a member with this budget may call.' }),
+  }),
+});
+
+const DeleteBudgetInput = builder.inputType('DeleteBudgetInput', {
+  description: 'A budget to delete.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Budget: global id or local id.' }),
+  }),
+});
+
+type Fields = Omit<typeof UpdateCustomerInput.$inferInput, 'id'>;
+
+function patchOf({ alias, blocked, defaultModel }: Fields): CustomerPatch {
+  return {
+    ...(alias === undefined ? {} : { alias }),
+    ...(blocked === undefined || blocked === null ? {} : { blocked }),
+    ...(defaultModel === undefined ? {} : { defaultModel }),
+  };
+}
+
+const budgetOf = ({ budgetId, limits }: Fields) => ({ budgetId: budgetId ?? null, limits: limitsOf(limits) });
+
+const unknownBudget = (id: string): NotFound => new NotFound('budget', id, `Budget ${id} does not exist.`);
+
+const BlockedCustomersType = builder.objectRef<readonly CustomerView[]>('BlockedCustomers').implement({
+  description: 'Customers that were blocked or unblocked.',
+  fields: (t) => ({
+    customers: t.field({
+      type: [CustomerType],
+      description: 'The customers.',
+      resolve: (views) => views.map(({ customer }) => customer),
+    }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  createCustomer: t.field({
+    type: CustomerType,
+    description: 'Creates a customer. For proxy administrators.',
+    args: { input: t.arg({ type: CreateCustomerInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateCustomerResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, ...fields } = input;
+      const draft = { id, patch: patchOf(fields), budget: budgetOf(fields) };
+      return (await changed(scope, createCustomer(scope, draft))).customer;
+    },
+  }),
+  updateCustomer: t.field({
+    type: CustomerType,
+    description: 'Changes a customer. For proxy administrators.',
+    args: { input: t.arg({ type: UpdateCustomerInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateCustomerResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, ...fields } = input;
+      const change = { id: localId('Customer', id), patch: patchOf(fields), budget: budgetOf(fields) };
+      return (await changed(scope, updateCustomer(scope, change))).customer;
+    },
+  }),
+  deleteCustomers: t.field({
+    type: DeletedOwnersType,
+    description: 'Deletes customers. For proxy administrators.',
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteCustomersResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const ids = localIds('Customer', input.ids);
+      await changed(scope, deleteCustomers(scope, ids));
+      return { ids };
+    },
+  }),
+  blockCustomers: t.field({
+    type: BlockedCustomersType,
+    description: 'Blocks customers; unknown ones are created. For proxy administrators.',
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'BlockCustomersResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const asked = { ids: localIds('Customer', input.ids), blocked: true };
+      return await changed(scope, blockCustomers(scope, asked));
+    },
+  }),
+  unblockCustomers: t.field({
+    type: BlockedCustomersType,
+    description: 'Unblocks customers. For proxy administrators.',
+    args: { input: t.arg({ type: CustomerIdsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'UnblockCustomersResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const asked = { ids: localIds('Customer', input.ids), blocked: false };
+      return await changed(scope, blockCustomers(scope, asked));
+    },
+  }),
+  createBudget: t.field({
+    type: BudgetType,
+    description: 'Creates a budget that other rows may refer to. For proxy administrators.',
+    args: { input: t.arg({ type: CreateBudgetInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateBudgetResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, limits, allowedModels } = input;
+      const patch = { ...limitsOf(limits), ...(allowedModels ? { allowedModels } : {}) };
+      return await changed(scope, createBudget(scope, { id: id ?? null, patch }));
+    },
+  }),
+  updateBudget: t.field({
+    type: BudgetType,
+    description: 'Changes a budget. For proxy administrators.',
+    args: { input: t.arg({ type: UpdateBudgetInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateBudgetResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const id = localId('Budget', input.id);
+      const { limits, allowedModels } = input;
+      const patch = {
+        ...limitsOf(limits),
+        ...(allowedModels === undefined ? {} : { allowedModels: allowedModels ?? [] }),
+      };
+      const budget = await changed(scope, updateBudget(scope, { id, patch }));
+      if (budget === null) throw unknownBudget(id);
+      return budget;
+    },
+  }),
+  deleteBudget: t.field({
+    type: BudgetType,
+    description: 'Deletes a budget. Rows that refer to it have no limits then. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteBudgetInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteBudgetResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const id = localId('Budget', input.id);
+      const budget = await changed(scope, deleteBudget(scope, { id }));
+      if (budget === null) throw unknownBudget(id);
+      return budget;
+    },
+  }),
+}));

@@ -1,0 +1,63 @@
+import { findBudgetRow, findCustomerRow, readTotalSpend } from '../resolvers/owner-nodes.ts';
+import { builder } from './builder.ts';
+import { nodesOf } from './node.ts';
+import { OwnerLimitsType } from './owner-limits.ts';
+import { BudgetType, CustomerType } from './refs.ts';
+import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import { usdOrNull } from './spend.ts';
+
+builder.node(CustomerType, {
+  description: 'An end user of a client application, named by `user` of its calls.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findCustomerRow(scope, id)),
+  fields: (t) => ({
+    customerId: t.exposeID('id', { description: 'Local id, as calls name it.' }),
+    alias: t.exposeString('alias', { nullable: true, description: 'Display name. Null when none is set.' }),
+    blocked: t.exposeBoolean('blocked', { description: 'Whether the customer is marked as blocked.' }),
+    defaultModel: t.exposeString('defaultModel', {
+      nullable: true,
+      description: 'Model of calls that name none. Null when none is set.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer was last changed.' }),
+    budget: t.field({
+      type: BudgetType,
+      nullable: true,
+      description: 'Its budget. Null when it has none.',
+      resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+    totalSpendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Spend of all time in USD, exact.',
+      resolve: async ({ id }, _args, { scope }) => usdOrNull(await readTotalSpend(scope, { kind: 'end_user', id })),
+    }),
+    spendRows: t.field({
+      type: SpendRowConnectionType,
+      nullable: true,
+      complexity: spendPageCost,
+      description: 'Calls that name the customer, newest first.',
+      args: {
+        first: t.arg.int({ description: 'Page size, 1 to 100; 100 when absent.' }),
+        after: t.arg.string({ description: 'Returns calls after this cursor.' }),
+      },
+      resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { endUser: [id] } }),
+    }),
+  }),
+});
+
+builder.node(BudgetType, {
+  description: 'Limits that keys, members, customers, organizations, projects and tags refer to.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findBudgetRow(scope, id)),
+  fields: (t) => ({
+    budgetId: t.exposeID('id', { description: 'Local id, as other rows have it.' }),
+    limits: t.field({ type: OwnerLimitsType, description: 'Budget and limits.', resolve: (budget) => budget }),
+    allowedModels: t.stringList({
+      description: 'Models that a member with this budget may call; empty for all.',
+      resolve: ({ allowedModels }) => [...allowedModels],
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the budget was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the budget was last changed.' }),
+  }),
+});

@@ -1,0 +1,130 @@
+import { listCalibrations, recordDecisionOutcome, type RecordedOutcome } from '../resolvers/stored-decisions.ts';
+import type { Quality, ReliabilityBin } from '../src/domain/decisions/calibration.ts';
+import type { CalibrationReport } from '../src/domain/decisions/outcome.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { builder } from './builder.ts';
+import { AnswerType, memberOf, ProbabilitySourceType, QuestionKindType } from './decision-answers.ts';
+import { DecisionType, shownStored } from './decisions.ts';
+
+const OutcomeInput = builder.inputType('RecordDecisionOutcomeInput', {
+  description: 'The right answer to a question of a stored decision. Either `question` or `index` names the question.',
+  fields: (t) => ({
+    callId: t.id({
+      required: true,
+      description:
+        '`callId` of the decision, or the response header `x-litellm-call-id`. The latest one with it counts.',
+    }),
+    question: t.string({ description: 'Name of the question.' }),
+    index: t.int({ description: 'Index of the question, from 0.' }),
+    outcome: t.field({
+      type: 'JSON',
+      required: true,
+      description:
+        'The right answer: a boolean for a predicate, an option for a choice, the index of a level from 0 for a score.',
+    }),
+  }),
+});
+
+const OutcomeType = builder.objectRef<RecordedOutcome>('DecisionOutcome').implement({
+  description: 'The right answer to a question of a decision.',
+  fields: (t) => ({
+    decision: t.field({
+      type: DecisionType,
+      description: 'The decision.',
+      resolve: ({ decision }) => shownStored(decision),
+    }),
+    index: t.exposeInt('position', { description: 'Index of the question, from 0.' }),
+    answer: t.field({ type: AnswerType, description: 'The answer that the model gave.', resolve: memberOf }),
+    probability: t.float({
+      description: 'Probability that the model gave to the right answer, before calibration, 0 to 1.',
+      resolve: ({ outcome }) => outcome.probabilities[outcome.outcome] ?? 0,
+    }),
+  }),
+});
+
+builder.mutationField('recordDecisionOutcome', (t) =>
+  t.field({
+    type: OutcomeType,
+    description:
+      'Records the right answer to a question of a stored decision that the caller may see. A second one replaces the first. Outcomes are what calibration is fitted to.',
+    args: { input: t.arg({ type: OutcomeInput, required: true, description: 'The question and its right answer.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'RecordDecisionOutcomeResult', description: 'The outcome, or why it was not recorded.' },
+    },
+    resolve: (_root, { input: { callId, question, index, outcome } }, { scope }) =>
+      recordDecisionOutcome(scope, { callId, question: question ?? null, index: index ?? null, outcome }),
+  }),
+);
+
+const BinType = builder.objectRef<ReliabilityBin>('ReliabilityBin').implement({
+  description: 'Answers with a similar probability.',
+  fields: (t) => ({
+    from: t.exposeFloat('from', { description: 'Lower end of the probabilities.' }),
+    to: t.exposeFloat('to', { description: 'Upper end of the probabilities.' }),
+    count: t.exposeInt('count', { description: 'Number of answers.' }),
+    reported: t.exposeFloat('reported', {
+      nullable: true,
+      description: 'Mean probability of the answers. Null without answers.',
+    }),
+    observed: t.exposeFloat('observed', {
+      nullable: true,
+      description: 'Share of the answers that were right. Null without answers.',
+    }),
+  }),
+});
+
+const QualityType = builder.objectRef<Quality>('CalibrationQuality').implement({
+  description: 'How well probabilities match the outcomes.',
+  fields: (t) => ({
+    logLoss: t.exposeFloat('logLoss', {
+      description: 'Mean negative natural logarithm of the probability of the right answer.',
+    }),
+    brier: t.exposeFloat('brier', {
+      description:
+        'Brier score: mean squared difference to the outcome; of P(yes) for predicates, else summed over labels.',
+    }),
+    expectedCalibrationError: t.exposeFloat('calibrationError', {
+      description:
+        'Mean distance between reported probability and observed share, weighted by the answers of each bin.',
+    }),
+    reliability: t.expose('reliability', {
+      type: [BinType],
+      description:
+        'Reliability curve in ten bins of equal width: by P(yes) for predicates, else by the probability of the likeliest label.',
+    }),
+  }),
+});
+
+const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibration').implement({
+  description: 'Calibration of the answers of one model, of one kind of question and one source of probabilities.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
+    kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
+    source: t.expose('source', { type: ProbabilitySourceType, description: 'Where the probabilities come from.' }),
+    outcomes: t.exposeInt('outcomes', {
+      description: 'Number of recorded outcomes, of the latest 20,000 of all groups.',
+    }),
+    temperature: t.exposeFloat('temperature', {
+      nullable: true,
+      description:
+        'Fitted temperature, 0.05 to 20: above 1 the model is too sure. Null with fewer than 30 outcomes: there is no fit.',
+    }),
+    raw: t.expose('raw', { type: QualityType, description: 'Quality of the probabilities as the model gave them.' }),
+    fitted: t.expose('fitted', {
+      type: QualityType,
+      nullable: true,
+      description: 'The same at the fitted temperature. Null without a fit.',
+    }),
+  }),
+});
+
+builder.queryField('decisionCalibrations', (t) =>
+  t.field({
+    type: [CalibrationType],
+    nullable: true,
+    description:
+      'How well probabilities of decisions match recorded outcomes, by model, kind and source. For administrators.',
+    resolve: async (_root, _args, { scope }) => [...(await listCalibrations(scope, undefined))],
+  }),
+);

@@ -1,0 +1,193 @@
+import { type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
+import {
+  createDeployment,
+  deleteDeployment,
+  findStoredDeployment,
+  listBrokenDeployments,
+  listStoredDeployments,
+  patchDeployment,
+} from '../resolvers/deployment-changes.ts';
+import type { BrokenDeployment } from '../src/domain/deployments/deployment-source.ts';
+import { maskedParameters } from '../src/domain/deployments/parameters.ts';
+import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
+import { Conflict, InvalidInput, LimitExceeded, NotFound, Unsupported } from '../src/domain/errors.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { CALL_COST, LIST_COST } from './limits.ts';
+import { readObject } from './named-values.ts';
+import { nodesOf } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
+
+const TYPE = 'StoredDeployment';
+const ID = 'The deployment: global id or `deploymentId`.';
+const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
+const INFO = 'Facts about the model as in `model_info` of the configuration.';
+const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+
+const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
+
+builder.node(StoredDeploymentType, {
+  description: 'A deployment that was made at run time. `deployments` has its health while it can be called.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findStoredDeployment(scope, { id })),
+  fields: (t) => ({
+    deploymentId: t.exposeID('id', { description: 'Its id.' }),
+    model: t.exposeString('modelGroup', { description: 'Public model name that it serves.' }),
+    params: t.field({ type: 'JSON', description: 'Its parameters. Secrets are masked.', resolve: maskedParameters }),
+    info: t.field({ type: 'JSON', description: 'Facts about its model, without prices.', resolve: ({ info }) => info }),
+    blocked: t.exposeBoolean('blocked', { description: 'Whether calls to it are refused.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdBy: t.exposeID('createdBy', { description: 'User or key hash that made it.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
+    updatedBy: t.exposeID('updatedBy', { description: 'User or key hash that changed it last.' }),
+  }),
+});
+
+const BrokenType = builder.objectRef<BrokenDeployment>('MisconfiguredDeployment').implement({
+  description: 'A deployment that cannot be called.',
+  fields: (t) => ({
+    deploymentId: t.exposeID('id', { description: 'Its id.' }),
+    model: t.exposeString('modelGroup', { description: 'Public model name that it would serve.' }),
+    fault: t.exposeString('fault', { description: 'What is wrong.' }),
+    isStored: t.boolean({
+      description: 'Whether it was made at run time, not in the configuration.',
+      resolve: ({ stored }) => stored !== null,
+    }),
+  }),
+});
+
+builder.queryField('storedDeployments', (t) =>
+  t.connection(
+    {
+      type: StoredDeploymentType,
+      description: 'Deployments that were made at run time, the oldest first. For administrators.',
+      complexity: pageCost,
+      resolve: async (_root, args, { scope }) =>
+        pageOf(await listStoredDeployments(scope, undefined), args, ({ id }) => id),
+    },
+    { name: 'StoredDeploymentConnection', description: 'One page of stored deployments.' },
+    { name: 'StoredDeploymentEdge', description: 'One stored deployment of a page.' },
+  ),
+);
+
+builder.queryField('misconfiguredDeployments', (t) =>
+  t.field({
+    type: [BrokenType],
+    nullable: true,
+    description: 'Deployments that cannot be called, with the reason. For administrators.',
+    complexity: { field: 1, multiplier: LIST_COST },
+    resolve: (_root, _args, { scope }) => [...listBrokenDeployments(scope, undefined)],
+  }),
+);
+
+const CreateInput = builder.inputType('CreateDeploymentInput', {
+  description: 'A deployment to store.',
+  fields: (t) => ({
+    deploymentId: t.id({ description: 'Id to use; generated when absent.' }),
+    model: t.string({ required: true, description: 'Public model name.' }),
+    params: t.field({ type: 'JSON', required: true, description: PARAMS }),
+    info: t.field({ type: 'JSON', description: INFO }),
+  }),
+});
+
+const UpdateInput = builder.inputType('UpdateDeploymentInput', {
+  description: 'Changes to a stored deployment. Absent fields stay as they are; null in an object removes its member.',
+  fields: (t) => ({
+    deploymentId: t.id({ required: true, description: ID }),
+    model: t.string({ description: 'New public model name; null changes nothing.' }),
+    params: t.field({ type: 'JSON', description: PARAMS }),
+    info: t.field({ type: 'JSON', description: INFO }),
+    blocked: t.boolean({ description: 'Whether calls to it are refused; null changes nothing.' }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteDeploymentInput', {
+  description: 'The deployment to delete.',
+  fields: (t) => ({ deploymentId: t.id({ required: true, description: ID }) }),
+});
+
+builder.mutationFields((t) => ({
+  createDeployment: t.field({
+    type: StoredDeploymentType,
+    description: `Stores a deployment. ${AT_ONCE}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The deployment.' }) },
+    errors: {
+      types: [InvalidInput, Conflict, Unsupported],
+      union: { name: 'CreateDeploymentResult', description: 'The deployment, or why it was not stored.' },
+    },
+    resolve: (_root, { input: { deploymentId, model, params, info } }, { scope }) =>
+      createDeployment(scope, {
+        id: deploymentId ?? null,
+        modelGroup: model,
+        params: readObject(params, 'params'),
+        info: readObject(info, 'info'),
+      }),
+  }),
+  updateDeployment: t.field({
+    type: StoredDeploymentType,
+    description: `Changes, blocks or unblocks a stored deployment. ${AT_ONCE}`,
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The deployment and its changes.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'UpdateDeploymentResult', description: 'The changed deployment, or why it was not changed.' },
+    },
+    resolve: (_root, { input: { deploymentId, model, params, info, blocked } }, { scope }) =>
+      patchDeployment(scope, {
+        id: localId(TYPE, deploymentId),
+        params: readObject(params, 'params'),
+        info: readObject(info, 'info'),
+        ...(typeof model === 'string' ? { modelGroup: model } : {}),
+        ...(typeof blocked === 'boolean' ? { blocked } : {}),
+      }),
+  }),
+  deleteDeployment: t.field({
+    type: StoredDeploymentType,
+    description: `Deletes a stored deployment. ${AT_ONCE}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The deployment.' }) },
+    errors: {
+      types: [NotFound, Unsupported],
+      union: { name: 'DeleteDeploymentResult', description: 'The deleted deployment, or why it was not deleted.' },
+    },
+    resolve: (_root, { input }, { scope }) => deleteDeployment(scope, { id: localId(TYPE, input.deploymentId) }),
+  }),
+}));
+
+const TestedType = builder.objectRef<TestedConnection>('TestedConnection').implement({
+  description: 'Result of one small call with the parameters of a model.',
+  fields: (t) => ({
+    error: t.string({
+      nullable: true,
+      description: 'Why it failed; null after a success.',
+      resolve: ({ found }) => (typeof found === 'string' ? found : (found.failure?.message ?? null)),
+    }),
+    latencyMs: t.float({
+      nullable: true,
+      description: 'Time to the end of the answer, in milliseconds. Null where nothing was sent.',
+      resolve: ({ found }) => (typeof found === 'string' ? null : found.latencyMs),
+    }),
+  }),
+});
+
+const TestInput = builder.inputType('TestConnectionInput', {
+  description: 'Parameters of a model. Nothing is stored.',
+  fields: (t) => ({
+    model: t.string({ required: true, description: 'Model with its provider, e.g. `openai/gpt-4o`.' }),
+    params: t.field({ type: 'JSON', description: PARAMS }),
+    info: t.field({ type: 'JSON', description: `${INFO} \`mode\` selects the endpoint.` }),
+  }),
+});
+
+builder.mutationField('testConnection', (t) =>
+  t.field({
+    type: TestedType,
+    description: 'Tests the parameters of a model with a call of a few tokens, billed to the key. For administrators.',
+    complexity: CALL_COST,
+    args: { input: t.arg({ type: TestInput, required: true, description: 'The parameters.' }) },
+    errors: {
+      types: [InvalidInput, LimitExceeded],
+      union: { name: 'TestConnectionResult', description: 'The result, or why nothing was sent.' },
+    },
+    resolve: (_root, { input: { model, params, info } }, { scope }) =>
+      testConnection(scope, { model, params: readObject(params, 'params'), info: readObject(info, 'info') }),
+  }),
+);

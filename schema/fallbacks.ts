@@ -1,0 +1,95 @@
+import {
+  type ChosenFallback,
+  deleteFallback,
+  type FallbackView,
+  listFallbacks,
+  setFallback,
+} from '../resolvers/fallbacks.ts';
+import { FALLBACK_TYPES } from '../src/domain/fallbacks/fallback.ts';
+import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
+import { builder } from './builder.ts';
+import { LIST_COST } from './limits.ts';
+
+const TypeOfFallback = builder.enumType('FallbackType', {
+  description: 'Failures that fallbacks are for.',
+  values: {
+    GENERAL: { value: FALLBACK_TYPES[0], description: 'Every failure.' },
+    CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
+    CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },
+  } as const,
+});
+
+const FallbackRef = builder.objectRef<FallbackView>('ModelFallback').implement({
+  description: 'Models that are called after a model failed.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'The model that failed; `*` is every model.' }),
+    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that it is for.' }),
+    targets: t.stringList({ description: 'Models to call, in order.', resolve: ({ targets }) => [...targets] }),
+    isConfigured: t.exposeBoolean('isConfigured', {
+      description: 'Whether it is set in the configuration file, so that it cannot be changed at run time.',
+    }),
+  }),
+});
+
+builder.queryField('modelFallbacks', (t) =>
+  t.field({
+    type: [FallbackRef],
+    nullable: true,
+    description: 'Fallbacks in force, of the configuration and of the database, by type and model. For administrators.',
+    args: { types: t.arg({ type: [TypeOfFallback], description: 'Types to list; all when absent.' }) },
+    complexity: { field: 1, multiplier: LIST_COST },
+    resolve: (_root, { types }, { scope }) => [...listFallbacks(scope, { types: types ?? FALLBACK_TYPES })],
+  }),
+);
+
+const SetInput = builder.inputType('SetModelFallbackInput', {
+  description: 'Fallbacks of a model, in place of earlier ones.',
+  fields: (t) => ({
+    model: t.string({ required: true, description: 'The model; `*` is every model.' }),
+    targets: t.stringList({ required: true, description: 'Models to call after it failed, in order; at least one.' }),
+    type: t.field({ type: TypeOfFallback, description: 'Failures that they are for; GENERAL when absent.' }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteModelFallbackInput', {
+  description: 'Fallbacks to delete.',
+  fields: (t) => ({
+    model: t.string({ required: true, description: 'The model.' }),
+    type: t.field({ type: TypeOfFallback, description: 'Failures that they are for; GENERAL when absent.' }),
+  }),
+});
+
+const DeletedRef = builder.objectRef<ChosenFallback>('DeletedModelFallback').implement({
+  description: 'Fallbacks that were deleted.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'The model.' }),
+    type: t.expose('type', { type: TypeOfFallback, description: 'Failures that they were for.' }),
+  }),
+});
+
+const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+
+builder.mutationFields((t) => ({
+  setModelFallback: t.field({
+    type: FallbackRef,
+    description: `Stores the fallbacks of a model. ${AT_ONCE}`,
+    args: { input: t.arg({ type: SetInput, required: true, description: 'The model and its fallbacks.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Unsupported],
+      union: { name: 'SetModelFallbackResult', description: 'The fallbacks, or why they were not stored.' },
+    },
+    resolve: (_root, { input: { model, targets, type } }, { scope }) =>
+      setFallback(scope, { model, targets, type: type ?? 'general' }),
+  }),
+  deleteModelFallback: t.field({
+    type: DeletedRef,
+    description: `Deletes the stored fallbacks of a model. ${AT_ONCE}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The model.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Unsupported],
+      union: { name: 'DeleteModelFallbackResult', description: 'The deleted fallbacks, or why they were not deleted.' },
+    },
+    resolve: (_root, { input: { model, type } }, { scope }) =>
+      deleteFallback(scope, { model, type: type ?? 'general' }),
+  }),
+}));

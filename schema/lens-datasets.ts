@@ -1,0 +1,215 @@
+import { buildDatasetCases, type BuiltCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
+import {
+  createDataset,
+  listDatasets,
+  readDataset,
+  type ReadDataset,
+  saveDatasetRevision,
+} from '../resolvers/lens-datasets.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { snakeCased } from '../src/domain/key-case.ts';
+import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
+import type { Dataset, DatasetCase } from '../src/domain/lens/dataset.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { builder } from './builder.ts';
+import { pageCost } from './paging.ts';
+
+const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
+  description: 'One test case.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'SHA-256 hex of messages, reply and tool calls.' }),
+    messages: t.field({
+      type: 'JSON',
+      description: 'Messages: objects with `role`, `content`, `name` and `tool_calls`.',
+      resolve: ({ messages }) => snakeCased(messages),
+    }),
+    reply: t.exposeString('reply', { description: 'What was answered; may be empty.' }),
+    toolCalls: t.field({
+      type: 'JSON',
+      description: 'Tool calls of the answer: objects with `name` and `arguments`.',
+      resolve: ({ toolCalls }) => snakeCased(toolCalls),
+    }),
+    expected: t.exposeString('expected', { description: 'Expected behaviour; may be empty.' }),
+    included: t.exposeBoolean('included', { description: 'Whether exports contain it.' }),
+    traceId: t.id({
+      nullable: true,
+      description: 'Trace that it was made of. Null without one.',
+      resolve: ({ source }) => idOrNull(source.traceId),
+    }),
+    findingId: t.id({
+      nullable: true,
+      description: 'Finding that it was made of. Null without one.',
+      resolve: ({ source }) => idOrNull(source.findingId),
+    }),
+  }),
+});
+
+const SummaryType = builder.objectRef<Dataset>('DatasetSummary').implement({
+  description: 'A named list of test cases.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    agentName: t.exposeString('agentName', { description: 'Its agent; may be empty.' }),
+    latestRevision: t.exposeInt('latest', { description: 'Number of the latest revision, from 0.' }),
+    caseCount: t.exposeInt('caseCount', { description: 'Cases of the latest revision.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the latest revision was saved.' }),
+  }),
+});
+
+const DatasetType = builder.objectRef<ReadDataset>('Dataset').implement({
+  description: 'A revision of a dataset.',
+  fields: (t) => ({
+    summary: t.expose('dataset', { type: SummaryType, description: 'The dataset.' }),
+    revision: t.exposeInt('revision', { description: 'Number of this revision.' }),
+    cases: t.field({
+      type: [CaseType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'Its cases.',
+      resolve: ({ cases }) => [...cases],
+    }),
+  }),
+});
+
+const BuiltType = builder.objectRef<BuiltCases>('BuiltDatasetCases').implement({
+  description: 'Cases that are not saved.',
+  fields: (t) => ({
+    cases: t.field({
+      type: [CaseType],
+      complexity: { field: 1, multiplier: 10 },
+      description: 'The cases.',
+      resolve: ({ cases }) => [...cases],
+    }),
+    skipped: t.field({
+      type: 'JSON',
+      description:
+        'What gave no case: objects with `source` and `reason` (`duplicate`, `no_content`, `too_large`, `over_limit`, `invalid`).',
+      resolve: ({ skipped }) => snakeCased(skipped),
+    }),
+  }),
+});
+
+const ID = 'Id of the dataset.';
+
+builder.queryFields((t) => ({
+  datasets: t.field({
+    type: [SummaryType],
+    complexity: pageCost,
+    description: 'All datasets, those changed last first. For administrators.',
+    resolve: async (_root, _args, { scope }) => [...(await listDatasets(scope, undefined))],
+  }),
+  dataset: t.field({
+    type: DatasetType,
+    nullable: true,
+    description: 'A revision of a dataset. Fails with NOT_FOUND when there is none. For administrators.',
+    args: {
+      id: t.arg.id({ required: true, description: ID }),
+      revision: t.arg.int({ description: 'Number of the revision; the latest when absent.' }),
+    },
+    resolve: (_root, { id, revision }, { scope }) => readDataset(scope, { id, revision: revision ?? null }),
+  }),
+}));
+
+const CreateInput = builder.inputType('CreateDatasetInput', {
+  description: 'A new dataset.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'Its name.' }),
+    agentName: t.string({ description: 'Its agent.' }),
+  }),
+});
+
+const CaseInput = builder.inputType('DatasetCaseInput', {
+  description: 'A test case.',
+  fields: (t) => ({
+    content: t.field({
+      type: 'JSON',
+      required: true,
+      description: 'Object with `messages`, and optionally `reply`, `tool_calls`, `expected` and `agent_version`.',
+    }),
+    included: t.boolean({ description: 'Whether exports contain it; true when absent.' }),
+    traceId: t.id({ description: 'Trace that it was made of.' }),
+    findingId: t.id({ description: 'Finding that it was made of.' }),
+  }),
+});
+
+const SaveInput = builder.inputType('SaveDatasetInput', {
+  description: 'The next revision of a dataset.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: ID }),
+    baseRevision: t.int({ required: true, description: 'Latest revision that the caller knows.' }),
+    cases: t.field({ type: [CaseInput], required: true, description: 'All cases, at most 200.' }),
+  }),
+});
+
+const SourceInput = builder.inputType('DatasetSourceInput', {
+  description: 'What cases are built from: exactly one of its members.',
+  isOneOf: true,
+  fields: (t) => ({
+    traceId: t.id({ description: 'Trace id; its latest conversation with a model.' }),
+    text: t.string({ description: 'A user message, or JSON lines with `messages`.' }),
+    findings: t.field({
+      type: builder.inputType('FindingSourceInput', {
+        description: 'Findings of a lens: a case for each quoted span.',
+        fields: (f) => ({
+          lensId: f.id({ required: true, description: 'Id of the lens.' }),
+          findingIds: f.idList({ required: true, description: 'Ids of the findings.' }),
+        }),
+      }),
+      description: 'Findings.',
+    }),
+  }),
+});
+
+const BuildInput = builder.inputType('BuildDatasetInput', {
+  description: 'What to build cases from.',
+  fields: (t) => ({
+    sources: t.field({ type: [SourceInput], required: true, description: 'Sources.' }),
+    datasetId: t.id({ description: 'Dataset whose cases count as duplicates.' }),
+  }),
+});
+
+function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): DatasetSource {
+  if (typeof traceId === 'string') return { kind: 'trace', traceId, traceRef: '', spanId: '' };
+  if (findings) return { kind: 'finding', lensId: findings.lensId, findingIds: findings.findingIds };
+  return { kind: 'text', text: text ?? '' };
+}
+
+/** The case of an input. Throws InvalidInput. */
+function draftOf({ content, included, traceId, findingId }: typeof CaseInput.$inferInput) {
+  const draft = caseOfLine(JSON.stringify(content));
+  if (draft === null) throw new InvalidInput('A case needs `messages` with `role` and `content`.');
+  const source = { ...NO_SOURCE, traceId: traceId ?? '', findingId: findingId ?? '' };
+  return { ...draft, included: included ?? true, source };
+}
+
+builder.mutationFields((t) => ({
+  createDataset: t.field({
+    type: DatasetType,
+    nullable: true,
+    description: 'Creates an empty dataset. For proxy administrators.',
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The dataset.' }) },
+    resolve: (_root, { input: { name, agentName } }, { scope }) =>
+      createDataset(scope, { name, agentName: agentName ?? '' }),
+  }),
+  buildDatasetCases: t.field({
+    type: BuiltType,
+    description: 'Builds cases without saving them. For proxy administrators.',
+    args: { input: t.arg({ type: BuildInput, required: true, description: 'The sources.' }) },
+    errors: {
+      types: [NotFound],
+      union: { name: 'BuildDatasetCasesResult', description: 'The cases, or why there are none.' },
+    },
+    resolve: (_root, { input }, { scope }) =>
+      buildDatasetCases(scope, { sources: input.sources.map(sourceOf), datasetId: input.datasetId ?? null }),
+  }),
+  saveDataset: t.field({
+    type: DatasetType,
+    description: 'Saves the next revision of a dataset. For proxy administrators.',
+    args: { input: t.arg({ type: SaveInput, required: true, description: 'The revision.' }) },
+    errors: {
+      types: [NotFound, InvalidInput, Conflict],
+      union: { name: 'SaveDatasetResult', description: 'The revision, or why it was not saved.' },
+    },
+    resolve: (_root, { input: { id, baseRevision: base, cases } }, { scope }) =>
+      saveDatasetRevision(scope, { id, base, cases: cases.map(draftOf) }),
+  }),
+}));

@@ -1,0 +1,116 @@
+import { readSignalConfig, readTraceSignals, setSignalConfig, type SignalsOfTrace } from '../resolvers/lens-signals.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
+import { builder } from './builder.ts';
+import { described } from './lens-types.ts';
+import { CONTENT_COST } from './limits.ts';
+import { partsOf, TraceType } from './refs.ts';
+
+const SignalType = builder.objectRef<Signal>('LensSignal').implement({
+  description: 'A yes/no question about every new trace.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Its id, in lower snake case.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    question: t.exposeString('question', { description: 'The question.' }),
+  }),
+});
+
+const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').implement({
+  description: 'Which questions are asked about new traces. No model or no signal: none.',
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'Model that answers; empty for none.' }),
+    threshold: t.exposeFloat('threshold', { description: 'Lowest probability of a yes that is flagged.' }),
+    signals: t.field({
+      type: [SignalType],
+      description: 'The questions.',
+      resolve: ({ signals }) => [...signals],
+    }),
+  }),
+});
+
+const StatusType = builder.enumType('TraceSignalStatus', {
+  description: 'Whether the signals of a trace are known.',
+  values: described<SignalsOfTrace['status']>({
+    unclassified: 'Not asked with the current questions.',
+    pending: 'Being asked.',
+    classified: 'Answered.',
+    failed: 'The model gave no answer. It is asked again.',
+  }),
+});
+
+const FlagType = builder.objectRef<SignalFlag>('TraceSignalFlag').implement({
+  description: 'A signal whose probability reached the threshold.',
+  fields: (t) => ({
+    signalId: t.exposeID('signalId', { description: 'Id of the signal.' }),
+    name: t.exposeString('name', { description: 'Name of the signal.' }),
+    score: t.exposeFloat('score', { description: 'Probability of a yes.' }),
+  }),
+});
+
+const TraceSignalsType = builder.objectRef<SignalsOfTrace>('TraceSignals').implement({
+  description: 'The signals of the trace of one key.',
+  fields: (t) => ({
+    traceRef: t.exposeID('traceRef', { description: 'Ref of the trace.' }),
+    status: t.expose('status', { type: StatusType, description: 'Whether they are known.' }),
+    flags: t.field({
+      type: [FlagType],
+      description: 'Signals above the threshold, the highest first.',
+      resolve: ({ flags }) => [...flags],
+    }),
+    classifiedAt: t.expose('classifiedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When they were answered. Null before.',
+    }),
+  }),
+});
+
+builder.objectField(TraceType, 'signals', (t) =>
+  t.field({
+    type: [TraceSignalsType],
+    nullable: true,
+    complexity: CONTENT_COST,
+    description: 'Signals of the trace, for each key that sent it. For administrators.',
+    resolve: async (trace, _args, { scope }) => [...(await readTraceSignals(scope, partsOf(trace)))],
+  }),
+);
+
+builder.queryField('signalSettings', (t) =>
+  t.field({
+    type: ConfigType,
+    nullable: true,
+    description: 'Which questions are asked about new traces. For administrators.',
+    resolve: (_root, _args, { scope }) => readSignalConfig(scope, undefined),
+  }),
+);
+
+const SignalInput = builder.inputType('LensSignalInput', {
+  description: 'A yes/no question about every new trace.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Its id, in lower snake case.' }),
+    name: t.string({ required: true, description: 'Its name.' }),
+    question: t.string({ required: true, description: 'The question.' }),
+  }),
+});
+
+const SetInput = builder.inputType('SetSignalSettingsInput', {
+  description: 'All settings of signals.',
+  fields: (t) => ({
+    model: t.string({ required: true, description: 'Model that answers; empty for none.' }),
+    threshold: t.float({ required: true, defaultValue: 0.5, description: 'Lowest flagged probability, 0.05 to 0.95.' }),
+    signals: t.field({ type: [SignalInput], required: true, description: 'The questions, at most 20.' }),
+  }),
+});
+
+builder.mutationField('setSignalSettings', (t) =>
+  t.field({
+    type: ConfigType,
+    description: 'Replaces the settings of signals. For proxy administrators.',
+    args: { input: t.arg({ type: SetInput, required: true, description: 'The settings.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'SetSignalSettingsResult', description: 'The settings, or why they were not changed.' },
+    },
+    resolve: (_root, { input }, { scope }) => setSignalConfig(scope, { ...input, signals: [...input.signals] }),
+  }),
+);

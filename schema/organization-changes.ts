@@ -1,0 +1,99 @@
+import { createOrganization, deleteOrganizations, updateOrganization } from '../resolvers/organizations.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { OrganizationPatch } from '../src/domain/organizations/organization.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readMetadata } from './keys.ts';
+import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { OrganizationType } from './refs.ts';
+
+const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
+  description: 'A new organization.',
+  fields: (t) => ({
+    id: t.id({ description: 'Local id; generated when absent.' }),
+    alias: t.string({ required: true, description: 'Display name.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
+  description: 'Changes to an organization and its budget. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Organization: global id or local id.' }),
+    alias: t.string({ description: 'Display name; null changes nothing.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  }),
+});
+
+const DeleteOrganizationsInput = builder.inputType('DeleteOrganizationsInput', {
+  description: 'Organizations to delete.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Organizations: global ids or local ids.' }),
+  }),
+});
+
+type Fields = Omit<typeof UpdateOrganizationInput.$inferInput, 'id' | 'limits'>;
+
+function patchOf({ alias, models, metadata }: Fields): OrganizationPatch {
+  return {
+    ...(alias === undefined || alias === null ? {} : { alias }),
+    ...(models === undefined ? {} : { models: models ?? [] }),
+    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+  };
+}
+
+builder.mutationFields((t) => ({
+  createOrganization: t.field({
+    type: OrganizationType,
+    description: 'Creates an organization with a budget. For proxy administrators.',
+    args: { input: t.arg({ type: CreateOrganizationInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateOrganizationResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, alias, budgetId, limits, ...fields } = input;
+      const draft = {
+        id: id ?? null,
+        alias,
+        patch: patchOf(fields),
+        budgetId: budgetId ?? null,
+        limits: limitsOf(limits),
+      };
+      return (await changed(scope, createOrganization(scope, draft))).organization;
+    },
+  }),
+  updateOrganization: t.field({
+    type: OrganizationType,
+    description: 'Changes an organization and its budget. For proxy administrators.',
+    args: { input: t.arg({ type: UpdateOrganizationInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateOrganizationResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, limits, ...fields } = input;
+      const change = { id: localId('Organization', id), patch: patchOf(fields), limits: limitsOf(limits) };
+      return (await changed(scope, updateOrganization(scope, change))).organization;
+    },
+  }),
+  deleteOrganizations: t.field({
+    type: DeletedOwnersType,
+    description: 'Deletes organizations that have no teams. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteOrganizationsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteOrganizationsResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const removed = await changed(scope, deleteOrganizations(scope, localIds('Organization', input.ids)));
+      return { ids: removed.map(({ id }) => id) };
+    },
+  }),
+}));

@@ -1,0 +1,319 @@
+import {
+  findBudgetRow,
+  findOrganizationRow,
+  findProjectRow,
+  findTeamRow,
+  findUserRow,
+  listOrganizationMembers,
+  listTeamMembers,
+  listTeamProjects,
+  listUserTeams,
+  readTotalSpend,
+} from '../resolvers/owner-nodes.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import type { Spender } from '../src/domain/admission/counters.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { ORGANIZATION_ROLES, type OrganizationMember } from '../src/domain/organizations/organization.ts';
+import { MEMBER_ROLES, type TeamMember } from '../src/domain/teams/member.ts';
+import { builder } from './builder.ts';
+import { RoleType } from './keys.ts';
+import { LIST_COST } from './limits.ts';
+import { nodesOf } from './node.ts';
+import { OwnerLimitsType } from './owner-limits.ts';
+import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './refs.ts';
+import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import { usdOrNull } from './spend.ts';
+
+const ALL_OF_IT = { field: 1, multiplier: LIST_COST } as const;
+
+const totalSpend = async (scope: Scope, kind: Spender, id: string): Promise<string | null> =>
+  usdOrNull(await readTotalSpend(scope, { kind, id }));
+
+const teamOf = (id: string | null): { readonly id: string } | null => {
+  const team = idOrNull(id);
+  return team === null ? null : { id: team };
+};
+
+const TOTAL = 'Spend of all time in USD, exact. Null when the caller may not see it.';
+const PAGE_ARGS = {
+  first: 'Page size, 1 to 100; 100 when absent.',
+  after: 'Returns calls after this cursor.',
+} as const;
+
+export const MemberRoleType = builder.enumType('TeamMemberRole', {
+  description: 'Role of a member in its team.',
+  values: {
+    ADMIN: { value: MEMBER_ROLES[0], description: 'Manages the members and keys of the team.' },
+    USER: { value: MEMBER_ROLES[1], description: 'Uses the team.' },
+  } as const,
+});
+
+const OrganizationRoleType = builder.enumType('OrganizationRole', {
+  description: 'Role of a member in its organization.',
+  values: {
+    ORG_ADMIN: { value: ORGANIZATION_ROLES[0], description: 'Manages teams and members.' },
+    INTERNAL_USER: { value: ORGANIZATION_ROLES[1], description: 'Uses the organization.' },
+    INTERNAL_USER_VIEWER: { value: ORGANIZATION_ROLES[2], description: 'Reads.' },
+  } as const,
+});
+
+const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implement({
+  description: 'A user in a team.',
+  fields: (t) => ({
+    role: t.expose('role', { type: MemberRoleType, description: 'Role in the team.' }),
+    userId: t.exposeID('userId', { description: 'Local id of the user.' }),
+    user: t.field({
+      type: UserType,
+      nullable: true,
+      description: 'The user. Null when the caller may not read it.',
+      resolve: ({ userId }, _args, { scope }) => findUserRow(scope, userId),
+    }),
+    team: t.field({ type: TeamType, description: 'The team.', resolve: ({ teamId }) => ({ id: teamId }) }),
+    budget: t.field({
+      type: BudgetType,
+      nullable: true,
+      description: 'Budget of the member, for administrators. Null when the default of the team applies.',
+      resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+  }),
+});
+
+const OrganizationMemberType = builder.objectRef<OrganizationMember>('OrganizationMember').implement({
+  description: 'A user in an organization.',
+  fields: (t) => ({
+    role: t.expose('role', { type: OrganizationRoleType, description: 'Role in the organization.' }),
+    userId: t.exposeID('userId', { description: 'Local id of the user.' }),
+    user: t.field({
+      type: UserType,
+      nullable: true,
+      description: 'The user. Null when the caller may not read it.',
+      resolve: ({ userId }, _args, { scope }) => findUserRow(scope, userId),
+    }),
+  }),
+});
+
+builder.objectFields(TeamType, (t) => ({
+  alias: t.string({
+    nullable: true,
+    description: 'Display name. Null when none is set, and when the team is not stored.',
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.alias,
+  }),
+  blocked: t.boolean({
+    nullable: true,
+    description: 'Whether the keys of the team are refused. Null when the team is not stored.',
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.blocked,
+  }),
+  models: t.stringList({
+    nullable: true,
+    description: 'Public model names that its keys may call; empty for all. Null when the team is not stored.',
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.models,
+  }),
+  metadata: t.field({
+    type: 'JSON',
+    nullable: true,
+    description: 'Client data: an object. Null when the team is not stored.',
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.metadata,
+  }),
+  limits: t.field({
+    type: OwnerLimitsType,
+    nullable: true,
+    description: 'Budget and limits, shared by its keys. Null when the team is not stored.',
+    resolve: ({ id }, _args, { scope }) => findTeamRow(scope, id),
+  }),
+  createdAt: t.field({
+    type: 'DateTime',
+    nullable: true,
+    description: 'When the team was created. Null when it is not stored.',
+    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.createdAt,
+  }),
+  organization: t.field({
+    type: OrganizationType,
+    nullable: true,
+    description: 'Organization of the team. Null when it has none that the caller may read.',
+    resolve: async ({ id }, _args, { scope }) => {
+      const organizationId = (await findTeamRow(scope, id))?.organizationId ?? null;
+      return organizationId === null ? null : findOrganizationRow(scope, organizationId);
+    },
+  }),
+  members: t.field({
+    type: [TeamMemberType],
+    nullable: true,
+    complexity: ALL_OF_IT,
+    description: 'Members, the oldest first. Null when they could not be read.',
+    resolve: async ({ id }, _args, { scope }) => [...(await listTeamMembers(scope, id))],
+  }),
+  projects: t.field({
+    type: [ProjectType],
+    nullable: true,
+    complexity: ALL_OF_IT,
+    description: 'Projects, the oldest first. Null when they could not be read.',
+    resolve: async ({ id }, _args, { scope }) => [...(await listTeamProjects(scope, id))],
+  }),
+  totalSpendUsd: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: TOTAL,
+    resolve: ({ id }, _args, { scope }) => totalSpend(scope, 'team', id),
+  }),
+  spendRows: t.field({
+    type: SpendRowConnectionType,
+    nullable: true,
+    complexity: spendPageCost,
+    description: 'Calls of the team that the caller may read, newest first.',
+    args: { first: t.arg.int({ description: PAGE_ARGS.first }), after: t.arg.string({ description: PAGE_ARGS.after }) },
+    resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { team: [id] } }),
+  }),
+}));
+
+builder.node(UserType, {
+  description: 'A person or a service that owns keys and is a member of teams.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findUserRow(scope, id)),
+  fields: (t) => ({
+    userId: t.exposeID('id', { description: 'Local id, as keys and filters have it.' }),
+    alias: t.exposeString('alias', { nullable: true, description: 'Display name. Null when none is set.' }),
+    email: t.exposeString('email', { nullable: true, description: 'Email. Null when none is set.' }),
+    role: t.expose('role', {
+      type: RoleType,
+      nullable: true,
+      description: 'Rights of its keys. Null: the roles of the keys apply.',
+    }),
+    models: t.stringList({
+      description: 'Public model names that its keys without a team may call; empty for all.',
+      resolve: ({ models }) => [...models],
+    }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    limits: t.field({
+      type: OwnerLimitsType,
+      description: 'Budget and limits of its keys without a team.',
+      resolve: (user) => user,
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the user was last changed.' }),
+    teams: t.field({
+      type: [TeamMemberType],
+      nullable: true,
+      complexity: ALL_OF_IT,
+      description: 'Memberships in teams, the oldest first. Null when they could not be read.',
+      resolve: async ({ id }, _args, { scope }) => [...(await listUserTeams(scope, id))],
+    }),
+    totalSpendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: TOTAL,
+      resolve: ({ id }, _args, { scope }) => totalSpend(scope, 'user', id),
+    }),
+    spendRows: t.field({
+      type: SpendRowConnectionType,
+      nullable: true,
+      complexity: spendPageCost,
+      description: 'Calls of the user, newest first.',
+      args: {
+        first: t.arg.int({ description: PAGE_ARGS.first }),
+        after: t.arg.string({ description: PAGE_ARGS.after }),
+      },
+      resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { user: [id] } }),
+    }),
+  }),
+});
+
+builder.node(OrganizationType, {
+  description: 'A group of teams with a budget.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findOrganizationRow(scope, id)),
+  fields: (t) => ({
+    organizationId: t.exposeID('id', { description: 'Local id, as teams and filters have it.' }),
+    alias: t.exposeString('alias', { description: 'Display name.' }),
+    models: t.stringList({
+      description: 'Public model names that its teams may list; empty for all.',
+      resolve: ({ models }) => [...models],
+    }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the organization was last changed.' }),
+    budget: t.field({
+      type: BudgetType,
+      nullable: true,
+      description: 'Its budget, for administrators. Null when it was deleted.',
+      resolve: ({ budgetId }, _args, { scope }) => findBudgetRow(scope, budgetId),
+    }),
+    members: t.field({
+      type: [OrganizationMemberType],
+      nullable: true,
+      complexity: ALL_OF_IT,
+      description: 'Members, the oldest first. Null when they could not be read.',
+      resolve: async ({ id }, _args, { scope }) => [...(await listOrganizationMembers(scope, id))],
+    }),
+    totalSpendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: TOTAL,
+      resolve: ({ id }, _args, { scope }) => totalSpend(scope, 'organization', id),
+    }),
+  }),
+});
+
+builder.node(ProjectType, {
+  description: 'A part of a team with models and a budget of its own.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => findProjectRow(scope, id)),
+  fields: (t) => ({
+    projectId: t.exposeID('id', { description: 'Local id, as keys and filters have it.' }),
+    alias: t.exposeString('alias', { nullable: true, description: 'Display name. Null when none is set.' }),
+    description: t.exposeString('description', { nullable: true, description: 'Purpose. Null when none is set.' }),
+    team: t.field({ type: TeamType, description: 'Team of the project.', resolve: ({ teamId }) => ({ id: teamId }) }),
+    models: t.stringList({
+      description: 'Public model names that its keys may call; empty for all of the team.',
+      resolve: ({ models }) => [...models],
+    }),
+    tags: t.stringList({ description: 'Tags.', resolve: ({ tags }) => [...tags] }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    blocked: t.exposeBoolean('blocked', { description: 'Whether its keys are refused.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the project was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the project was last changed.' }),
+    budget: t.field({
+      type: BudgetType,
+      nullable: true,
+      description: 'Its budget, for administrators. Null when it has none.',
+      resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+    totalSpendUsd: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: TOTAL,
+      resolve: ({ id }, _args, { scope }) => totalSpend(scope, 'project', id),
+    }),
+  }),
+});
+
+builder.objectFields(VirtualKeyType, (t) => ({
+  team: t.field({
+    type: TeamType,
+    nullable: true,
+    description: 'Team of the key. Null when it has none.',
+    resolve: ({ teamId }) => teamOf(teamId),
+  }),
+  user: t.field({
+    type: UserType,
+    nullable: true,
+    description: 'User of the key. Null when it has none that the caller may read.',
+    resolve: ({ userId }, _args, { scope }) => {
+      const user = idOrNull(userId);
+      return user === null ? null : findUserRow(scope, user);
+    },
+  }),
+  totalSpendUsd: t.field({
+    type: 'Decimal',
+    nullable: true,
+    description: TOTAL,
+    resolve: ({ hash }, _args, { scope }) => totalSpend(scope, 'key', hash),
+  }),
+  spendRows: t.field({
+    type: SpendRowConnectionType,
+    nullable: true,
+    complexity: spendPageCost,
+    description: 'Calls of the key, newest first. Null for keys without a user that are no administrators.',
+    args: { first: t.arg.int({ description: PAGE_ARGS.first }), after: t.arg.string({ description: PAGE_ARGS.after }) },
+    resolve: ({ hash }, page, { scope }) => spendRowsOf(scope, page, { any: { key: [hash] } }),
+  }),
+}));

@@ -1,0 +1,113 @@
+import { createProject, deleteProjects, updateProject } from '../resolvers/projects.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { ProjectPatch } from '../src/domain/projects/project.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readMetadata } from './keys.ts';
+import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { ProjectType } from './refs.ts';
+
+const CreateProjectInput = builder.inputType('CreateProjectInput', {
+  description: 'A new project.',
+  fields: (t) => ({
+    id: t.id({ description: 'Local id; generated when absent.' }),
+    teamId: t.id({ required: true, description: 'Team of the project: global id or local id.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    description: t.string({ description: 'Purpose; null removes it.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    tags: t.stringList({ description: 'Tags.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const UpdateProjectInput = builder.inputType('UpdateProjectInput', {
+  description: 'Changes to a project. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Project: global id or local id.' }),
+    teamId: t.id({ description: 'New team; null changes nothing.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    description: t.string({ description: 'Purpose; null removes it.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    tags: t.stringList({ description: 'Tags.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const DeleteProjectsInput = builder.inputType('DeleteProjectsInput', {
+  description: 'Projects to delete.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Projects: global ids or local ids.' }),
+  }),
+});
+
+type Fields = Omit<typeof UpdateProjectInput.$inferInput, 'id'>;
+
+function patchOf({ teamId, alias, description, models, tags, metadata, blocked }: Fields): ProjectPatch {
+  return {
+    ...(teamId === undefined || teamId === null ? {} : { teamId: localId('Team', teamId) }),
+    ...(alias === undefined ? {} : { alias }),
+    ...(description === undefined ? {} : { description }),
+    ...(models === undefined ? {} : { models: models ?? [] }),
+    ...(tags === undefined ? {} : { tags: tags ?? [] }),
+    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(blocked === undefined || blocked === null ? {} : { blocked }),
+  };
+}
+
+const budgetOf = ({ budgetId, limits }: Fields) => ({ budgetId: budgetId ?? null, limits: limitsOf(limits) });
+
+builder.mutationFields((t) => ({
+  createProject: t.field({
+    type: ProjectType,
+    description: 'Creates a project of a team. For administrators of the team.',
+    args: { input: t.arg({ type: CreateProjectInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'CreateProjectResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, teamId, ...fields } = input;
+      const draft = {
+        id: id ?? null,
+        teamId: localId('Team', teamId),
+        patch: patchOf(fields),
+        budget: budgetOf(fields),
+      };
+      return (await changed(scope, createProject(scope, draft))).project;
+    },
+  }),
+  updateProject: t.field({
+    type: ProjectType,
+    description: 'Changes a project. For administrators of its team.',
+    args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateProjectResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, ...fields } = input;
+      const change = { id: localId('Project', id), patch: patchOf(fields), budget: budgetOf(fields) };
+      return (await changed(scope, updateProject(scope, change))).project;
+    },
+  }),
+  deleteProjects: t.field({
+    type: DeletedOwnersType,
+    description: 'Deletes projects. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteProjectsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteProjectsResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const removed = await changed(scope, deleteProjects(scope, localIds('Project', input.ids)));
+      return { ids: removed.map(({ project }) => project.id) };
+    },
+  }),
+}));

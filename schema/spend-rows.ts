@@ -1,0 +1,130 @@
+import { type AskedSpend, listSpendRows } from '../resolvers/owner-lists.ts';
+import { findCustomerRow, findUserRow } from '../resolvers/owner-nodes.ts';
+import { findTraceNode } from '../resolvers/nodes.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { FieldValues } from '../src/domain/spend/spend-reports.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { builder } from './builder.ts';
+import { TRACE_COST } from './limits.ts';
+import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './refs.ts';
+
+const PAGE_SIZE = 100;
+
+builder.objectFields(SpendRowType, (t) => ({
+  key: t.field({
+    type: VirtualKeyType,
+    nullable: true,
+    description: 'Key of the call. Null for the admin key, and when the caller may not read it.',
+    resolve: ({ keyHash }, _args, { scope }) => scope.loaders.keyByHash.load(keyHash),
+  }),
+  team: t.field({
+    type: TeamType,
+    nullable: true,
+    description: 'Team of the key at the time of the call. Null when it had none.',
+    resolve: ({ teamId }) => {
+      const id = idOrNull(teamId);
+      return id === null ? null : { id };
+    },
+  }),
+  user: t.field({
+    type: UserType,
+    nullable: true,
+    description: 'User of the key at the time of the call. Null when it had none that the caller may read.',
+    resolve: ({ userId }, _args, { scope }) => (userId === null ? null : findUserRow(scope, userId)),
+  }),
+  endUser: t.string({
+    nullable: true,
+    description: 'End user of the client application. Null when the request named none.',
+    resolve: ({ endUser }) => endUser,
+  }),
+  customer: t.field({
+    type: CustomerType,
+    nullable: true,
+    description: 'Stored customer of `endUser`, for administrators. Null when there is none.',
+    resolve: ({ endUser }, _args, { scope }) => (endUser === null ? null : findCustomerRow(scope, endUser)),
+  }),
+  sessionId: t.string({
+    nullable: true,
+    description: 'Session of the client. Null when the request named none.',
+    resolve: ({ sessionId }) => sessionId,
+  }),
+  tags: t.stringList({
+    description: 'Tags of the request, then those of its user agent.',
+    resolve: ({ tags }) => [...tags],
+  }),
+  trace: t.field({
+    type: TraceType,
+    nullable: true,
+    complexity: TRACE_COST,
+    description: 'Trace of the call. Null when it was removed, and when the caller may not read it.',
+    resolve: ({ traceId }, _args, { scope }) => findTraceNode(scope, traceId),
+  }),
+}));
+
+const cursorOf = ({ startedAt, traceId, spanId, id }: SpendRow): string =>
+  Buffer.from(JSON.stringify([startedAt.getTime(), traceId, spanId, id])).toString('base64url');
+
+/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
+function readCursor(cursor: string): Exclude<AskedSpend['from'], number> {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (Array.isArray(place)) {
+      const [ms, traceId, spanId, id] = place as readonly unknown[];
+      const isText = (value: unknown): value is string => typeof value === 'string';
+      if (typeof ms === 'number' && isText(traceId) && isText(spanId) && isText(id))
+        return { startedAt: new Date(ms), traceId, spanId, id };
+    }
+  } catch {
+    // Refused below.
+  }
+  throw new InvalidInput('Invalid cursor.');
+}
+
+const SpendRowEdgeType = builder.edgeObject({
+  type: SpendRowType,
+  name: 'SpendRowEdge',
+  description: 'One call of a page.',
+});
+
+export const SpendRowConnectionType = builder.connectionObject(
+  { type: SpendRowType, name: 'SpendRowConnection', description: 'One page of calls.' },
+  SpendRowEdgeType,
+);
+
+export interface SpendPageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+/** Cost of a page of calls, every page taken for full. */
+export const spendPageCost = ({ first }: SpendPageArgs) => ({
+  field: 1,
+  multiplier: Math.max(0, Math.min(first ?? PAGE_SIZE, PAGE_SIZE)),
+});
+
+/** A page of calls with these values, the newest first. */
+export async function spendRowsOf(
+  scope: Scope,
+  { first, after }: SpendPageArgs,
+  filter: { readonly from?: Date | null; readonly to?: Date | null; readonly any: FieldValues },
+) {
+  const limit = first ?? PAGE_SIZE;
+  if (limit < 1 || limit > PAGE_SIZE) {
+    const message = `must be between 1 and ${PAGE_SIZE}`;
+    throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: first }]);
+  }
+  const from = typeof after === 'string' ? readCursor(after) : 0;
+  const { nodes, hasMore } = await listSpendRows(scope, { filter: { from: null, to: null, ...filter }, limit, from });
+  const edges = nodes.map((node) => ({ node, cursor: cursorOf(node) }));
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: hasMore,
+      hasPreviousPage: from !== 0,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+  };
+}

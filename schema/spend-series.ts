@@ -1,0 +1,171 @@
+import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
+import { usdText } from '../src/domain/money.ts';
+import type { FieldValues, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { routeOfCallType } from '../src/domain/inference/call-route.ts';
+import { builder } from './builder.ts';
+import { COUNT_COST } from './limits.ts';
+import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+
+/** Groups that a series is taken to have. */
+const USUAL_GROUPS = 100;
+
+const FieldType = builder.enumType('SpendField', {
+  description: 'Properties that calls are grouped by.',
+  values: {
+    KEY: { value: 'key', description: 'Hash of the key.' },
+    USER: { value: 'user', description: 'User of the key.' },
+    TEAM: { value: 'team', description: 'Team of the key.' },
+    ORGANIZATION: { value: 'organization', description: 'Organization of the team now.' },
+    END_USER: { value: 'endUser', description: 'End user of the client application.' },
+    TAG: { value: 'tag', description: 'Tag. A call with several tags counts in the group of each.' },
+    MODEL: { value: 'model', description: 'Upstream model, as `provider/name`.' },
+    MODEL_GROUP: { value: 'modelGroup', description: 'Public model name.' },
+    PROVIDER: { value: 'provider', description: 'Provider.' },
+    ENDPOINT: { value: 'callType', description: 'Endpoint, as a path.' },
+    STATUS: { value: 'status', description: '`success` or `failure`.' },
+  } as const,
+});
+
+const BucketType = builder.enumType('SpendBucket', {
+  description: 'Length of a time bucket, in UTC.',
+  values: {
+    HOUR: { value: 'hour', description: 'One hour. Read from the calls: slower than by day.' },
+    DAY: { value: 'day', description: 'One day.' },
+  } as const,
+});
+
+const SpendFilterType = builder.inputType('SpendFilter', {
+  description: 'Filter of calls. All conditions must match; a list matches any of its values.',
+  fields: (t) => ({
+    from: t.field({ type: 'DateTime', description: 'Earliest start, inclusive; 30 days ago when absent.' }),
+    to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; now when absent.' }),
+    keys: t.idList({ description: 'Keys, by hash or secret.' }),
+    userIds: t.idList({ description: 'Users.' }),
+    teamIds: t.idList({ description: 'Teams.' }),
+    organizationIds: t.idList({ description: 'Organizations of teams.' }),
+    endUsers: t.stringList({ description: 'End users.' }),
+    tags: t.stringList({ description: 'Tags.' }),
+    models: t.stringList({ description: 'Upstream models, as `provider/name` or `name`.' }),
+    modelGroups: t.stringList({ description: 'Public model names.' }),
+    providers: t.stringList({ description: 'Providers.' }),
+  }),
+});
+
+type Filter = typeof SpendFilterType.$inferInput | null | undefined;
+
+function anyOf(filter: Filter): FieldValues {
+  const given = {
+    key: filter?.keys,
+    user: filter?.userIds,
+    team: filter?.teamIds,
+    organization: filter?.organizationIds,
+    endUser: filter?.endUsers,
+    tag: filter?.tags,
+    model: filter?.models,
+    modelGroup: filter?.modelGroups,
+    provider: filter?.providers,
+  };
+  return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
+}
+
+const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
+  description: 'Sums of the calls that have the same values in the fields of the grouping.',
+  fields: (t) => {
+    const value = (field: keyof SpendGroup['of'], description: string) =>
+      t.string({
+        nullable: true,
+        description: `${description} Null when it is not grouped by, and for calls without one.`,
+        resolve: ({ of }) => of[field] ?? null,
+      });
+    return {
+      start: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description: 'Begin of the time bucket. Null without buckets.',
+        resolve: ({ startMs }) => (startMs === null ? null : new Date(startMs)),
+      }),
+      key: value('key', 'Hash of the key.'),
+      userId: value('user', 'User.'),
+      teamId: value('team', 'Team.'),
+      organizationId: value('organization', 'Organization.'),
+      endUser: value('endUser', 'End user.'),
+      tag: value('tag', 'Tag.'),
+      model: value('model', 'Upstream model.'),
+      modelGroup: value('modelGroup', 'Public model name.'),
+      provider: value('provider', 'Provider.'),
+      status: value('status', 'Result.'),
+      endpoint: t.string({
+        nullable: true,
+        description: 'Endpoint, as a path. Null when it is not grouped by.',
+        resolve: ({ of }) => (of.callType ? routeOfCallType(of.callType) : null),
+      }),
+      calls: t.expose('calls', { type: 'BigInt', description: 'Number of calls.' }),
+      failures: t.expose('failures', { type: 'BigInt', description: 'Number of calls that failed.' }),
+      inputTokens: t.expose('inputTokens', { type: 'BigInt', description: 'Input tokens, cached ones included.' }),
+      outputTokens: t.expose('outputTokens', { type: 'BigInt', description: 'Output tokens.' }),
+      cacheReadTokens: t.expose('cacheReadTokens', { type: 'BigInt', description: 'Input tokens read from a cache.' }),
+      cacheWriteTokens: t.expose('cacheWriteTokens', {
+        type: 'BigInt',
+        description: 'Input tokens written to a cache.',
+      }),
+      costUsd: t.field({
+        type: 'Decimal',
+        description: 'Cost in USD, exact. Calls without a known price count as zero.',
+        resolve: ({ cost }) => usdText(cost),
+      }),
+    };
+  },
+});
+
+const SeriesType = builder.objectRef<SpendSeries>('SpendSeries').implement({
+  description: 'Spend over time.',
+  fields: (t) => ({
+    from: t.expose('from', { type: 'DateTime', description: 'Begin of the period.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'End of the period, exclusive.' }),
+    isCapped: t.exposeBoolean('isCapped', {
+      description: `Whether groups of the lowest cost were left out, beyond ${MOST_GROUPS}.`,
+    }),
+    groups: t.field({
+      type: [GroupType],
+      complexity: { field: 1, multiplier: USUAL_GROUPS },
+      description: 'The oldest bucket first, within it by descending cost. Buckets without calls are left out.',
+      resolve: ({ groups }) => [...groups],
+    }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  spend: t.field({
+    type: SeriesType,
+    nullable: true,
+    complexity: COUNT_COST,
+    description: 'Sums of calls by fields and time: all calls for administrators, those of the user for its keys.',
+    args: {
+      groupBy: t.arg({
+        type: [FieldType],
+        description: `Fields, at most ${MOST_GROUP_FIELDS}. One group for each bucket when absent.`,
+      }),
+      bucket: t.arg({ type: BucketType, description: 'One group over the whole period when absent.' }),
+      filter: t.arg({ type: SpendFilterType, description: 'All calls of the last 30 days when absent.' }),
+    },
+    resolve: (_root, { groupBy, bucket, filter }, { scope }) =>
+      readSpendSeries(scope, {
+        by: groupBy ?? [],
+        bucket: bucket ?? null,
+        filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter) },
+      }),
+  }),
+  spendRows: t.field({
+    type: SpendRowConnectionType,
+    nullable: true,
+    complexity: spendPageCost,
+    description: 'Calls, newest first: all for administrators, those of the user for its keys. At most 100 a page.',
+    args: {
+      filter: t.arg({ type: SpendFilterType, description: 'All calls when absent, also older ones.' }),
+      first: t.arg.int({ description: 'Page size, 1 to 100; 100 when absent.' }),
+      after: t.arg.string({ description: 'Returns calls after this cursor.' }),
+    },
+    resolve: (_root, { filter, ...page }, { scope }) =>
+      spendRowsOf(scope, page, { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter) }),
+  }),
+}));

@@ -1,0 +1,208 @@
+import { addTeamMembers, removeTeamMember } from '../resolvers/team-members.ts';
+import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/teams.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { TeamPatch } from '../src/domain/teams/team.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readMetadata } from './keys.ts';
+import { changed, DeletedOwnersType, localIds, textsIn } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { MemberRoleType } from './owners.ts';
+import { TeamType } from './refs.ts';
+
+const TeamMemberInput = builder.inputType('TeamMemberInput', {
+  description: 'A new member of a team.',
+  fields: (t) => ({
+    userId: t.id({ description: 'User by its id.' }),
+    email: t.string({ description: 'User by its email. A user that does not exist is created.' }),
+    role: t.field({ type: MemberRoleType, description: '`USER` when absent.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  }),
+});
+
+const CreateTeamInput = builder.inputType('CreateTeamInput', {
+  description: 'A new team.',
+  fields: (t) => ({
+    id: t.id({ description: 'Local id; generated when absent.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    organizationId: t.id({ description: 'Organization of the team; null removes it.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+    members: t.field({ type: [TeamMemberInput], description: 'Members beside the author.' }),
+  }),
+});
+
+const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
+  description: 'Changes to a team. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    organizationId: t.id({ description: 'Organization of the team; null removes it.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+  }),
+});
+
+const TeamIdInput = builder.inputType('TeamIdInput', {
+  description: 'A team.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+  }),
+});
+
+const DeleteTeamsInput = builder.inputType('DeleteTeamsInput', {
+  description: 'Teams to delete.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Teams: global ids or local ids.' }),
+  }),
+});
+
+const AddTeamMembersInput = builder.inputType('AddTeamMembersInput', {
+  description: 'New members of a team.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    members: t.field({ type: [TeamMemberInput], required: true, description: 'The members.' }),
+  }),
+});
+
+const RemoveTeamMemberInput = builder.inputType('RemoveTeamMemberInput', {
+  description: 'A member to remove.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Team: global id or local id.' }),
+    userId: t.id({ required: true, description: 'User of the member.' }),
+  }),
+});
+
+type Fields = Omit<typeof UpdateTeamInput.$inferInput, 'id'>;
+
+function patchOf({ alias, organizationId, models, metadata, modelAliases, limits }: Fields): TeamPatch {
+  return {
+    ...limitsOf(limits),
+    ...(alias === undefined ? {} : { alias }),
+    ...(organizationId === undefined ? {} : { organizationId }),
+    ...(models === undefined ? {} : { models: models ?? [] }),
+    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+    ...(modelAliases === undefined ? {} : { modelAliases: textsIn(modelAliases, 'modelAliases') }),
+  };
+}
+
+const membersOf = (members: readonly (typeof TeamMemberInput.$inferInput)[]) =>
+  members.map(({ userId, email, role, limits }) => ({
+    userId: userId === undefined || userId === null ? null : localId('User', userId),
+    email: email ?? null,
+    role: role ?? ('user' as const),
+    limits: limitsOf(limits),
+  }));
+
+const teamOf = (input: { readonly id: string }): string => localId('Team', input.id);
+
+builder.mutationFields((t) => ({
+  createTeam: t.field({
+    type: TeamType,
+    description:
+      'Creates a team. Its author becomes an administrator of it. For proxy and organization administrators.',
+    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'CreateTeamResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, members, memberLimits, ...fields } = input;
+      const draft = {
+        id: id ?? null,
+        patch: patchOf(fields),
+        members: membersOf(members ?? []),
+        memberLimits: limitsOf(memberLimits),
+      };
+      const { team } = await changed(scope, createTeam(scope, draft));
+      return { id: team.id };
+    },
+  }),
+  updateTeam: t.field({
+    type: TeamType,
+    description: 'Changes a team. For proxy administrators; its own administrators change alias and metadata.',
+    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateTeamResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id: _id, memberLimits, ...fields } = input;
+      const change = { id: teamOf(input), patch: patchOf(fields), memberLimits: limitsOf(memberLimits) };
+      const { team } = await changed(scope, updateTeam(scope, change));
+      return { id: team.id };
+    },
+  }),
+  blockTeam: t.field({
+    type: TeamType,
+    description: 'Refuses the keys of a team from now on. For proxy administrators.',
+    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'BlockTeamResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: true }));
+      return { id: team.id };
+    },
+  }),
+  unblockTeam: t.field({
+    type: TeamType,
+    description: 'Accepts the keys of a blocked team again. For proxy administrators.',
+    args: { input: t.arg({ type: TeamIdInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UnblockTeamResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { team } = await changed(scope, blockTeam(scope, { id: teamOf(input), blocked: false }));
+      return { id: team.id };
+    },
+  }),
+  deleteTeams: t.field({
+    type: DeletedOwnersType,
+    description: 'Deletes teams with their keys and memberships. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteTeamsInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteTeamsResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      return { ids: await changed(scope, deleteTeams(scope, localIds('Team', input.ids))) };
+    },
+  }),
+  addTeamMembers: t.field({
+    type: TeamType,
+    description: 'Adds members to a team. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: AddTeamMembersInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'AddTeamMembersResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const members = membersOf(input.members);
+      const { team } = await changed(scope, addTeamMembers(scope, { teamId: teamOf(input), members }));
+      return { id: team.id };
+    },
+  }),
+  removeTeamMember: t.field({
+    type: TeamType,
+    description: 'Removes a member from a team. For proxy, organization and team administrators.',
+    args: { input: t.arg({ type: RemoveTeamMemberInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'RemoveTeamMemberResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const named = { teamId: teamOf(input), userId: localId('User', input.userId), email: null };
+      const { team } = await changed(scope, removeTeamMember(scope, named));
+      return { id: team.id };
+    },
+  }),
+}));

@@ -1,0 +1,107 @@
+import { createUser, deleteUsers, updateUser } from '../resolvers/users.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { UserPatch } from '../src/domain/users/user.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readMetadata, RoleType } from './keys.ts';
+import { changed, DeletedOwnersType, localIds } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { UserType } from './refs.ts';
+
+const CreateUserInput = builder.inputType('CreateUserInput', {
+  description: 'A new user. It has no key: `generateKey` makes one.',
+  fields: (t) => ({
+    id: t.id({ description: 'Local id; generated when absent.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    email: t.string({ description: 'Email, unique in any case; null removes it.' }),
+    role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    teamIds: t.idList({ description: 'Teams that the user joins. Unknown ones are ignored.' }),
+  }),
+});
+
+const UpdateUserInput = builder.inputType('UpdateUserInput', {
+  description: 'Changes to a user. Absent fields stay as they are.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'User: global id or local id.' }),
+    alias: t.string({ description: 'Display name; null removes it.' }),
+    email: t.string({ description: 'Email, unique in any case; null removes it.' }),
+    role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
+    models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
+    metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+  }),
+});
+
+const DeleteUsersInput = builder.inputType('DeleteUsersInput', {
+  description: 'Users to delete.',
+  fields: (t) => ({
+    ids: t.idList({ required: true, description: 'Users: global ids or local ids.' }),
+  }),
+});
+
+type Fields = Omit<typeof UpdateUserInput.$inferInput, 'id'>;
+
+function patchOf({ alias, email, role, models, metadata, limits }: Fields): UserPatch {
+  return {
+    ...limitsOf(limits),
+    ...(alias === undefined ? {} : { alias }),
+    ...(email === undefined ? {} : { email }),
+    ...(role === undefined ? {} : { role }),
+    ...(models === undefined ? {} : { models: models ?? [] }),
+    ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
+  };
+}
+
+builder.mutationFields((t) => ({
+  createUser: t.field({
+    type: UserType,
+    description: 'Creates a user without a key. For proxy administrators.',
+    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateUserResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, teamIds, ...fields } = input;
+      const draft = {
+        id: id ?? null,
+        patch: patchOf(fields),
+        teamIds: localIds('Team', teamIds ?? []),
+        key: null,
+      };
+      return (await changed(scope, createUser(scope, draft))).user;
+    },
+  }),
+  updateUser: t.field({
+    type: UserType,
+    description:
+      'Changes a user. For proxy administrators, who create a user that does not exist; users change their own alias, email and metadata.',
+    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'UpdateUserResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const { id, ...fields } = input;
+      const named = { id: localId('User', id), email: null };
+      return (await changed(scope, updateUser(scope, { named, patch: patchOf(fields) }))).user;
+    },
+  }),
+  deleteUsers: t.field({
+    type: DeletedOwnersType,
+    description: 'Deletes users with their keys, memberships and invitations. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteUsersInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteUsersResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: async (_root, { input }, { scope }) => {
+      const ids = localIds('User', input.ids);
+      await changed(scope, deleteUsers(scope, ids));
+      return { ids };
+    },
+  }),
+}));

@@ -1,0 +1,174 @@
+import type { Usd } from '../money.ts';
+import { usdNumber } from '../money.ts';
+import type { RowPage } from '../row-store.ts';
+import { shown } from '../settings/redaction.ts';
+
+/** Kinds of rows whose changes are recorded. */
+export const AUDIT_NOUNS = [
+  'key',
+  'user',
+  'team',
+  'team_member',
+  'organization',
+  'organization_member',
+  'project',
+  'customer',
+  'budget',
+  'tag',
+  'access_group',
+  'deployment',
+  'model_fallback',
+  'credential',
+  'settings',
+  'pass_through_endpoint',
+] as const;
+export type AuditNoun = (typeof AUDIT_NOUNS)[number];
+
+export const AUDIT_ACTIONS = ['created', 'updated', 'deleted', 'blocked', 'unblocked', 'rotated'] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Members of a row as JSON, without secrets. */
+export type AuditedRow = Readonly<Record<string, unknown>>;
+
+/** Who changes rows, and when. */
+export interface ChangeAuthor {
+  /** Id of the user, or of whom the caller acts for. */
+  readonly by: string;
+  /** Hash of the virtual key; null for the master key. */
+  readonly keyHash: string | null;
+  readonly at: Date;
+}
+
+/** One change of one row. Entries are never changed. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly changedBy: string;
+  /** Hash of the virtual key that made the change; null for the master key. */
+  readonly changedByKey: string | null;
+  readonly action: AuditAction;
+  readonly noun: AuditNoun;
+  readonly objectId: string;
+  /** Team of the row, or the row itself; null for none. */
+  readonly teamId: string | null;
+  /** Hash of the key that was changed; null for other rows. */
+  readonly keyHash: string | null;
+  /** The row before the change; null for a new row. */
+  readonly before: AuditedRow | null;
+  /** The row after the change; null for a deleted row. */
+  readonly after: AuditedRow | null;
+}
+
+/** Filter of entries. Null conditions always match. */
+export interface AuditFilter {
+  readonly changedBy: string | null;
+  readonly changedByKey: string | null;
+  readonly action: AuditAction | null;
+  readonly noun: AuditNoun | null;
+  readonly objectId: string | null;
+  readonly teamId: string | null;
+  readonly keyHash: string | null;
+  /** Inclusive. */
+  readonly from: Date | null;
+  /** Exclusive. */
+  readonly to: Date | null;
+}
+
+export const ALL_CHANGES: AuditFilter = {
+  changedBy: null,
+  changedByKey: null,
+  action: null,
+  noun: null,
+  objectId: null,
+  teamId: null,
+  keyHash: null,
+  from: null,
+  to: null,
+};
+
+export const AUDIT_SORTS = ['created_at', 'changed_by', 'action', 'noun', 'object_id'] as const;
+export type AuditSort = (typeof AUDIT_SORTS)[number];
+
+/** Recorded changes. Each entry is written in the transaction of its change. */
+export interface AuditLog {
+  find(id: string): Promise<AuditEntry | null>;
+  list(page: RowPage<AuditFilter, AuditSort>): Promise<readonly AuditEntry[]>;
+  count(filter: AuditFilter): Promise<number>;
+}
+
+/** Author of the changes that stores make. */
+export interface Authorship {
+  /** Runs work. Changes of rows that it starts are recorded with this author; changes without an author are not recorded. */
+  by<Result>(author: ChangeAuthor, work: () => Result): Result;
+}
+
+/** Members that are secrets, derived from other members, or no part of the row. */
+const LEFT_OUT = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Amounts as USD, times as ISO text. */
+function jsonOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return usdNumber(value as Usd);
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(jsonOf);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, jsonOf(inner)]));
+}
+
+/** A row as the log shows it: secrets are redacted by the names of members, on every level. */
+export function auditedRow(row: object): AuditedRow {
+  const members = Object.entries(row).filter(([name]) => !LEFT_OUT.has(name));
+  return Object.fromEntries(
+    members.map(([member, value]) => {
+      const name = snakeCase(member);
+      return [name, shown(name, jsonOf(value), 'admin')];
+    }),
+  );
+}
+
+/** The part of a row that decides how its change is called. */
+interface ChangedMembers {
+  readonly blocked?: boolean;
+  readonly secretHash?: string;
+  readonly deletedAt?: Date | null;
+}
+
+/** What happened to a row. */
+export function auditAction(before: ChangedMembers | null, after: ChangedMembers | null): AuditAction {
+  if (before === null) return 'created';
+  if (after === null || (after.deletedAt ?? null) !== null) return 'deleted';
+  if (before.secretHash !== after.secretHash) return 'rotated';
+  if (before.blocked === after.blocked) return 'updated';
+  return after.blocked === true ? 'blocked' : 'unblocked';
+}
+
+/** The row with the identity that an entry names. */
+type IdentifiedRow = ChangedMembers & {
+  readonly id?: string;
+  readonly hash?: string;
+  readonly teamId?: string | null;
+};
+
+/** The entry of a change. */
+export function auditEntry(
+  { noun, before, after }: { readonly noun: AuditNoun; readonly before: object | null; readonly after: object | null },
+  { id, author }: { readonly id: string; readonly author: ChangeAuthor },
+): AuditEntry {
+  const row = (after ?? before ?? {}) as IdentifiedRow;
+  const action = auditAction(before, after);
+  const objectId = row.id ?? row.hash ?? '';
+  return {
+    id,
+    createdAt: author.at,
+    changedBy: author.by,
+    changedByKey: author.keyHash,
+    action,
+    noun,
+    objectId,
+    teamId: noun === 'team' ? objectId : (row.teamId ?? null),
+    keyHash: noun === 'key' ? objectId : null,
+    before: before === null ? null : auditedRow(before),
+    after: after === null || action === 'deleted' ? null : auditedRow(after),
+  };
+}

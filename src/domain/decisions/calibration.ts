@@ -1,0 +1,190 @@
+import type { Answer, Question } from './decision.ts';
+import { answerOf, type LabelledQuestion, normalised, probabilitiesOf } from './distribution.ts';
+
+/** Where a probability comes from; `native` for a decision model. */
+export type ProbabilitySource = 'native' | 'logprobs' | 'votes' | 'self_reported';
+
+/** Answers that share a temperature. */
+export interface CalibrationGroup {
+  /** Provider and model, e.g. `typesafe/jev-latest`. */
+  readonly model: string;
+  readonly kind: LabelledQuestion['kind'];
+  readonly source: ProbabilitySource;
+}
+
+/** What a model said, and which label was right. */
+export interface JudgedAnswer {
+  /** Probabilities of the labels before calibration, in the order of the labels. */
+  readonly probabilities: readonly number[];
+  /** Index of the right label. */
+  readonly outcome: number;
+}
+
+/** Part of a reliability curve: answers with a similar probability. */
+export interface ReliabilityBin {
+  /** Lower and upper end of the probabilities. */
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** Mean probability that was reported; null without answers. */
+  readonly reported: number | null;
+  /** Share of the answers that were right; null without answers. */
+  readonly observed: number | null;
+}
+
+/** How well probabilities match outcomes. */
+export interface Quality {
+  /** Mean negative logarithm of the probability of the right label. */
+  readonly logLoss: number;
+  /** Mean squared difference to the outcome: of P(yes) for predicates, else summed over the labels. */
+  readonly brier: number;
+  /** Expected calibration error: mean distance of the bins, weighted by their answers. */
+  readonly calibrationError: number;
+  readonly reliability: readonly ReliabilityBin[];
+}
+
+/** Temperatures of groups with enough outcomes. */
+export interface Temperatures {
+  /** Null when no temperature is fitted. */
+  temperatureOf(group: CalibrationGroup): number | null;
+}
+
+/** No group has a temperature. */
+export const UNCALIBRATED: Temperatures = { temperatureOf: () => null };
+
+/** Fewest outcomes of a fit. */
+export const FEWEST_OUTCOMES = 30;
+/** Least probability that counts: the logarithm of 0 has no value. */
+const FLOOR = 1e-9;
+/** Range of temperatures, and the steps of the bisection within it. */
+const COLDEST = 1 / 20;
+const HOTTEST = 20;
+const STEPS = 60;
+const BINS = 10;
+
+const logsOf = (probabilities: readonly number[]): readonly number[] =>
+  probabilities.map((probability) => Math.log(Math.max(probability, FLOOR)));
+
+/** Powers of the probabilities with the sum 1, not rounded. */
+function scaled(logs: readonly number[], inverse: number): readonly number[] {
+  const largest = Math.max(...logs);
+  const weights = logs.map((log) => Math.exp((log - largest) * inverse));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/** Mean negative logarithm of the probability of the right label at a temperature. 0 without answers. */
+export function logLoss(answers: readonly JudgedAnswer[], temperature: number): number {
+  if (answers.length === 0) return 0;
+  const sum = answers.reduce((total, { probabilities, outcome }) => {
+    const probability = scaled(logsOf(probabilities), 1 / temperature)[outcome] ?? 0;
+    return total - Math.log(Math.max(probability, Number.MIN_VALUE));
+  }, 0);
+  return sum / answers.length;
+}
+
+/** Derivative of the log loss by the inverse temperature. It never falls: the log loss is convex. */
+function slope(logs: readonly (readonly number[])[], outcomes: readonly number[], inverse: number): number {
+  return logs.reduce((total, one, index) => {
+    const mean = scaled(one, inverse).reduce((sum, probability, label) => sum + probability * (one[label] ?? 0), 0);
+    return total + mean - (one[outcomes[index] ?? 0] ?? 0);
+  }, 0);
+}
+
+/**
+ * The temperature with the least log loss, 0.05 to 20; null with fewer than `FEWEST_OUTCOMES` answers. 1 where no other
+ * temperature is better.
+ */
+export function fittedTemperature(answers: readonly JudgedAnswer[]): number | null {
+  if (answers.length < FEWEST_OUTCOMES) return null;
+  const logs = answers.map(({ probabilities }) => logsOf(probabilities));
+  const outcomes = answers.map(({ outcome }) => outcome);
+  let [low, high] = [1 / HOTTEST, 1 / COLDEST];
+  for (let step = 0; step < STEPS; step += 1) {
+    const middle = (low + high) / 2;
+    if (slope(logs, outcomes, middle) < 0) low = middle;
+    else high = middle;
+  }
+  const temperature = 2 / (low + high);
+  return logLoss(answers, temperature) < logLoss(answers, 1) ? temperature : 1;
+}
+
+/** Probability and result of an answer, as its place on the reliability curve: P(yes), or that of the likeliest label. */
+function placed(
+  kind: LabelledQuestion['kind'],
+  probabilities: readonly number[],
+  outcome: number,
+): { readonly probability: number; readonly right: boolean } {
+  const label = kind === 'predicate' ? 0 : probabilities.indexOf(Math.max(...probabilities));
+  return { probability: probabilities[label] ?? 0, right: outcome === label };
+}
+
+/** Quality of answers of one kind at a temperature. All numbers are 0 without answers. */
+export function qualityOf(
+  kind: LabelledQuestion['kind'],
+  answers: readonly JudgedAnswer[],
+  temperature: number,
+): Quality {
+  const given = answers.map(({ probabilities, outcome }) => ({
+    probabilities: scaled(logsOf(probabilities), 1 / temperature),
+    outcome,
+  }));
+  const brier = given.reduce((sum, { probabilities, outcome }) => {
+    const counted = kind === 'predicate' ? probabilities.slice(0, 1) : probabilities;
+    return sum + counted.reduce((total, one, label) => total + (one - (label === outcome ? 1 : 0)) ** 2, 0);
+  }, 0);
+  const places = given.map(({ probabilities, outcome }) => placed(kind, probabilities, outcome));
+  const reliability = Array.from({ length: BINS }, (_unused, bin) =>
+    binOf(
+      places.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === bin),
+      bin,
+    ),
+  );
+  const distance = reliability.reduce(
+    (sum, { count, reported, observed }) => sum + count * Math.abs((reported ?? 0) - (observed ?? 0)),
+    0,
+  );
+  const count = Math.max(1, answers.length);
+  return {
+    logLoss: logLoss(answers, temperature),
+    brier: brier / count,
+    calibrationError: distance / count,
+    reliability,
+  };
+}
+
+function binOf(places: readonly ReturnType<typeof placed>[], bin: number): ReliabilityBin {
+  const count = places.length;
+  const mean = (of: (place: ReturnType<typeof placed>) => number): number | null =>
+    count === 0 ? null : places.reduce((sum, place) => sum + of(place), 0) / count;
+  return {
+    from: bin / BINS,
+    to: (bin + 1) / BINS,
+    count,
+    reported: mean(({ probability }) => probability),
+    observed: mean(({ right }) => (right ? 1 : 0)),
+  };
+}
+
+/** Source of the probabilities of an answer; null for a refusal. */
+export const sourceOf = (answer: Answer): ProbabilitySource | null =>
+  answer.kind === 'refusal' ? null : (answer.evidence?.source ?? 'native');
+
+/** The answer at the temperature of its group; unchanged without one. */
+export function calibrated(
+  question: Question,
+  answer: Answer,
+  { model, temperatures }: { readonly model: string; readonly temperatures: Temperatures },
+): Answer {
+  const raw = probabilitiesOf(question, answer);
+  const source = sourceOf(answer);
+  if (raw === null || source === null || question.kind === 'box' || answer.kind === 'refusal') return answer;
+  const temperature = temperatures.temperatureOf({ model, kind: question.kind, source });
+  const probabilities = temperature === null ? null : normalised(scaled(logsOf(raw), 1 / temperature));
+  if (temperature === null || probabilities === null) return answer;
+  const { more, evidence } = answer;
+  const changed = answerOf(question, probabilities, evidence);
+  if (changed.kind === 'refusal') return answer;
+  const legend = answer.kind === 'score' ? { legend: answer.legend } : {};
+  return { ...changed, ...legend, more, calibration: { temperature, raw } };
+}

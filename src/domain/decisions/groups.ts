@@ -1,0 +1,53 @@
+import type { Usage } from '../chat/usage.ts';
+import { addUsd } from '../money.ts';
+import type { Decision, DecisionRequest, Members } from './decision.ts';
+
+/** The decision as requests of at most `most` questions each, in order. Everything but the questions is the same object. */
+export function inGroups(decision: DecisionRequest, most: number | null): readonly DecisionRequest[] {
+  const { questions } = decision;
+  if (most === null || questions.length <= most) return [decision];
+  return Array.from({ length: Math.ceil(questions.length / most) }, (_unused, group) => ({
+    ...decision,
+    questions: questions.slice(group * most, (group + 1) * most),
+  }));
+}
+
+/** Sum of token counts. Audio and image tokens, which no decision has, are left out. */
+export function sumOfUsages(usages: readonly Usage[]): Usage {
+  const sum = (of: (usage: Usage) => number): number => usages.reduce((total, usage) => total + of(usage), 0);
+  return {
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    cacheReadTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
+    cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
+  };
+}
+
+/** Numbers of two answers are added. Of other members, the first one counts. */
+const added = (total: Members, more: Members): Members => ({
+  ...more,
+  ...Object.fromEntries(
+    Object.entries(total).map(([name, value]) => {
+      const other = more[name];
+      return [name, typeof value === 'number' && typeof other === 'number' ? value + other : value];
+    }),
+  ),
+});
+
+/** One decision of the decisions about groups of its questions, in order. There is at least one. */
+export function joined(decisions: readonly Decision[]): Decision {
+  const [first, ...others] = decisions;
+  if (first === undefined) throw new RangeError('There is no decision to join.');
+  if (others.length === 0) return first;
+  const charges = decisions.flatMap(({ charged }) => (charged === undefined ? [] : [charged]));
+  return {
+    model: first.model,
+    answers: decisions.flatMap(({ answers }) => answers),
+    usage: sumOfUsages(decisions.map(({ usage }) => usage)),
+    // A cost that only some of the calls report is not the cost of the decision.
+    ...(charges.length < decisions.length ? {} : { charged: charges.reduce((sum, charge) => addUsd(sum, charge)) }),
+    more: Object.assign({}, ...decisions.map(({ more }) => more).toReversed()) as Members,
+    usageMore: others.reduce((total, { usageMore }) => added(total, usageMore), first.usageMore),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Owner } from '../caller.ts';
+import { InvalidInput } from '../errors.ts';
+import type { RowStore, Stamps } from '../row-store.ts';
+import type { CalibrationGroup, JudgedAnswer, Quality, Temperatures } from './calibration.ts';
+import { type Answer, optionText, type Question } from './decision.ts';
+import { type LabelledQuestion, probabilitiesOf } from './distribution.ts';
+
+/** The right answer to a question of a stored decision, as a caller reported it. */
+export interface DecisionOutcome extends Stamps, Owner, JudgedAnswer {
+  /** Id of the decision, a dot, and the position of the question. */
+  readonly id: string;
+  readonly decisionId: string;
+  /** Provider and model that answered. */
+  readonly model: string;
+  readonly kind: CalibrationGroup['kind'];
+  readonly source: CalibrationGroup['source'];
+}
+
+export type OutcomeStore = RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'>;
+
+/** Calibration of one group of answers. */
+export interface CalibrationReport extends CalibrationGroup {
+  readonly outcomes: number;
+  /** Null without a fit. */
+  readonly temperature: number | null;
+  /** Quality of the probabilities as the model gave them. */
+  readonly raw: Quality;
+  /** The same at the fitted temperature; null without a fit. */
+  readonly fitted: Quality | null;
+}
+
+/** Fits of all recorded outcomes. */
+export interface Calibrations extends Temperatures {
+  /** By model, kind and source. */
+  reports(): readonly CalibrationReport[];
+  /** Reads new outcomes. Throws Unavailable. */
+  refresh(): Promise<void>;
+}
+
+const refuse = (message: string, path: string): InvalidInput =>
+  new InvalidInput(`\`${path}\` ${message}.`, [{ path: ['input', path], rule: 'value', message }]);
+
+/** Labels of a question as callers name them. */
+function labelsOf(question: LabelledQuestion): readonly string[] {
+  switch (question.kind) {
+    case 'predicate':
+      return ['true', 'false'];
+    case 'choice':
+      return question.options.map(optionText);
+    case 'score':
+      return question.levels.map((_level, index) => String(index));
+  }
+}
+
+/**
+ * What a model said about a question, and the index of the right label: a boolean for a predicate, an option for a choice,
+ * the index of a level for a score. Throws InvalidInput for another outcome, and for a question without probabilities.
+ */
+export function judged(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
+  const probabilities = probabilitiesOf(question, answer);
+  if (probabilities === null || question.kind === 'box' || answer.kind === 'refusal')
+    throw refuse('names a question without probabilities', 'question');
+  const labels = labelsOf(question);
+  const isScalar = typeof outcome === 'string' || typeof outcome === 'number' || typeof outcome === 'boolean';
+  const index = isScalar ? labels.indexOf(String(outcome)) : -1;
+  if (index === -1) throw refuse(`must be one of ${labels.join(', ')}`, 'outcome');
+  return { probabilities: answer.calibration?.raw ?? probabilities, outcome: index };
+}

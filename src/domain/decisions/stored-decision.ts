@@ -1,0 +1,131 @@
+import type { Owner, Visibility } from '../caller.ts';
+import type { Usage } from '../chat/usage.ts';
+import type { RowStore, Stamps } from '../row-store.ts';
+import type { Answer, MadeDecision, Question } from './decision.ts';
+
+/** What of a decision is stored: nothing, its answers without texts of the caller, or everything. */
+export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
+export type StorageLevel = (typeof STORAGE_LEVELS)[number];
+
+/** Most characters of a stored input as JSON; a longer one is not stored. */
+const INPUT_LIMIT = 1024 * 1024;
+
+/** A question and its answer, as plain JSON. */
+export interface StoredAnswer {
+  readonly question: Question;
+  /** The answer, with maps as lists of entries. */
+  readonly answer: Readonly<Record<string, unknown>>;
+}
+
+/** Content of a stored decision. */
+export interface DecisionContent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Provider and model that answered, e.g. `typesafe/jev-latest`. */
+  readonly upstream: string;
+  /** The upstream's name of its model; null when it sent none. */
+  readonly answeredBy: string | null;
+  readonly level: Exclude<StorageLevel, 'none'>;
+  /** `input` or `state` of the request; null where it is redacted or too long. */
+  readonly input: unknown;
+  readonly answers: readonly StoredAnswer[];
+  readonly usage: Usage;
+}
+
+/** A decision that was stored because a setting or its key asks for it. */
+export interface StoredDecision extends Stamps, Owner {
+  /** Trace id and span id of its call. */
+  readonly id: string;
+  readonly callId: string;
+  /** Public model name. */
+  readonly model: string;
+  readonly content: DecisionContent;
+}
+
+export interface DecisionFilter {
+  readonly visible: Visibility;
+  readonly callId: string | null;
+  /** Only decisions before this time; null for all. */
+  readonly before: Date | null;
+}
+
+export type DecisionStore = RowStore<StoredDecision, DecisionFilter>;
+
+/** Stores decisions behind their calls. */
+export interface DecisionKeeper {
+  /** Queues a decision. Never throws. */
+  keep(decision: StoredDecision): void;
+  /** Resolves when the decisions so far can be read; at the latest after a second. */
+  caughtUp(): Promise<unknown>;
+}
+
+const isLevel = (value: unknown): value is StorageLevel => STORAGE_LEVELS.some((level) => level === value);
+
+/** What is stored of the decisions of a key: `store_decisions` of its metadata, else the setting. */
+export function storageLevelOf(
+  setting: StorageLevel,
+  key: { readonly metadata: Readonly<Record<string, unknown>> } | null,
+): StorageLevel {
+  const own = key?.metadata['store_decisions'];
+  return isLevel(own) ? own : setting;
+}
+
+/** The question without texts of the caller. Names, options and labels of levels stay: the answer refers to them. */
+function redacted(question: Question): Question {
+  const shared = { name: question.name, instructions: null, more: {} };
+  switch (question.kind) {
+    case 'predicate':
+      return { kind: 'predicate', ...shared, rules: null };
+    case 'choice': {
+      const options = question.options.map(({ value }) => ({ value, description: null }));
+      return { kind: 'choice', ...shared, options };
+    }
+    case 'score': {
+      const levels = question.levels.map(({ label }) => ({ label, description: null }));
+      return { kind: 'score', ...shared, levels };
+    }
+    case 'box':
+      return { kind: 'box', ...shared };
+  }
+}
+
+/** The answer as plain JSON. Members that the upstream added are stored only in full. */
+function packed(answer: Answer, level: DecisionContent['level']): StoredAnswer['answer'] {
+  if (answer.kind === 'refusal') return { kind: 'refusal' };
+  const shared = level === 'full' ? answer : { ...answer, more: {} };
+  if (shared.kind === 'choice') return { ...shared, probabilities: [...shared.probabilities] };
+  if (shared.kind !== 'score') return { ...shared };
+  const legend = level === 'full' && shared.legend !== null ? [...shared.legend] : null;
+  return { ...shared, probabilities: [...shared.probabilities], legend };
+}
+
+/** The answer of its stored form. */
+export function unpacked({ answer }: StoredAnswer): Answer {
+  const { probabilities, legend } = answer;
+  return {
+    ...answer,
+    ...(Array.isArray(probabilities) ? { probabilities: new Map(probabilities as [string, number][]) } : {}),
+    ...(Array.isArray(legend) ? { legend: new Map(legend as [string, unknown][]) } : {}),
+  } as Answer;
+}
+
+/** The content to store of a made decision. */
+export function contentOf(
+  { questions, decision, upstream }: MadeDecision,
+  input: unknown,
+  { level, ...call }: Pick<DecisionContent, 'traceId' | 'spanId' | 'level'>,
+): DecisionContent {
+  const isStorable = level === 'full' && (JSON.stringify(input) ?? '').length <= INPUT_LIMIT;
+  return {
+    ...call,
+    level,
+    upstream,
+    answeredBy: decision.model,
+    input: isStorable ? (input ?? null) : null,
+    answers: questions.map((question, index) => ({
+      question: level === 'full' ? question : redacted(question),
+      answer: packed(decision.answers[index] ?? { kind: 'refusal' }, level),
+    })),
+    usage: decision.usage,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Deployment } from '../chat/provider.ts';
+import type { KnownDeployment } from './deployment-source.ts';
+import { standsFor } from './model-names.ts';
+
+/** Models that keys may call by the name of the group in place of their own names. */
+export interface ModelAccessGroup {
+  readonly name: string;
+  /** Public model names, in the order of the deployments. */
+  readonly models: readonly string[];
+  /** Number of its deployments. */
+  readonly deployments: number;
+  /** Whether the configuration has some of its deployments, which cannot be changed at run time. */
+  readonly isConfigured: boolean;
+}
+
+/** Access groups by model name. */
+export type AccessGroupsOf = (model: string) => readonly string[];
+
+const NONE: readonly string[] = [];
+
+/** Groups of a model name: those of its deployments, else of the wildcards that match it. */
+export function accessGroupsOf(deployments: readonly Deployment[]): AccessGroupsOf {
+  const named = new Map<string, string[]>();
+  for (const { modelGroup, accessGroups = NONE } of deployments)
+    if (accessGroups.length > 0) named.set(modelGroup, [...(named.get(modelGroup) ?? NONE), ...accessGroups]);
+  if (named.size === 0) return () => NONE;
+  const wildcards = [...named.keys()].filter((name) => name.endsWith('*'));
+  return (model) => {
+    const own = named.get(model);
+    if (own !== undefined || wildcards.length === 0) return own ?? NONE;
+    return wildcards.filter((name) => standsFor(name, model)).flatMap((name) => named.get(name) ?? NONE);
+  };
+}
+
+/** All access groups, in the order of their first deployments. */
+export function modelAccessGroups(known: readonly KnownDeployment[]): readonly ModelAccessGroup[] {
+  const names = new Set(known.flatMap(({ deployment }) => deployment.accessGroups ?? NONE));
+  return [...names].map((name) => {
+    const members = known.filter(({ deployment }) => deployment.accessGroups?.includes(name) === true);
+    return {
+      name,
+      models: [...new Set(members.map(({ deployment }) => deployment.modelGroup))],
+      deployments: members.length,
+      isConfigured: members.some(({ stored }) => stored === null),
+    };
+  });
+}

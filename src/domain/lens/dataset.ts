@@ -1,0 +1,70 @@
+import type { RowStore, Stamps } from '../row-store.ts';
+
+interface CaseToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+interface CaseMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly name: string;
+  readonly toolCalls: readonly CaseToolCall[];
+}
+
+/** What a case was made of; ids are empty where they do not apply. */
+export interface CaseSource {
+  readonly traceId: string;
+  readonly traceRef: string;
+  readonly spanId: string;
+  readonly findingId: string;
+  readonly lensId: string;
+}
+
+/** What a case asks, and what was answered. It decides the id. */
+export interface CaseContent {
+  readonly messages: readonly CaseMessage[];
+  readonly reply: string;
+  readonly toolCalls: readonly CaseToolCall[];
+}
+
+/** One test case of a dataset. */
+export interface DatasetCase extends CaseContent {
+  /** SHA-256 hex of its content. */
+  readonly id: string;
+  /** Expected behaviour, free text. */
+  readonly expected: string;
+  /** Whether exports contain it. */
+  readonly included: boolean;
+  readonly source: CaseSource;
+  readonly agentVersion: string;
+}
+
+/** Cases of a dataset, and characters of one case as JSON. */
+export const MOST_CASES = 200;
+export const MOST_CASE_CHARACTERS = 20_000;
+
+/** A named list of test cases. Each change makes a revision; earlier ones stay. */
+export interface Dataset extends Stamps {
+  readonly id: string;
+  readonly name: string;
+  readonly agentName: string;
+  readonly teamId: string;
+  /** Number of the latest revision, from 0. */
+  readonly latest: number;
+  readonly caseCount: number;
+}
+
+/** The cases of one revision. */
+export interface DatasetRevision extends Stamps {
+  /** Of the dataset and the number. */
+  readonly id: string;
+  readonly datasetId: string;
+  readonly number: number;
+  readonly cases: readonly DatasetCase[];
+}
+
+export type DatasetStore = RowStore<Dataset, null>;
+export type DatasetRevisionStore = RowStore<DatasetRevision, null>;
+
+export const revisionId = (datasetId: string, number: number): string => `${datasetId}:${number}`;

@@ -1,0 +1,102 @@
+import type { Annotation, Judgement } from '../annotations/annotation.ts';
+import { storable } from '../storable.ts';
+
+/** Name of the annotations that hold feedback. */
+const FEEDBACK_NAME = 'feedback';
+
+/** Highest score, and longest texts in characters. */
+export const FEEDBACK_LIMITS = { score: 10, comment: 10_000, user: 256, session: 512 } as const;
+
+/** Filter of the annotations that are feedback. */
+export const FEEDBACK_FILTER = {
+  spanId: '',
+  name: FEEDBACK_NAME,
+  minScore: 0,
+  maxScore: FEEDBACK_LIMITS.score,
+} as const;
+
+/** What a person says about a trace as a whole. Each author has one feedback per trace. */
+export interface Feedback {
+  readonly traceId: string;
+  readonly traceRef: string;
+  /** 0 to 10; 10 is best. */
+  readonly score: number;
+  readonly comment: string;
+  readonly author: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export const feedbackOfAnnotation = (annotation: Annotation): Feedback => ({
+  traceId: annotation.traceId,
+  traceRef: annotation.traceRef,
+  score: annotation.score ?? 0,
+  comment: annotation.note ?? '',
+  author: annotation.createdBy,
+  createdAt: annotation.createdAt,
+  updatedAt: annotation.updatedAt,
+});
+
+export const judgementOf = ({ score, comment }: Pick<Feedback, 'score' | 'comment'>): Judgement => ({
+  name: FEEDBACK_NAME,
+  annotator: 'human',
+  label: null,
+  score,
+  note: comment === '' ? null : storable(comment),
+});
+
+/** Counts of the feedback about one trace. */
+export interface FeedbackSummary {
+  readonly traceId: string;
+  readonly traceRef: string;
+  readonly count: number;
+  /** Null without feedback. */
+  readonly average: number | null;
+  readonly lowest: number | null;
+}
+
+export function summaryOfFeedback(
+  trace: { readonly traceId: string; readonly traceRef: string },
+  feedback: readonly Pick<Feedback, 'score'>[],
+): FeedbackSummary {
+  const { traceId, traceRef } = trace;
+  const scores = feedback.map(({ score }) => score);
+  const count = scores.length;
+  if (count === 0) return { traceId, traceRef, count, average: null, lowest: null };
+  const sum = scores.reduce((left, right) => left + right, 0);
+  return { traceId, traceRef, count, average: sum / count, lowest: Math.min(...scores) };
+}
+
+/** Text whose SHA-256 begins with the trace id of a session of a coding agent. */
+export const sessionSeed = (sessionId: string): string => `litellm.claude.session.v1\0${sessionId}`;
+
+/** Key of the metadata of an execution that holds feedback, and of its version. */
+const FEEDBACK_KEY = 'feedback';
+const VERSION_KEY = 'feedback.version';
+/** Feedback that a reviewer reads, and characters of each. */
+const MOST_SHOWN = 10;
+const MOST_CHARACTERS = 500;
+
+type Metadata = readonly { readonly key: string; readonly value: string }[];
+
+/** Feedback as metadata of an execution, the latest last. */
+export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
+  if (feedback.length === 0) return [];
+  const sorted = feedback.toSorted((left, right) => left.updatedAt.getTime() - right.updatedAt.getTime());
+  const shown = sorted.slice(-MOST_SHOWN).map(({ score, comment }) => ({
+    key: FEEDBACK_KEY,
+    value: `${score}/${FEEDBACK_LIMITS.score} ${comment.slice(0, MOST_CHARACTERS)}`.trim(),
+  }));
+  const latest = sorted.at(-1)?.updatedAt.getTime() ?? 0;
+  return [...shown, { key: VERSION_KEY, value: `${feedback.length}-${latest}` }];
+}
+
+/** The feedback among the metadata of an execution. */
+export const shownFeedback = (metadata: Metadata): readonly string[] =>
+  metadata.flatMap(({ key, value }) => (key === FEEDBACK_KEY ? [value] : []));
+
+/** Version of a content together with the feedback about it: a review is used again only while both stay. */
+export function versionWithFeedback(contentVersion: string, metadata: Metadata): string {
+  const version = metadata.find(({ key }) => key === VERSION_KEY);
+  return version === undefined ? contentVersion : `${contentVersion}-f${version.value}`;
+}

@@ -1,0 +1,122 @@
+import type { RowStore, Stamps } from '../row-store.ts';
+
+/** A yes/no question about every new trace. */
+export interface Signal {
+  /** Lower snake case, at most 64 characters. */
+  readonly id: string;
+  readonly name: string;
+  readonly question: string;
+}
+
+/** Which questions are asked, and of which model. No model or no signal: none are asked. */
+export interface SignalConfig {
+  readonly model: string;
+  /** Lowest probability of a yes that is flagged, 0.05 to 0.95. */
+  readonly threshold: number;
+  readonly signals: readonly Signal[];
+}
+
+/** The stored configuration. There is one. */
+export interface StoredSignalConfig extends SignalConfig, Stamps {
+  readonly id: string;
+}
+
+export const SIGNAL_CONFIG_ID = 'global';
+
+export const SIGNAL_LIMITS = { most: 20, name: 60, shortestQuestion: 3, question: 500 } as const;
+export const THRESHOLDS = { least: 0.05, most: 0.95 } as const;
+
+export const DEFAULT_SIGNALS: SignalConfig = {
+  model: '',
+  threshold: 0.5,
+  signals: [
+    {
+      id: 'user_frustration',
+      name: 'User frustration',
+      question: 'Is the user annoyed or dissatisfied with the agent in this run, complains, or gives up?',
+    },
+    {
+      id: 'missing_capability',
+      name: 'Missing capability',
+      question: 'Does the user ask in this run for something that the agent cannot do?',
+    },
+    {
+      id: 'repeated_request',
+      name: 'Repeated request',
+      question: 'Does the user have to ask for the same thing again in this run?',
+    },
+  ],
+};
+
+/** Answers about one trace. */
+export interface TraceSignals extends Stamps {
+  /** Of the trace. */
+  readonly id: string;
+  readonly traceId: string;
+  readonly traceRef: string;
+  /** Hash of the model and the questions that were asked. */
+  readonly configKey: string;
+  /** Spans of the trace when it was read. */
+  readonly spanCount: number;
+  readonly status: 'pending' | 'classified' | 'failed';
+  readonly model: string;
+  /** Probability of a yes, by the id of the signal. */
+  readonly scores: readonly { readonly signalId: string; readonly score: number }[];
+  /** Start of the trace, in Unix ms. */
+  readonly traceStartMs: number;
+  /** When it was asked last, in Unix ms. */
+  readonly askedMs: number;
+}
+
+export interface TraceSignalFilter {
+  readonly ids: readonly string[] | null;
+  readonly traceBeforeMs: number | null;
+}
+
+export type SignalConfigStore = RowStore<StoredSignalConfig, null>;
+export type TraceSignalStore = RowStore<TraceSignals, TraceSignalFilter>;
+
+export const signalRowId = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
+  `${traceId}:${traceRef}`;
+
+/** A flag of a trace: a signal whose probability reached the threshold. */
+export interface SignalFlag {
+  readonly signalId: string;
+  readonly name: string;
+  readonly score: number;
+}
+
+/** The flags of a trace by the current configuration, the highest first. */
+export const flagsOf = ({ scores }: Pick<TraceSignals, 'scores'>, config: SignalConfig): readonly SignalFlag[] =>
+  config.signals
+    .flatMap(({ id, name }) =>
+      scores
+        .filter(({ signalId, score }) => signalId === id && score >= config.threshold)
+        .map(({ score }): SignalFlag => ({ signalId: id, name, score })),
+    )
+    .toSorted((left, right) => right.score - left.score);
+
+/** What the answers depend on: the model and the questions. Names and the threshold do not change them. */
+export const askedOf = ({ model, signals }: SignalConfig): string =>
+  JSON.stringify([model, signals.map(({ id, question }) => [id, question])]);
+
+/** Time after which an unanswered trace is asked again, in ms: after new spans, after a failure, and after a lost process. */
+const AGAIN_MS = { classified: 300_000, failed: 1_800_000, pending: 300_000 } as const;
+
+/** Whether a trace is to be asked about. */
+export function isWanted(
+  trace: { readonly spanCount: number },
+  row: TraceSignals | undefined,
+  configKey: string,
+  nowMs: number,
+): boolean {
+  if (row === undefined || row.configKey !== configKey) return true;
+  if (row.status === 'classified' && row.spanCount === trace.spanCount) return false;
+  return nowMs - row.askedMs >= AGAIN_MS[row.status];
+}
+
+/** Beginning of the trace ids of the model calls about signals, so that no signal and no lens reads them. */
+const CALLS_PREFIX = '6c656e732d736967';
+
+export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;
+export const isSignalCall = (traceId: string): boolean => traceId.startsWith(CALLS_PREFIX);

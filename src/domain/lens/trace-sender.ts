@@ -1,0 +1,18 @@
+import type { Caller } from '../caller.ts';
+import { idOrNull } from '../optional-id.ts';
+import type { TracingKey } from './tracing-key.ts';
+
+/** The holder of a tracing key: it sends traces, and every other operation refuses it. */
+export class TraceSender implements Caller {
+  readonly role = 'internal_user';
+  readonly keyHash: string;
+  readonly key = null;
+  readonly teamId: string | null;
+  readonly userId: string | null;
+
+  constructor({ tokenHash, teamId, userId }: TracingKey) {
+    this.keyHash = tokenHash;
+    this.teamId = idOrNull(teamId);
+    this.userId = idOrNull(userId);
+  }
+}

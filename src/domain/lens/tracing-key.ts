@@ -1,0 +1,24 @@
+import type { RowStore, Stamps } from '../row-store.ts';
+
+/** A key that may only send traces. Only the hash of its token is stored. */
+export interface TracingKey extends Stamps {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 hex of its token; owns the traces that it sends when it has no team. */
+  readonly tokenHash: string;
+  /** Owners of its traces; empty without one. */
+  readonly teamId: string;
+  readonly userId: string;
+  readonly organizationId: string;
+  /** Null for never. */
+  readonly expiresAt: Date | null;
+}
+
+export type TracingKeyStore = RowStore<TracingKey, { readonly tokenHash: string | null }>;
+
+/** Beginning of every token. */
+export const TRACING_KEY_PREFIX = 'lens-trace-';
+/** Keys that may exist at once. */
+export const MOST_TRACING_KEYS = 10_000;
+
+export const isExpired = ({ expiresAt }: TracingKey, now: Date): boolean => expiresAt !== null && expiresAt <= now;

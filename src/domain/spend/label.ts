@@ -1,0 +1,6 @@
+/** Longest tag and longest end user that sums of calls are kept by, in characters. */
+export const MOST_LABEL_CHARACTERS = 100;
+
+/** A tag or an end user as sums of calls name it. Characters are code points, as SQL counts them. */
+export const cutLabel = (label: string): string =>
+  label.length <= MOST_LABEL_CHARACTERS ? label : Array.from(label).slice(0, MOST_LABEL_CHARACTERS).join('');

@@ -1,0 +1,36 @@
+import type { Usd } from '../money.ts';
+import type { TraceFilters } from './trace-search.ts';
+
+/** The traces of a window that state one session. */
+export interface SessionActivity {
+  readonly sessionId: string;
+  /** The user of its traces; null when none is stated and when they differ. */
+  readonly userId: string | null;
+  readonly traces: number;
+  /** Of those, traces with a failed span. */
+  readonly failed: number;
+  readonly llmCalls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Null when no call is priced. */
+  readonly spend: Usd | null;
+  /** Part of the spend that is estimated; null when nothing is. */
+  readonly estimate: Usd | null;
+  /** Earliest start and latest end of its traces, Unix nanoseconds. */
+  readonly startNs: bigint;
+  readonly endNs: bigint;
+  /** Start of its latest trace, Unix ms: sort key of lists. */
+  readonly lastStartMs: number;
+}
+
+/** One page of sessions, the latest first, then by id in descending byte order. */
+export interface SessionSearch {
+  /** Unix milliseconds, inclusive; the other exclusive. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly filters: TraceFilters;
+  /** Continue strictly below this row; null for the first page. */
+  readonly after: Pick<SessionActivity, 'lastStartMs' | 'sessionId'> | null;
+}
+
+export const MOST_SESSIONS = 100;

@@ -1,0 +1,211 @@
+import { spendCounter } from '../domain/admission/counters.ts';
+import type { Budget, BudgetStore } from '../domain/budgets/budget.ts';
+import { currentWindowStart } from '../domain/budgets/limits.ts';
+import { type CallLabels, END_USER } from '../domain/calls/call-labels.ts';
+import { ownTags } from '../domain/calls/spend-labels.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { CustomerStore } from '../domain/customers/customer.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import { addUsd, type Usd, ZERO_USD } from '../domain/money.ts';
+import { idOrNull } from '../domain/optional-id.ts';
+import type { SpendReports } from '../domain/spend/spend-reports.ts';
+import { cutLabel } from '../domain/spend/label.ts';
+import type { TagStore } from '../domain/tags/tag.ts';
+
+/** The budget of a tag or an end user of a call. */
+export interface LabelBudget {
+  readonly scope: 'tag' | 'end_user';
+  readonly id: string;
+  readonly budget: Usd;
+  /** Its total spend at the start of its budget window. */
+  readonly spentBefore: Usd;
+}
+
+/**
+ * Budgets of the tags and the end user that a call names. They are cached; an old one is read again before it is used, a
+ * failed read uses the cached one.
+ */
+export interface LabelBudgets {
+  /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */
+  of(labels: CallLabels | undefined, key: VirtualKey | null): readonly LabelBudget[] | Promise<readonly LabelBudget[]>;
+  /** Evicts all: a tag, a customer or a budget was changed in this process. */
+  forget(): void;
+}
+
+/** The tags and the end user of a call, as counters of spend. */
+export function labelCounters(labels: CallLabels | undefined): readonly string[] {
+  if (labels === undefined) return [];
+  const endUser = idOrNull(labels[END_USER] ?? null);
+  const tags = ownTags(labels).map((tag) => spendCounter('tag', cutLabel(tag)));
+  return endUser === null ? tags : [...tags, spendCounter('end_user', cutLabel(endUser))];
+}
+
+export const NO_LABEL_BUDGETS: LabelBudgets = { of: () => [], forget() {} };
+
+interface LabelStores {
+  readonly budgets: Pick<BudgetStore, 'findMany'>;
+  readonly customers: Pick<CustomerStore, 'findMany' | 'count'>;
+  readonly tags: Pick<TagStore, 'findMany' | 'count'>;
+  readonly spendReports: Pick<SpendReports, 'groups'>;
+}
+
+/** How long a budget is used without a further read, in ms. */
+const FRESH_MS = 5_000;
+/** How long it is used while the store does not answer, in ms. */
+const OUTAGE_MS = 60_000;
+/** Most labels in memory. The oldest is evicted. */
+const MOST_LABELS = 50_000;
+
+/** A label of a call, and the budget of end users without their own. */
+interface Named {
+  readonly scope: LabelBudget['scope'];
+  readonly id: string;
+  readonly otherwise: string | null;
+}
+
+interface Entry {
+  readonly readMs: number;
+  readonly found: LabelBudget | null;
+  readonly windowStart: Date | null;
+}
+
+const nameOf = ({ scope, id, otherwise }: Named): string => JSON.stringify([scope, id, otherwise]);
+
+/** Whether there are any tags and customers: without them no label is looked up. */
+interface Kinds {
+  readonly readMs: number;
+  readonly tags: boolean;
+  readonly customers: boolean;
+}
+
+export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now' | 'monotonicMs'>): LabelBudgets {
+  const entries = new Map<string, Entry>();
+  let kinds: Kinds | null = null;
+  let generation = 0;
+
+  async function readKinds(): Promise<Kinds> {
+    const readMs = clock.monotonicMs();
+    const begun = generation;
+    try {
+      const [tags, customers] = await Promise.all([
+        stores.tags.count({ ids: null }),
+        stores.customers.count({ ids: null }),
+      ]);
+      const read = { readMs, tags: tags > 0, customers: customers > 0 };
+      if (begun === generation) kinds = read;
+      return read;
+    } catch (error) {
+      if (kinds === null) throw error;
+      return kinds;
+    }
+  }
+
+  /** Total spend of a label before a time. It changes no more once the window has begun. */
+  async function spentBefore({ scope, id }: Named, start: Date): Promise<Usd> {
+    const any = scope === 'tag' ? { tag: [id] } : { endUser: [id] };
+    const filter = { from: null, to: start, any, visibleTo: null };
+    const groups = await stores.spendReports.groups({ filter, by: [], limit: 1 });
+    return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
+  }
+
+  async function entryOf(named: Named, row: Budget | null, readMs: number): Promise<Entry> {
+    if (row === null || row.maxBudget === null) return { readMs, found: null, windowStart: null };
+    const windowStart = currentWindowStart(row, clock.now());
+    const known = entries.get(nameOf(named));
+    const isSame = known?.found && known.windowStart?.getTime() === windowStart?.getTime();
+    const before = isSame
+      ? known.found.spentBefore
+      : windowStart === null
+        ? ZERO_USD
+        : await spentBefore(named, windowStart);
+    const { scope, id } = named;
+    return { readMs, found: { scope, id, budget: row.maxBudget, spentBefore: before }, windowStart };
+  }
+
+  /** Ids of the budgets of labels. */
+  async function budgetIds(names: readonly Named[]): Promise<ReadonlyMap<Named, string | null>> {
+    const idsOf = (scope: Named['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
+    const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
+    const [tags, customers] = await Promise.all([
+      tagIds.length === 0 ? [] : stores.tags.findMany(tagIds),
+      userIds.length === 0 ? [] : stores.customers.findMany(userIds),
+    ]);
+    const rows = { tag: tags, end_user: customers };
+    return new Map(
+      names.map((named) => {
+        const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
+        return [named, own ?? named.otherwise];
+      }),
+    );
+  }
+
+  async function readLabels(names: readonly Named[]): Promise<void> {
+    const begun = generation;
+    const readMs = clock.monotonicMs();
+    const ids = await budgetIds(names);
+    const wanted = [...new Set([...ids.values()].flatMap((id) => id ?? []))];
+    const budgets = wanted.length === 0 ? [] : await stores.budgets.findMany(wanted);
+    const byId = new Map(budgets.map((budget) => [budget.id, budget]));
+    const read = await Promise.all(
+      names.map(
+        async (named) => [nameOf(named), await entryOf(named, byId.get(ids.get(named) ?? '') ?? null, readMs)] as const,
+      ),
+    );
+    if (begun !== generation) return;
+    for (const [name, entry] of read) {
+      entries.delete(name);
+      entries.set(name, entry);
+    }
+    for (const name of entries.keys()) {
+      if (entries.size <= MOST_LABELS) break;
+      entries.delete(name);
+    }
+  }
+
+  const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
+    entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
+  const foundOf = (names: readonly Named[]): readonly LabelBudget[] =>
+    names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
+
+  async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
+    const old = names.filter((named) => !isFresh(entries.get(nameOf(named))));
+    try {
+      await readLabels(old);
+    } catch (error) {
+      const isKnown = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
+      if (!old.every((named) => isKnown(entries.get(nameOf(named)) ?? NEVER))) throw error;
+    }
+    return foundOf(names);
+  }
+
+  function namesOf({ tags, customers }: Kinds, labels: CallLabels, key: VirtualKey | null): readonly Named[] {
+    const names: Named[] = [];
+    if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), otherwise: null });
+    const endUser = idOrNull(labels[END_USER] ?? null);
+    const otherwise = key?.settings.endUserBudgetId ?? null;
+    if (endUser !== null && (customers || otherwise !== null))
+      names.push({ scope: 'end_user', id: cutLabel(endUser), otherwise });
+    return names;
+  }
+
+  function budgetsOf(known: Kinds, labels: CallLabels, key: VirtualKey | null) {
+    const names = namesOf(known, labels, key);
+    if (names.every((named) => isFresh(entries.get(nameOf(named))))) return foundOf(names);
+    return refreshed(names);
+  }
+
+  return {
+    of(labels, key) {
+      if (labels === undefined) return [];
+      if (kinds !== null && isFresh(kinds)) return budgetsOf(kinds, labels, key);
+      return readKinds().then((read) => budgetsOf(read, labels, key));
+    },
+    forget() {
+      generation += 1;
+      kinds = null;
+      entries.clear();
+    },
+  };
+}
+
+const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null, windowStart: null };

@@ -1,0 +1,29 @@
+import type { AuditLog } from '../../domain/audit-log/audit-entry.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore, equal } from '../database/row-store.ts';
+import { AuditEntryEntity } from './entities/audit-entry.ts';
+
+export const createAuditLog = (database: Database): AuditLog =>
+  createRowStore(database, {
+    entity: AuditEntryEntity,
+    noun: 'audit entry',
+    where: ({ from, to, changedBy, changedByKey, action, noun, objectId, teamId, keyHash }) => [
+      ...(from === null ? [] : [{ createdAt: { $gte: from } }]),
+      ...(to === null ? [] : [{ createdAt: { $lt: to } }]),
+      ...equal('changedBy', changedBy),
+      ...equal('changedByKey', changedByKey),
+      ...equal('action', action),
+      ...equal('noun', noun),
+      ...equal('objectId', objectId),
+      ...equal('teamId', teamId),
+      ...equal('keyHash', keyHash),
+    ],
+    ranks: {
+      created_at: 'created_at',
+      changed_by: 'changed_by',
+      action: 'action',
+      noun: 'noun',
+      object_id: 'object_id',
+    },
+    taken: ({ id }) => `The audit entry ${id} exists.`,
+  });

@@ -1,0 +1,26 @@
+import type { Span, SpanHead } from '../../domain/traces/span.ts';
+import { joinLabels, labelsOfSpan, NO_LABELS, type StatedLabels, statedBy } from '../../domain/traces/trace-labels.ts';
+import type { TraceIdentity } from '../../domain/traces/trace.ts';
+
+/** Most spans of a trace whose attributes are read. */
+const MOST_SPANS = 8;
+
+/**
+ * The labels of a trace from the attributes of its root and first spans. Summaries have them; they are read again only when
+ * a summary is computed from stored spans.
+ */
+export async function storedLabels(
+  identity: TraceIdentity,
+  heads: readonly SpanHead[],
+  findSpan: (traces: readonly TraceIdentity[], spanId: string) => Promise<Span | null>,
+): Promise<StatedLabels> {
+  const roots = heads.filter(({ parentSpanId }) => parentSpanId === null);
+  const others = heads.filter(({ parentSpanId }) => parentSpanId !== null);
+  let labels = NO_LABELS;
+  for (const { spanId, parentSpanId, type } of [...roots, ...others].slice(0, MOST_SPANS)) {
+    const { attributes = {} } = (await findSpan([identity], spanId)) ?? {};
+    const stated = labelsOfSpan({ attributes, parentSpanId }, type);
+    if (stated !== undefined) labels = joinLabels(labels, statedBy(stated, parentSpanId === null));
+  }
+  return labels;
+}

@@ -1,0 +1,25 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { DecisionOutcome } from '../../../domain/decisions/outcome.ts';
+import { stampColumns } from '../../column-types/shared-columns.ts';
+
+/** The right answer to a question. It can be reported again: a managed entity. */
+const DecisionOutcomeSchema = defineEntity({
+  name: 'DecisionOutcomeEntity',
+  tableName: 'decision_outcome',
+  properties: {
+    id: p.text().primary(),
+    decisionId: p.text(),
+    model: p.text(),
+    kind: p.text().$type<DecisionOutcome['kind']>(),
+    source: p.text().$type<DecisionOutcome['source']>(),
+    probabilities: p.json().columnType('json').$type<readonly number[]>(),
+    outcome: p.integer(),
+    keyHash: p.text(),
+    teamId: p.text().nullable(),
+    ...stampColumns(),
+  },
+  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['updatedAt', 'id'] }],
+});
+
+export class DecisionOutcomeEntity extends DecisionOutcomeSchema.class {}
+DecisionOutcomeSchema.setClass(DecisionOutcomeEntity);

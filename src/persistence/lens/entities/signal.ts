@@ -1,0 +1,42 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Signal, TraceSignals } from '../../../domain/lens/signals.ts';
+import { stampColumns } from '../../column-types/shared-columns.ts';
+
+/** Which questions are asked about new traces. */
+const SignalConfigSchema = defineEntity({
+  name: 'SignalConfigEntity',
+  tableName: 'lens_signal_config',
+  properties: {
+    id: p.text().primary(),
+    model: p.text(),
+    threshold: p.double(),
+    signals: p.json().columnType('json').$type<readonly Signal[]>(),
+    ...stampColumns(),
+  },
+});
+
+export class SignalConfigEntity extends SignalConfigSchema.class {}
+SignalConfigSchema.setClass(SignalConfigEntity);
+
+/** Answers about one trace. */
+const TraceSignalSchema = defineEntity({
+  name: 'TraceSignalEntity',
+  tableName: 'lens_trace_signal',
+  properties: {
+    id: p.text().primary(),
+    traceId: p.text(),
+    traceRef: p.text(),
+    configKey: p.text(),
+    spanCount: p.integer(),
+    status: p.text().$type<TraceSignals['status']>(),
+    model: p.text(),
+    scores: p.json().columnType('json').$type<TraceSignals['scores']>(),
+    traceStartMs: p.bigint('number'),
+    askedMs: p.bigint('number'),
+    ...stampColumns(),
+  },
+  indexes: [{ properties: ['traceStartMs'] }],
+});
+
+export class TraceSignalEntity extends TraceSignalSchema.class {}
+TraceSignalSchema.setClass(TraceSignalEntity);

@@ -1,0 +1,45 @@
+import type { LensRowStores } from '../../domain/lens/row-stores.ts';
+import type { Database } from '../database/database.ts';
+import { among, createRowStore, equal } from '../database/row-store.ts';
+import { DatasetEntity, DatasetRevisionEntity } from './entities/dataset.ts';
+import { SignalConfigEntity, TraceSignalEntity } from './entities/signal.ts';
+import { TracingKeyEntity } from './entities/tracing-key.ts';
+
+const ranks = { created_at: 'created_at' } as const;
+const taken = (): string => 'The id is taken.';
+const none = () => [];
+
+export const createLensRowStores = (database: Database): LensRowStores => ({
+  tracingKeys: createRowStore(database, {
+    entity: TracingKeyEntity,
+    noun: 'tracing key',
+    where: ({ tokenHash }) => equal('tokenHash', tokenHash),
+    ranks,
+    taken,
+  }),
+  datasets: createRowStore(database, { entity: DatasetEntity, noun: 'dataset', where: none, ranks, taken }),
+  datasetRevisions: createRowStore(database, {
+    entity: DatasetRevisionEntity,
+    noun: 'revision',
+    where: none,
+    ranks,
+    taken: () => 'Dataset changed, reload',
+  }),
+  signalConfigs: createRowStore(database, {
+    entity: SignalConfigEntity,
+    noun: 'signal configuration',
+    where: none,
+    ranks,
+    taken,
+  }),
+  traceSignals: createRowStore(database, {
+    entity: TraceSignalEntity,
+    noun: 'signals of a trace',
+    where: ({ ids, traceBeforeMs }) => [
+      ...among('id', ids),
+      ...(traceBeforeMs === null ? [] : [{ traceStartMs: { $lt: traceBeforeMs } }]),
+    ],
+    ranks,
+    taken,
+  }),
+});

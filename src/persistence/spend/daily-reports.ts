@@ -1,0 +1,166 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SpendField, SpendFilter, SpendGrouping } from '../../domain/spend/spend-reports.ts';
+import { storable } from '../../domain/storable.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { textsIn } from '../database/rows.ts';
+import { DAY_MS, MOST_KEY_CHARACTERS, ROW_KEYS, ROW_SUMS } from './daily-sums.ts';
+
+type Sql = RawBuilder<unknown>;
+
+/** Fields that the sums of days have. */
+const FIELDS: ReadonlySet<SpendField> = new Set([
+  'key',
+  'user',
+  'team',
+  'organization',
+  'agent',
+  'endUser',
+  'tag',
+  'model',
+  'modelGroup',
+  'provider',
+  'callType',
+]);
+
+/** A relation `spend_row` that has the sums of whole days, and the calls of the days that a period cuts. */
+export interface DailyRelation {
+  readonly relation: Sql;
+  /** What is left to match on the relation. */
+  readonly filter: SpendFilter;
+  /** Column of the tag. */
+  readonly tag: Sql;
+  readonly sums: Sql;
+}
+
+/** Which calls the sums are of: all, those with tags, or those of a tag or an end user. */
+type Labelled = 'all' | 'tagged' | 'tag' | 'end_user';
+
+const isShort = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
+
+/** Whose sums answer a grouping; null where only the calls themselves do. */
+function labelledOf({ by, filter }: SpendGrouping): Labelled | null {
+  const { any, none = {}, some = [] } = filter;
+  const tags = any.tag;
+  const byTag = by.includes('tag');
+  const ofEndUsers = any.endUser !== undefined || some.includes('endUser');
+  if (none.tag !== undefined) return null;
+  // A call with several of the tags would count several times.
+  if (tags !== undefined && !byTag && tags.length !== 1) return null;
+  const ofTags = byTag || tags !== undefined;
+  if (ofTags && (ofEndUsers || by.includes('endUser'))) return null;
+  if (ofTags) return none.endUser === undefined ? 'tag' : null;
+  if (ofEndUsers) return some.includes('tag') ? null : 'end_user';
+  if (by.includes('endUser') || none.endUser !== undefined) return null;
+  return some.includes('tag') ? 'tagged' : 'all';
+}
+
+const isDaily = (ms: number): boolean => ms % DAY_MS === 0;
+
+/** Whether the sums of days have every field, value and bucket of a grouping. */
+function isAnswered({ by, filter, bucket }: SpendGrouping): boolean {
+  const { any, none = {}, some = [], requestId, minCost, maxCost } = filter;
+  if (requestId !== undefined || minCost !== undefined || maxCost !== undefined) return false;
+  if (bucket !== undefined && !(isDaily(bucket.ms) && isDaily(bucket.offsetMs))) return false;
+  const asked = [...by, ...some, ...Object.keys(any), ...Object.keys(none)] as readonly SpendField[];
+  if (!asked.every((field) => FIELDS.has(field))) return false;
+  return [...Object.values(any), ...Object.values(none)].flat().every(isShort);
+}
+
+/** The whole days of a period, and the parts of days before and after them. */
+interface Parts {
+  readonly days: readonly [from: number | null, to: number | null];
+  readonly edges: readonly (readonly [from: number, to: number])[];
+}
+
+function partsOf({ from, to }: Pick<SpendFilter, 'from' | 'to'>): Parts | null {
+  const [begin, end] = [from?.getTime() ?? null, to?.getTime() ?? null];
+  const first = begin === null ? null : Math.ceil(begin / DAY_MS) * DAY_MS;
+  const last = end === null ? null : Math.floor(end / DAY_MS) * DAY_MS;
+  if (first !== null && last !== null && first >= last) return null;
+  const before = begin !== null && first !== null && begin < first ? [[begin, first] as const] : [];
+  const after = end !== null && last !== null && last < end ? [[last, end] as const] : [];
+  return { days: [first, last], edges: [...before, ...after] };
+}
+
+/** Columns of the sums of days, under the names of the relation. */
+const DAY_COLUMNS = [...ROW_KEYS.map(([name]) => name), 'started_at', ...ROW_SUMS.map(([name]) => name), 'last_ms'];
+
+/** The same columns of a call. */
+const CALL_COLUMNS = [
+  ...ROW_KEYS,
+  ['started_at', 'started_at'] as const,
+  ...ROW_SUMS,
+  ['last_ms', 'ended_at'] as const,
+].map(([name, value]) => `${value} as ${name}`);
+
+/** Sums of whole days. */
+function ofDays(labelled: Labelled, [from, to]: Parts['days'], labels: Sql | null): Sql {
+  const isLabel = labelled === 'tag' || labelled === 'end_user';
+  const conditions: Sql[] = [sql`1 = 1`];
+  if (isLabel) conditions.push(sql`kind = ${labelled}`);
+  if (labels !== null) conditions.push(sql`label in ${labels}`);
+  if (labelled === 'tagged') conditions.push(sql`tagged = 1`);
+  if (from !== null) conditions.push(sql`started_at >= ${from}`);
+  if (to !== null) conditions.push(sql`started_at < ${to}`);
+  const label = isLabel ? 'label' : 'null';
+  return sql`select ${sql.raw(DAY_COLUMNS.join(', '))}, ${sql.raw(label)} as label
+    from ${sql.raw(isLabel ? 'spend_day_label' : 'spend_day')} where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** The calls of a part of a day, each as a sum; a call of tags once for each tag. */
+function ofCalls(labelled: Labelled, [from, to]: Parts['edges'][number], flavour: SqlFlavour): Sql {
+  const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
+  if (labelled === 'tagged' || labelled === 'tag') conditions.push(sql`tags is not null`);
+  if (labelled === 'end_user') conditions.push(sql`end_user is not null`);
+  const each =
+    flavour === 'postgresql'
+      ? 'lateral jsonb_array_elements_text(tags::jsonb) as tag(value)'
+      : 'json_each(tags) as tag';
+  const label = labelled === 'tag' ? 'tag.value' : labelled === 'end_user' ? 'end_user' : 'null';
+  return sql`select ${sql.raw(CALL_COLUMNS.join(', '))}, ${sql.raw(label)} as label
+    from spend_row ${sql.raw(labelled === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** Whole numbers, below 2^53, that both drivers read as numbers. */
+const total = (name: string): Sql =>
+  sql`cast(coalesce(sum(${sql.ref(`spend_row.${name}`)}), 0) as double precision) as ${sql.ref(name)}`;
+
+const SUMS = sql`
+  ${sql.join(ROW_SUMS.flatMap(([name]) => (name === 'cost' ? [] : [total(name)])))},
+  cast(coalesce(sum(spend_row.cost), 0) as text) as cost,
+  cast(max(spend_row.last_ms) as double precision) as last_ms`;
+
+/** The labels that a filter names; null for all. */
+const wantedLabels = (labelled: Labelled, { any }: SpendFilter): readonly string[] | null =>
+  (labelled === 'tag' ? any.tag : labelled === 'end_user' ? any.endUser : undefined) ?? null;
+
+/** The filter without conditions on labels: the relation has only calls that meet them. */
+function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter {
+  const { tag: _tag, endUser: _endUser, ...others } = any;
+  return { ...filter, from: null, to: null, any: others, some: some.filter((field) => !isLabelField(field)) };
+}
+
+const isLabelField = (field: SpendField): boolean => field === 'tag' || field === 'endUser';
+
+/** The relation that answers a grouping; null where only the calls themselves do. */
+export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): DailyRelation | null {
+  const { filter } = grouping;
+  const labelled = isAnswered(grouping) ? labelledOf(grouping) : null;
+  const parts = partsOf(filter);
+  if (labelled === null || parts === null) return null;
+  const wanted = wantedLabels(labelled, filter);
+  const labels = (): Sql | null => (wanted === null ? null : textsIn(flavour, wanted.map(storable)));
+  const union = [
+    ofDays(labelled, parts.days, labels()),
+    ...parts.edges.map((edge) => ofCalls(labelled, edge, flavour)),
+  ];
+  const among = labels();
+  const label = labelled === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
+  const own = among === null ? sql`` : sql`where all_parts.label in ${among}`;
+  return {
+    relation: sql`(select all_parts.*, ${label} from (${sql.join(union, sql` union all `)}) as all_parts ${own}) as spend_row`,
+    filter: withoutLabels(filter),
+    tag: sql`spend_row.label`,
+    sums: SUMS,
+  };
+}

@@ -1,0 +1,108 @@
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { MOST_LABEL_CHARACTERS } from '../../domain/spend/label.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import { type EncodedRow, rowsFrom, type RowTable } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+
+/*
+ * Sums of calls by day, for reports and budgets. They are added to in the transaction that stores the rows, so that both
+ * always agree. Additions of several processes commute.
+ */
+
+export const DAY_MS = 86_400_000;
+
+/** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
+export const MOST_KEY_CHARACTERS = MOST_LABEL_CHARACTERS;
+
+/** Name of the relation of new spend rows in the statements. */
+export const FRESH = 'fresh_spend';
+
+const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
+
+const OWN_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
+
+/** Key columns of a row, by their names. */
+const KEYS: readonly (readonly [name: string, value: string])[] = [
+  ['started_at', `started_at - started_at % ${DAY_MS}`],
+  ...OWN_KEYS.map((name) => [name, cut(name)] as const),
+];
+
+/** Sums of a row, by their names. */
+export const ROW_SUMS: readonly (readonly [name: string, value: string])[] = [
+  ['calls', '1'],
+  ['failures', "case when status = 'failure' then 1 else 0 end"],
+  ['input_tokens', 'coalesce(input_tokens, 0)'],
+  ['output_tokens', 'coalesce(output_tokens, 0)'],
+  ['cache_read_tokens', 'coalesce(cache_read_tokens, 0)'],
+  ['cache_write_tokens', 'coalesce(cache_write_tokens, 0)'],
+  ['cost', 'coalesce(cost, 0)'],
+  ['success_ms', "case when status = 'success' then ended_at - started_at else 0 end"],
+];
+
+/** Key columns of a row without its day, for a union with sums. */
+export const ROW_KEYS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [name, cut(name)]);
+
+interface Target {
+  readonly table: 'spend_day' | 'spend_day_label';
+  readonly keys: readonly (readonly [name: string, value: string])[];
+  readonly from: string;
+}
+
+/** The statement that adds the new rows to a table. Rows are locked in one order. */
+function addition({ table, keys, from }: Target): string {
+  const names = [...keys.map(([name]) => name), ...ROW_SUMS.map(([name]) => name), 'last_ms'];
+  const places = keys.map((_key, at) => at + 1).join(', ');
+  const sums = ROW_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
+  const values = [...keys.map(([, value]) => value), ...sums, 'max(ended_at)'];
+  const updates = ROW_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
+  const last = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
+  return `insert into ${table} (${names.join(', ')})
+    select ${values.join(', ')} from ${from} where 1 = 1 group by ${places} order by ${places}
+    on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, last].join(', ')}`;
+}
+
+/** Statements that add the rows of `fresh_spend` to the sums: by key and model, then by tag and end user. */
+export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
+  const tags =
+    flavour === 'postgresql'
+      ? `${FRESH} cross join lateral jsonb_array_elements_text(tags::jsonb) as tag(value)`
+      : `${FRESH} cross join json_each(tags) as tag`;
+  const columns = [...OWN_KEYS, 'started_at', 'ended_at', 'status', 'cost']
+    .map((name) => `${FRESH}.${name}`)
+    .join(', ');
+  const counts = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'].join(', ');
+  const labelled = `(
+      select 'tag' as kind, tag.value as label, ${columns}, ${counts} from ${tags} where tags is not null
+      union all
+      select 'end_user' as kind, end_user as label, ${columns}, ${counts} from ${FRESH} where end_user is not null
+    ) labelled`;
+  return [
+    addition({
+      table: 'spend_day',
+      keys: [...KEYS, ['tagged', 'case when tags is null then 0 else 1 end']],
+      from: FRESH,
+    }),
+    addition({
+      table: 'spend_day_label',
+      keys: [['kind', 'kind'], ['label', cut('label')], ...KEYS],
+      from: labelled,
+    }),
+  ];
+}
+
+/** Adds encoded spend rows, all of which are new, to the sums of their days. */
+export function createDailySums(
+  flavour: SqlFlavour,
+  spendRows: RowTable<'spend_row'>,
+): (db: Kysely<Tables>, rows: readonly EncodedRow[]) => Promise<void> {
+  let texts: readonly string[] | null = null;
+  const textOf = (db: Kysely<Tables>, statement: string): string => {
+    const rows: RawBuilder<unknown> = rowsFrom(flavour, spendRows, []);
+    return sql`with ${sql.raw(FRESH)} as materialized (${rows}) ${sql.raw(statement)}`.compile(db).sql;
+  };
+  return async (db, rows) => {
+    if (rows.length === 0) return;
+    texts ??= dailyAdditions(flavour).map((statement) => textOf(db, statement));
+    for (const text of texts) await db.executeQuery(CompiledQuery.raw(text, [`[${rows.join(',')}]`]));
+  };
+}

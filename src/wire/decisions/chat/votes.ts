@@ -1,0 +1,34 @@
+import type { Answer } from '../../../domain/decisions/decision.ts';
+import { answerOf, type LabelledQuestion, normalised } from '../../../domain/decisions/distribution.ts';
+import { list, object } from '../../json/fields.ts';
+
+/** Least share of the votes that must name a label. */
+const LEAST_SHARE = 0.5;
+/** Votes that every label has before the first: no label has the probability 0 because few were asked. */
+const PRIOR = 0.5;
+
+/** Index of the label that a chat completion names; null for another text. */
+export function votedLabel(answer: unknown, labels: readonly string[], ignoreCase: boolean): number | null {
+  const [choice] = list(object(answer)['choices']);
+  const content = object(object(choice)['message'])['content'];
+  if (typeof content !== 'string') return null;
+  const folded = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+  const named = folded(content.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
+  const index = labels.findIndex((label) => folded(label) === named);
+  return index === -1 ? null : index;
+}
+
+/** The answer of votes for labels by index, null for votes without one. Null when too few name a label. */
+export function votedAnswer(
+  question: LabelledQuestion,
+  labels: readonly string[],
+  votes: readonly (number | null)[],
+): Answer | null {
+  const named = votes.filter((vote) => vote !== null);
+  const share = votes.length === 0 ? 0 : named.length / votes.length;
+  if (share < LEAST_SHARE) return null;
+  const weights = labels.map((_label, index) => named.filter((vote) => vote === index).length + PRIOR);
+  const probabilities = normalised(weights);
+  if (probabilities === null) return null;
+  return answerOf(question, probabilities, { source: 'votes', labelMass: share, missingBound: null });
+}

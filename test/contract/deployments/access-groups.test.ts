@@ -1,0 +1,153 @@
+import { expect, it } from 'vitest';
+import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const DEMO = { model: 'demo' };
+const { app, send, get, post, key } = tenancyClient({
+  env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
+  config: {
+    model_list: [
+      { model_name: 'filed', litellm_params: DEMO, model_info: { id: 'filed-1', access_groups: ['file-group'] } },
+      { model_name: 'plain', litellm_params: DEMO, model_info: { id: 'plain-1' } },
+    ],
+  },
+});
+
+const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
+const create = (body: object, by?: string) => post('/access_group/new', body, by);
+const update = (group: string, body: object, by?: string) => send('PUT', `/access_group/${group}/update`, body, by);
+const remove = (group: string, by?: string) => send('DELETE', `/access_group/${group}/delete`, undefined, by);
+const shown = (group: string, models: readonly string[], count: number) => ({
+  access_group: group,
+  model_names: models,
+  deployment_count: count,
+  spend: 0,
+  budget: null,
+});
+const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
+const add = (name: string, id: string) =>
+  post('/model/new', { model_name: name, litellm_params: DEMO, model_info: { id } });
+
+/** The deployments that calls of a key are sent to. */
+async function servedBy(model: string, by: string): Promise<readonly (string | null)[]> {
+  const headers = { authorization: `Bearer ${by}` };
+  const ids: (string | null)[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    const answer = await app().call('POST', '/v1/chat/completions', chat(model), headers);
+    await answer.text();
+    ids.push(answer.ok ? answer.headers.get('x-litellm-model-id') : String(answer.status));
+  }
+  return ids;
+}
+
+it('modelAccessGroups.create 200: by name and by id', async () => {
+  for (const id of ['a1', 'a2']) await add('alpha', id);
+  await add('beta', 'b1');
+  expect(await create({ access_group: 'g', model_names: ['alpha'] })).toEqual({
+    status: 200,
+    body: { access_group: 'g', model_names: ['alpha'], model_ids: null, models_updated: 2 },
+  });
+  expect(await create({ access_group: 'one', model_ids: ['a2'] })).toEqual({
+    status: 200,
+    body: { access_group: 'one', model_names: null, model_ids: ['a2'], models_updated: 1 },
+  });
+  const info = (await get('/v1/model/info?litellm_model_id=a2')).body['data'] as readonly Json[];
+  expect(info[0]?.['model_info']).toMatchObject({ access_groups: ['g', 'one'] });
+});
+
+it('admits keys that name a group to its deployments alone, and lists their models', async () => {
+  const [ofGroup, ofOne, ofFile] = [
+    await key({ models: ['g'] }),
+    await key({ models: ['one'] }),
+    await key({ models: ['file-group', 'beta'] }),
+  ];
+  expect(await servedBy('alpha', ofGroup)).toEqual(expect.arrayContaining(['a1', 'a2']));
+  expect(await servedBy('alpha', ofOne)).toEqual(['a2', 'a2', 'a2', 'a2']);
+  expect(await servedBy('filed', ofFile)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
+  expect(await servedBy('beta', ofOne)).toEqual(['403', '403', '403', '403']);
+  const models = async (by: string) =>
+    ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
+  expect(await models(ofOne)).toEqual(['alpha']);
+  expect(await models(ofFile)).toEqual(['filed', 'beta']);
+});
+
+it('admits the keys of a team that names a group', async () => {
+  const team = (await post('/team/new', { models: ['one'] })).body['team_id'];
+  expect(await servedBy('alpha', await key({ team_id: team }))).toEqual(['a2', 'a2', 'a2', 'a2']);
+  expect(await servedBy('alpha', await key({ team_id: team, models: ['beta'] }))).toEqual(['403', '403', '403', '403']);
+});
+
+it('modelAccessGroups.create 400, modelAccessGroups.create 409: what cannot be chosen', async () => {
+  expect(await create({ access_group: 'x', model_names: ['zzz'] })).toEqual(detail(400, 'Model(s) not found: zzz'));
+  expect(await create({ access_group: 'x', model_ids: ['zzz'] })).toEqual(detail(400, 'Model id(s) not found: zzz'));
+  expect(await create({ access_group: 'x', model_names: ['plain'] })).toEqual(
+    detail(400, 'Models of the configuration file cannot be changed: plain'),
+  );
+  expect(await create({ access_group: 'x' })).toEqual(detail(400, 'model_names or model_ids must name a model.'));
+  expect(await create({ access_group: ' ', model_names: ['beta'] })).toEqual(
+    detail(400, 'access_group must not be blank.'),
+  );
+  expect(await create({ access_group: 'g', model_names: ['beta'] })).toEqual(
+    detail(409, "Access group 'g' already exists"),
+  );
+});
+
+it('modelAccessGroups.create 401, modelAccessGroups.create 403, modelAccessGroups.create 422', async () => {
+  const body = { access_group: 'x', model_names: ['beta'] };
+  expect((await create(body, '')).status).toBe(401);
+  expect(await create(body, await key({}))).toEqual(REFUSED);
+  expect(await create({ model_names: ['beta'] })).toEqual({
+    status: 422,
+    body: { detail: [{ type: 'missing', loc: ['body', 'access_group'], msg: 'Field required' }] },
+  });
+});
+
+it('modelAccessGroups.list 200, modelAccessGroups.info 200: of the file and of the database', async () => {
+  expect(await get('/access_group/list')).toEqual({
+    status: 200,
+    body: { access_groups: [shown('file-group', ['filed'], 1), shown('g', ['alpha'], 2), shown('one', ['alpha'], 1)] },
+  });
+  expect(await get('/access_group/g/info')).toEqual({ status: 200, body: shown('g', ['alpha'], 2) });
+});
+
+it('modelAccessGroups.list 401, modelAccessGroups.info 401, modelAccessGroups.info 404', async () => {
+  for (const path of ['/access_group/list', '/access_group/g/info'])
+    for (const by of ['', await key({})]) expect((await get(path, by)).status).toBe(401);
+  expect(await get('/access_group/zzz/info')).toEqual(detail(404, "Access group 'zzz' not found"));
+});
+
+it('modelAccessGroups.update 200: replaces the models', async () => {
+  expect(await update('one', { model_names: ['beta'] })).toEqual({
+    status: 200,
+    body: { access_group: 'one', model_names: ['beta'], model_ids: null, models_updated: 2 },
+  });
+  expect((await get('/access_group/one/info')).body).toEqual(shown('one', ['beta'], 1));
+});
+
+it.each([400, 401, 403, 404, 422])('modelAccessGroups.update %i', async (status) => {
+  const answers: Readonly<Record<number, () => Promise<{ readonly status: number }>>> = {
+    400: () => update('one', { model_names: ['zzz'] }),
+    401: () => update('one', { model_names: ['beta'] }, ''),
+    403: async () => update('one', { model_names: ['beta'] }, await key({})),
+    404: () => update('zzz', { model_names: ['beta'] }),
+    422: () => update('one', { model_names: 'beta' }),
+  };
+  expect((await answers[status]?.())?.status).toBe(status);
+});
+
+it('modelAccessGroups.delete 200, modelAccessGroups.delete 404: its keys lose its models', async () => {
+  const ofGroup = await key({ models: ['g'] });
+  expect(await remove('g')).toEqual({
+    status: 200,
+    body: { access_group: 'g', models_updated: 2, message: "Access group 'g' deleted successfully" },
+  });
+  expect(await servedBy('alpha', ofGroup)).toEqual(['403', '403', '403', '403']);
+  expect(await remove('g')).toEqual(detail(404, "Access group 'g' not found"));
+});
+
+it('modelAccessGroups.delete 400, modelAccessGroups.delete 401, modelAccessGroups.delete 403', async () => {
+  expect(await remove('file-group')).toEqual(
+    detail(400, "The configuration file has models of the access group 'file-group'. It cannot be deleted."),
+  );
+  expect((await remove('one', '')).status).toBe(401);
+  expect(await remove('one', await key({}))).toEqual(REFUSED);
+});

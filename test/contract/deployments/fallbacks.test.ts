@@ -1,0 +1,123 @@
+import { expect, it } from 'vitest';
+import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+
+const { app, send, get, post, key } = tenancyClient({
+  env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
+  config: {
+    model_list: [
+      { model_name: 'works', litellm_params: { model: 'demo' } },
+      { model_name: 'away', litellm_params: away },
+      { model_name: 'team/away', litellm_params: away },
+      { model_name: 'filed', litellm_params: away },
+    ],
+    router_settings: { num_retries: 0, disable_cooldowns: true, fallbacks: [{ filed: ['works'] }] },
+  },
+});
+
+const called = async (model: string) => {
+  const answer = await app().call('POST', '/v1/chat/completions', chat(model));
+  return [answer.status, answer.headers.get('x-litellm-attempted-fallbacks')];
+};
+const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
+const set = (model: string, targets: unknown, more: object = {}, by?: string) =>
+  post('/fallback', { model, fallback_models: targets, ...more }, by);
+const remove = (path: string, by?: string) => send('DELETE', path, undefined, by);
+const OF_FILE = detail(400, "The general fallbacks of the model 'filed' are set in the configuration file.");
+const NONE = detail(404, "No general fallbacks configured for model 'away'");
+
+it('fallbacks.set 200: calls use it at once; a second time replaces it', async () => {
+  expect(await called('away')).toEqual([500, null]);
+  const body = { model: 'away', fallback_models: ['works'], fallback_type: 'general' };
+  expect(await set('away', ['filed'])).toEqual({
+    status: 200,
+    body: { ...body, fallback_models: ['filed'], message: 'Fallback configuration created successfully' },
+  });
+  expect(await set('away', ['works'])).toEqual({
+    status: 200,
+    body: { ...body, message: 'Fallback configuration updated successfully' },
+  });
+  expect(await called('away')).toEqual([200, '1']);
+});
+
+it('fallbacks.set 400, fallbacks.set 404: models that cannot be called, itself, and a model of the file', async () => {
+  expect(await set('none', ['works'])).toEqual(detail(404, "Model 'none' not found in router"));
+  expect(await set('away', ['works', 'a', 'b'])).toEqual(detail(400, 'Fallback models not found in router: a, b'));
+  expect(await set('away', ['away'])).toEqual(detail(400, "Model 'away' cannot be its own fallback"));
+  expect(await set('filed', ['away'])).toEqual(OF_FILE);
+});
+
+it('fallbacks.set 401, fallbacks.set 403, fallbacks.set 422', async () => {
+  expect((await set('away', ['works'], {}, '')).status).toBe(401);
+  expect(await set('away', ['works'], {}, await key({}))).toEqual(
+    envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None'),
+  );
+  const fault = (type: string, member: string, msg: string) => ({
+    status: 422,
+    body: { detail: [{ type, loc: ['body', member], msg }] },
+  });
+  expect(await set('away', [])).toEqual(
+    fault('too_short', 'fallback_models', 'List should have at least 1 item after validation, not 0'),
+  );
+  expect(await set('away', ['works', 'works'])).toEqual(
+    fault('value_error', 'fallback_models', 'Value error, a model is named more than once'),
+  );
+  expect(await set('away', ['works'], { fallback_type: 'x' })).toEqual(
+    fault('enum', 'fallback_type', "Input should be 'general', 'context_window' or 'content_policy'"),
+  );
+});
+
+it('fallbacks.get 200: of the database and of the file; by type; of a name with a slash', async () => {
+  await set('team/away', ['works'], { fallback_type: 'context_window' });
+  const found = async (path: string) => (await get(path)).body;
+  expect(await found('/fallback/away')).toEqual({
+    model: 'away',
+    fallback_models: ['works'],
+    fallback_type: 'general',
+  });
+  expect(await found('/fallback/filed')).toEqual({
+    model: 'filed',
+    fallback_models: ['works'],
+    fallback_type: 'general',
+  });
+  expect(await found('/fallback/team/away?fallback_type=context_window')).toEqual({
+    model: 'team/away',
+    fallback_models: ['works'],
+    fallback_type: 'context_window',
+  });
+});
+
+it('fallbacks.get 401, fallbacks.get 404, fallbacks.get 422', async () => {
+  expect((await get('/fallback/away', '')).status).toBe(401);
+  expect((await get('/fallback/away', await key({}))).status).toBe(401);
+  expect(await get('/fallback/works')).toEqual(detail(404, "No general fallbacks configured for model 'works'"));
+  expect(await get('/fallback/away?fallback_type=x')).toEqual({
+    status: 422,
+    body: {
+      detail: [
+        {
+          type: 'enum',
+          loc: ['query', 'fallback_type'],
+          msg: "Input should be 'general', 'context_window' or 'content_policy'",
+        },
+      ],
+    },
+  });
+});
+
+it('fallbacks.delete 200, fallbacks.delete 404: calls fail again', async () => {
+  expect(await remove('/fallback/away')).toEqual({
+    status: 200,
+    body: { model: 'away', fallback_type: 'general', message: 'Fallback configuration deleted successfully' },
+  });
+  expect(await called('away')).toEqual([500, null]);
+  expect(await remove('/fallback/away')).toEqual(NONE);
+});
+
+it('fallbacks.delete 400, fallbacks.delete 401, fallbacks.delete 403, fallbacks.delete 422', async () => {
+  expect(await remove('/fallback/filed')).toEqual(OF_FILE);
+  expect((await remove('/fallback/away', '')).status).toBe(401);
+  expect((await remove('/fallback/away', await key({}))).status).toBe(403);
+  expect((await remove('/fallback/away?fallback_type=x')).status).toBe(422);
+});

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
+import { healthCheckRoutes } from '../../../rest-shims/health-checks.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import { openRowServer } from '../../support/rest-server.ts';
+import { startApp } from '../../support/start-app.ts';
+import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+import { startRecordedVendor, type Vendor } from './vendor.ts';
+
+const { get, post, key, user } = tenancyClient({
+  config: {
+    general_settings: { demo_model: false },
+    model_list: [
+      { model_name: 'works', litellm_params: { model: 'demo' }, model_info: { id: 'works-1' } },
+      {
+        model_name: 'away',
+        litellm_params: { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
+        model_info: { id: 'away-1' },
+      },
+    ],
+  },
+});
+
+const ADMIN: Caller = {
+  keyHash: 'admin',
+  role: 'proxy_admin',
+  teamId: null,
+  userId: null,
+  key: null,
+};
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startRecordedVendor();
+});
+afterAll(() => vendor.stop());
+
+const test = (body: object, by?: string) => post('/health/test_connection', body, by);
+const number = expect.any(Number) as unknown;
+
+it('health.testConnection 200: a connection that works and one that does not; nothing is stored', async () => {
+  const params = { model: 'openai/m', api_base: vendor.base, api_key: 'sk-secret' };
+  expect(await test({ litellm_params: params })).toEqual({
+    status: 200,
+    body: { status: 'success', result: { model: 'openai/m', api_base: vendor.base, latency_ms: number } },
+  });
+  expect(vendor.seen()).toEqual([{ path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' }]);
+  const embedded = await test({ litellm_params: params, mode: 'embedding' });
+  expect(embedded.body['status']).toBe('success');
+  expect(vendor.seen().at(-1)?.path).toBe('/v1/embeddings');
+  const failed = await test({ litellm_params: { ...params, api_base: 'http://127.0.0.1:1/v1' } });
+  expect(failed).toMatchObject({
+    status: 200,
+    body: { status: 'error', result: { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1' } },
+  });
+  expect(JSON.stringify(failed)).not.toContain('sk-secret');
+  expect(await test({ litellm_params: { ...params, model: 'openai/*' } })).toMatchObject({
+    body: { status: 'error', result: { error: expect.stringContaining('health_check_model') as unknown } },
+  });
+  expect((await get('/health/history')).body['total_records']).toBe(0);
+  expect((await get('/v1/models')).body['data']).toHaveLength(2);
+});
+
+it('health.testConnection 401, health.testConnection 403, health.testConnection 422', async () => {
+  const litellm = { litellm_params: { model: 'demo' } };
+  expect(await test(litellm, '')).toEqual(NO_KEY);
+  expect(await test(litellm, await key({}))).toEqual(
+    envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None'),
+  );
+  expect(await test({})).toEqual({
+    status: 422,
+    body: { detail: [{ type: 'missing', loc: ['body', 'litellm_params', 'model'], msg: 'Field required' }] },
+  });
+  expect((await test({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
+});
+
+it('health.history 200, health.latest 200: the checks of this process, the newest first', async () => {
+  await get('/health?model=works');
+  await get('/health?model=away');
+  const refused = expect.stringContaining('ECONNREFUSED') as unknown;
+  const check = (id: string, name: string, isWell: boolean) => ({
+    health_check_id: expect.any(String) as unknown,
+    model_name: name,
+    model_id: id,
+    status: isWell ? 'healthy' : 'unhealthy',
+    healthy_count: isWell ? 1 : 0,
+    unhealthy_count: isWell ? 0 : 1,
+    error_message: isWell ? null : refused,
+    response_time_ms: number,
+    checked_by: expect.any(String) as unknown,
+    checked_at: expect.stringMatching(/Z$/) as unknown,
+  });
+  const [works, away] = [check('works-1', 'works', true), check('away-1', 'away', false)];
+  expect(await get('/health/history')).toEqual({
+    status: 200,
+    body: { health_checks: [away, works], total_records: 2, limit: 100, offset: 0 },
+  });
+  expect((await get('/health/history?status_filter=healthy')).body['health_checks']).toEqual([works]);
+  expect((await get('/health/history?model=away&limit=1')).body).toEqual({
+    health_checks: [away],
+    total_records: 1,
+    limit: 1,
+    offset: 0,
+  });
+  expect((await get('/health/history?offset=1')).body['health_checks']).toEqual([works]);
+  expect((await get('/health/history', await key({ models: ['works'] }))).body['health_checks']).toEqual([works]);
+  expect(await get('/health/latest')).toEqual({
+    status: 200,
+    body: { latest_health_checks: { 'works-1': works, 'away-1': away }, total_models: 2 },
+  });
+});
+
+it('health.history 422', async () => {
+  expect((await get('/health/history?limit=0')).status).toBe(422);
+  expect(await get('/health/history?status_filter=x')).toEqual({
+    status: 422,
+    body: {
+      detail: [{ type: 'enum', loc: ['query', 'status_filter'], msg: "Input should be 'healthy' or 'unhealthy'" }],
+    },
+  });
+});
+
+it('health.sharedStatus 200, health.license 200, health.backlog 200', async () => {
+  expect(await get('/health/shared-status')).toEqual({
+    status: 200,
+    body: { shared_health_check_enabled: false, message: 'Each process checks the deployments by itself.' },
+  });
+  expect(await get('/health/license')).toEqual({
+    status: 200,
+    body: {
+      has_license: false,
+      license_type: 'community',
+      expiration_date: null,
+      allowed_features: [],
+      limits: { max_users: null, max_teams: null },
+    },
+  });
+  expect(await get('/health/backlog')).toEqual({
+    status: 200,
+    body: { in_flight_requests: number, admitted_requests: number, queued_requests: 0, rejected_requests: 0 },
+  });
+});
+
+it('health.readinessDetails 200', async () => {
+  expect(await get('/health/readiness/details')).toEqual({
+    status: 200,
+    body: {
+      status: 'healthy',
+      db: 'connected',
+      cache: null,
+      litellm_version: VERSION,
+      success_callbacks: [],
+      catalog: {
+        source: 'embedded',
+        entries: number,
+        taken_at: expect.stringMatching(/Z$/) as unknown,
+        age_seconds: number,
+        quarantined: 3,
+        last_checked_at: null,
+        last_error: null,
+      },
+      records_waiting: number,
+    },
+  });
+});
+
+it('health.readinessDetails 503: while the database is away', async () => {
+  const platform = {
+    draining: () => false,
+    stores: { ping: () => Promise.reject(new Error('away')) },
+  } as unknown as Platform;
+  const rows = await openRowServer({
+    rows: healthCheckRoutes,
+    bodyLimits: { setting: 0, otlp: 0 },
+    identify: () => ADMIN,
+    scopeFor: (caller) => ({ platform, caller }) as Scope,
+    failed: () => {},
+  });
+  const answer = await fetch(`${rows.url}/health/readiness/details`, { headers: { authorization: 'Bearer sk-x' } });
+  expect({ status: answer.status, body: await answer.json() }).toEqual(
+    envelope(503, 'The database does not answer.', 'service_unavailable'),
+  );
+  rows.close();
+});
+
+it.each([
+  ['history', 'history'],
+  ['latest', 'latest'],
+  ['sharedStatus', 'shared-status'],
+  ['license', 'license'],
+  ['backlog', 'backlog'],
+  ['readinessDetails', 'readiness/details'],
+])('health.%s 401', async (_name, path) => {
+  expect(await get(`/health/${path}`, '')).toEqual(NO_KEY);
+});
+
+it('health.services 400, health.services 401, health.services 403, health.services 422', async () => {
+  const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
+  expect(await get('/health/services?service=zzz')).toEqual(refused('The service must be `otel`, not `zzz`.'));
+  expect(await get('/health/services?service=otel')).toEqual(refused('No collector of spans is configured.'));
+  expect(await get('/health/services?service=otel', '')).toEqual(NO_KEY);
+  const viewer = await user({ user_role: 'internal_user_viewer' });
+  expect((await get('/health/services?service=otel', viewer)).status).toBe(403);
+  expect(await get('/health/services')).toEqual({
+    status: 422,
+    body: { detail: [{ type: 'missing', loc: ['query', 'service'], msg: 'Field required' }] },
+  });
+});
+
+it('service.callbacks 200, service.callbacks 401', async () => {
+  expect(await get('/callbacks/list')).toEqual({
+    status: 200,
+    body: { success: [], failure: [], success_and_failure: [] },
+  });
+  expect(await get('/callbacks/list', '')).toEqual(NO_KEY);
+});
+
+it('service.cache 401, service.cache 503', async () => {
+  expect(await get('/cache/ping', '')).toEqual(NO_KEY);
+  expect(await get('/cache/ping')).toEqual(envelope(503, 'No cache of answers is configured.', 'service_unavailable'));
+});
+
+it('health.services 200, service.callbacks 200: with a collector', async () => {
+  const other = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' } });
+  const json = async (path: string): Promise<unknown> => (await other.call('GET', path)).json();
+  const spans = { sent: 0, failed: 0, dropped: 0, waiting: 0 };
+  const message = '0 spans were sent to `otel`.';
+  expect(await json('/health/services?service=otel')).toEqual({ status: 'success', message, spans });
+  expect(await json('/callbacks/list')).toEqual({ success: [], failure: [], success_and_failure: ['otel'] });
+  await other.stop();
+});

@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { PROVIDER_NAMES } from '../../../src/domain/chat/provider.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import { type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+
+const demo = (name: string) => ({ model_name: name, litellm_params: { model: 'demo' } });
+const { app, get } = tenancyClient({
+  config: {
+    general_settings: { demo_model: false },
+    model_list: [demo('a'), demo('b'), demo('b'), demo('hidden')],
+    litellm_settings: { public_model_groups: ['b', 'a', 'none'] },
+  },
+});
+
+it('service.test 200, service.robots 200, service.providers 200, service.modelHubInfo 200', async () => {
+  expect(await get('/test', '')).toEqual({ status: 200, body: { route: '/test' } });
+  const robots = await fetch(`${app().url}/robots.txt`);
+  expect([robots.status, await robots.text()]).toEqual([200, 'User-agent: *\nDisallow: /\n']);
+  const providers = await get('/public/providers', '');
+  expect(providers).toEqual({ status: 200, body: PROVIDER_NAMES.toSorted() });
+  expect(await get('/public/model_hub/info', '')).toEqual({
+    status: 200,
+    body: { docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} },
+  });
+});
+
+it('service.routes 200: every path with its methods', async () => {
+  const { status, body } = await get('/routes', '');
+  expect(status).toBe(200);
+  expect(body['routes']).toContainEqual({
+    path: '/v1/chat/completions',
+    methods: ['POST'],
+    name: 'chat.completions',
+    endpoint: 'chat.completions',
+  });
+});
+
+it('service.publicModels 200, service.publicModelPage 200: named models only, without addresses', async () => {
+  const names = (rows: unknown) => (rows as readonly Json[]).map((row) => row['model_group']);
+  const all = await get('/public/model_hub', '');
+  expect([all.status, names(all.body)]).toEqual([200, ['a', 'b']]);
+  const page = await get('/public/v1/model_hub?page=2&page_size=1', '');
+  expect({ ...page.body, data: names(page.body['data']) }).toEqual({
+    data: ['b'],
+    meta: { total_count: 2, page: 2, page_size: 1, total_pages: 2 },
+    links: {
+      self: '/public/v1/model_hub?page=2',
+      first: '/public/v1/model_hub?page=1',
+      prev: '/public/v1/model_hub?page=1',
+      next: null,
+      last: '/public/v1/model_hub?page=2',
+    },
+  });
+  expect(JSON.stringify(all.body)).not.toContain('api_base');
+});
+
+it('service.publicModelPage 422', async () => {
+  expect((await get('/public/v1/model_hub?page=0', '')).status).toBe(422);
+});
+
+it('service.endpoints 200, service.agentHub 200, service.latestRelease 200', async () => {
+  const { status, body } = await get('/public/endpoints', '');
+  const endpoints = body['endpoints'] as readonly { key: string; endpoint: string; providers: readonly Json[] }[];
+  expect(status).toBe(200);
+  expect(endpoints.map(({ key }) => key)).toEqual([
+    'chat_completions',
+    'messages',
+    'responses',
+    'text_completion',
+    'generateContent',
+    'count_tokens',
+    'embeddings',
+    'image_generations',
+    'audio_transcriptions',
+    'audio_speech',
+    'moderations',
+    'rerank',
+  ]);
+  const providersOf = (key: string) => endpoints.find((one) => one.key === key)?.providers;
+  expect(providersOf('chat_completions')).toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });
+  expect(providersOf('embeddings')).toContainEqual({ slug: 'openai', display_name: 'OpenAI' });
+  expect(providersOf('embeddings')).not.toContainEqual({ slug: 'anthropic', display_name: 'Anthropic' });
+  expect(await get('/public/agent_hub', '')).toEqual({ status: 200, body: [] });
+  expect(await get('/get/latest_release_info', '')).toEqual({ status: 200, body: null });
+});
+
+it('service.teamMetadata 200, service.teamMetadata 401', async () => {
+  expect(await get('/team/metadata_schema')).toEqual({ status: 200, body: { fields: [] } });
+  expect(await get('/team/metadata_schema', '')).toEqual(NO_KEY);
+});

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { syntheticRuns } from '../../../bench/lens/runs.ts';
+import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, app, key, ingest, create, ended } = lensClient({ slots: 1 });
+const RUNS = syntheticRuns(6, 5);
+const PATH = '/lens/datasets';
+
+const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
+const UNKNOWN = detail(404, 'Dataset not found');
+const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
+const HI = 'd9045d43';
+
+const aCase = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
+const noSource = { trace_id: '', trace_ref: '', span_id: '', finding_id: '', lens_id: '' };
+
+async function made(name: string): Promise<string> {
+  return String((await send('POST', PATH, { name })).body['id']);
+}
+
+const build = (sources: readonly object[], more: object = {}) => send('POST', `${PATH}/build`, { sources, ...more });
+
+let lens: WireLens;
+beforeAll(async () => {
+  await ingest(RUNS);
+  lens = await ended((await create(aLens())).id);
+}, 90_000);
+
+describe('datasets', () => {
+  it('lens.createDataset 200, lens.datasets 200, lens.saveDataset 200, lens.dataset 200, lens.datasetCases 200, lens.exportDataset 200: keeps revisions', async () => {
+    const created = await send('POST', PATH, { name: 'first', agent_name: 'shop' });
+    const facts = {
+      id: expect.any(String),
+      name: 'first',
+      agent_name: 'shop',
+      team_id: '',
+      created_at: expect.stringMatching(/Z$/),
+      created_by: 'default_user_id',
+    };
+    expect(created).toEqual({ status: 200, body: { ...facts, revision: 0, cases: [] } });
+    const id = String(created.body['id']);
+    const cases = [aCase('hi', { id: 'ignored' }), aCase('hi'), aCase('no', { included: false, expected: 'x' })];
+    const saved = await send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases });
+    const first = {
+      id: expect.stringMatching(new RegExp(`^${HI}.*d3ad$`)),
+      messages: [{ role: 'user', content: 'hi', name: '', tool_calls: [] }],
+      reply: '',
+      tool_calls: [],
+      expected: '',
+      included: true,
+      source: noSource,
+      agent_version: '',
+    };
+    const second = {
+      ...first,
+      id: expect.stringMatching(/^[0-9a-f]{64}$/),
+      messages: [{ role: 'user', content: 'no', name: '', tool_calls: [] }],
+      expected: 'x',
+      included: false,
+    };
+    expect(saved).toEqual({ status: 200, body: { ...facts, revision: 1, cases: [first, second] } });
+    expect((await send('GET', `${PATH}/${id}`)).body).toEqual(saved.body);
+    expect((await send('GET', `${PATH}/${id}?revision=0`)).body['cases']).toEqual([]);
+    expect((await send('GET', PATH)).body).toEqual([
+      { id, name: 'first', agent_name: 'shop', revision: 1, case_count: 2, updated_at: expect.any(String) },
+    ]);
+    expect((await send('GET', `${PATH}/${id}/revisions/1/cases`)).body).toEqual({
+      dataset_id: id,
+      revision: 1,
+      cases: [first],
+    });
+    const file = await app().call('GET', `${PATH}/${id}/export?revision=1`);
+    expect(file.headers.get('content-disposition')).toBe(`attachment; filename="dataset-${id}-r1.jsonl"`);
+    expect(file.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(
+      (await file.text())
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Json),
+    ).toEqual([first]);
+  });
+
+  it('lens.saveDataset 409: of two saves over one revision one wins', async () => {
+    const id = await made('raced');
+    const save = (text: string) => send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases: [aCase(text)] });
+    const answers = await Promise.all([save('a'), save('b'), save('c')]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    expect(await save('d')).toEqual(detail(409, 'Dataset changed, reload'));
+    expect((await send('GET', `${PATH}/${id}`)).body['revision']).toBe(1);
+  });
+
+  it('lens.buildDataset 200: builds cases from traces, findings and texts', async () => {
+    const [run] = RUNS;
+    const fromTrace = (await build([{ kind: 'trace', trace_id: run?.traceId }])).body;
+    expect(fromTrace).toMatchObject({ skipped: [], cases: [{ source: { trace_id: run?.traceId }, included: true }] });
+    const ids = lens.findings.map(({ id }) => id);
+    const found = (await build([{ kind: 'finding', lens_id: lens.id, finding_ids: [...ids, 'none'] }])).body as {
+      readonly cases: readonly Json[];
+      readonly skipped: readonly Json[];
+    };
+    const spans = new Set(lens.findings.flatMap(({ evidence }) => evidence.map((one) => one.span_id)));
+    expect(found.cases.length + found.skipped.length).toBe(spans.size);
+    for (const { source } of [...found.cases, ...found.skipped]) expect(source).toMatchObject({ lens_id: lens.id });
+    const lines = [
+      '{"messages":[{"role":"user","content":"one"}],"more":1,"included":false}',
+      '{"messages":[]}',
+      '{"messages":[{"content":"x"}]}',
+      '{',
+    ].join('\n');
+    const texts = ['hi', 'hi', '  ', lines, 'a'.repeat(20_001)].map((text) => ({ kind: 'text', text }));
+    expect((await build(texts)).body).toMatchObject({
+      cases: [{ messages: [{ content: 'hi' }] }, { messages: [{ content: 'one' }], included: true }],
+      skipped: [
+        { source: noSource, reason: 'duplicate' },
+        { source: noSource, reason: 'no_content' },
+        { source: noSource, reason: 'no_content' },
+        { source: noSource, reason: 'invalid' },
+        { source: noSource, reason: 'invalid' },
+        { source: noSource, reason: 'too_large' },
+      ],
+    });
+    expect((await build([{ kind: 'trace', trace_id: 'a'.repeat(32) }])).body).toMatchObject({
+      cases: [],
+      skipped: [{ source: { trace_id: 'a'.repeat(32) }, reason: 'no_content' }],
+    });
+  });
+
+  it('a dataset is full at 200 cases', async () => {
+    const id = await made('full');
+    const cases = Array.from({ length: 200 }, (_one, at) => aCase(`c${at}`));
+    const save = (list: readonly object[]) =>
+      send('POST', `${PATH}/${id}/revisions`, { base_revision: 0, cases: list });
+    expect(await save([...cases, aCase('more')])).toEqual(detail(422, 'A dataset holds at most 200 cases'));
+    expect(await save([aCase('a'.repeat(20_000))])).toEqual(detail(422, 'Each case must be at most 20000 characters'));
+    expect((await save(cases)).status).toBe(200);
+    const sources = ['c7', 'more'].map((text) => ({ kind: 'text', text }));
+    expect((await build(sources, { dataset_id: id })).body).toMatchObject({
+      cases: [],
+      skipped: [{ reason: 'duplicate' }, { reason: 'over_limit' }],
+    });
+  });
+
+  it('lens.dataset 404, lens.saveDataset 404, lens.exportDataset 404, lens.datasetCases 404, lens.buildDataset 404: unknown datasets and revisions', async () => {
+    const id = await made('known');
+    expect(await send('GET', `${PATH}/none`)).toEqual(UNKNOWN);
+    expect(await send('GET', `${PATH}/${id}?revision=1`)).toEqual(UNKNOWN);
+    expect(await send('GET', `${PATH}/${id}/export?revision=9`)).toEqual(UNKNOWN);
+    expect(await send('GET', `${PATH}/${id}/revisions/x/cases`)).toEqual(UNKNOWN);
+    expect(await send('POST', `${PATH}/none/revisions`, { base_revision: 0, cases: [] })).toEqual(UNKNOWN);
+    expect(await build([{ kind: 'text', text: 'a' }], { dataset_id: 'none' })).toEqual(UNKNOWN);
+  });
+
+  it('lens.createDataset 422, lens.saveDataset 422, lens.buildDataset 422, lens.dataset 422, lens.exportDataset 422: names each fault', async () => {
+    expect(await send('POST', PATH, { name: '' })).toEqual(
+      detail(422, [issue('string_too_short', ['name'], 'String should have at least 1 character')]),
+    );
+    expect(await send('POST', `${PATH}/x/revisions`, { base_revision: 0, cases: [{ messages: [], x: 1 }] })).toEqual(
+      detail(422, [
+        issue('too_short', ['cases', 0, 'messages'], 'List should have at least 1 item after validation, not 0'),
+        issue('extra_forbidden', ['cases', 0, 'x'], 'Extra inputs are not permitted'),
+      ]),
+    );
+    expect(await build([{ kind: 'other' }, { kind: 'finding', lens_id: 'l' }])).toEqual(
+      detail(422, [
+        issue('literal_error', ['sources', 0, 'kind'], "Input should be 'trace', 'finding' or 'text'"),
+        issue('missing', ['sources', 1, 'finding_ids'], 'Field required'),
+      ]),
+    );
+    for (const path of [`${PATH}/x?revision=-1`, `${PATH}/x/export?revision=a`])
+      expect((await send('GET', path)).status).toBe(422);
+  });
+
+  const READS = ['', '/x', '/x/export', '/x/revisions/1/cases'];
+  it('lens.datasets 401, lens.datasets 403, lens.dataset 401, lens.dataset 403, lens.exportDataset 401, lens.exportDataset 403, lens.datasetCases 401, lens.datasetCases 403: administrators read', async () => {
+    const own = (await key({})).key;
+    for (const path of READS) {
+      expect((await send('GET', `${PATH}${path}`, undefined, '')).status).toBe(401);
+      expect(await send('GET', `${PATH}${path}`, undefined, own)).toEqual(
+        detail(403, 'Lens requires proxy administrator access'),
+      );
+    }
+  });
+
+  it('lens.createDataset 401, lens.createDataset 403, lens.saveDataset 401, lens.saveDataset 403, lens.buildDataset 401, lens.buildDataset 403: proxy administrators write', async () => {
+    const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
+    const writes = [
+      [PATH, { name: 'n' }],
+      [`${PATH}/x/revisions`, { base_revision: 0, cases: [] }],
+      [`${PATH}/build`, { sources: [{ kind: 'text', text: 't' }] }],
+    ] as const;
+    for (const [path, body] of writes) {
+      expect((await send('POST', path, body, '')).status).toBe(401);
+      expect(await send('POST', path, body, viewer)).toEqual(
+        detail(403, 'Only proxy admins can configure or run Lens'),
+      );
+    }
+  });
+});

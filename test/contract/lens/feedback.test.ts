@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { MOST_ANNOTATIONS } from '../../../src/domain/annotations/annotation.ts';
+import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
+import { aLens, lensClient } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, app, ingest, key, create, ended, judge } = lensClient({ slots: 1 });
+const RUNS = syntheticRuns(4, 3);
+const [FIRST, SECOND] = RUNS.map(({ traceId }) => traceId);
+
+const PATH = '/lens/feedback';
+const of = (traceId: string | undefined) => `${PATH}?trace_id=${traceId}`;
+const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
+const NO_TRACE = detail(404, 'Trace not found');
+const issue = (type: string, loc: readonly string[], msg: string) => ({ type, loc, msg });
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+
+beforeAll(() => ingest(RUNS));
+
+describe('feedback about traces', () => {
+  it('lens.setFeedback 200, lens.feedback 200, lens.feedbackSummary 200, lens.deleteFeedback 204: one per author', async () => {
+    const put = await send('PUT', PATH, { trace_id: FIRST, score: 3, comment: 'wrong order', user: 'ann' });
+    const one = { trace_id: FIRST, trace_ref: expect.any(String), created_at: time, updated_at: time };
+    expect(put).toEqual({ status: 200, body: { ...one, score: 3, comment: 'wrong order', author: 'ann' } });
+    await send('PUT', PATH, { trace_id: FIRST?.toUpperCase(), score: '9' });
+    const changed = (await send('PUT', PATH, { trace_id: FIRST, score: 4, user: 'ann' })).body;
+    expect(changed).toMatchObject({ score: 4, comment: '', created_at: put.body['created_at'] });
+    const { body } = await send('GET', of(FIRST));
+    expect(body).toEqual({
+      trace_id: FIRST,
+      trace_ref: put.body['trace_ref'],
+      feedback: [
+        { ...one, score: 4, comment: '', author: 'ann' },
+        { ...one, score: 9, comment: '', author: 'default_user_id' },
+      ],
+    });
+    const asked = { traces: [{ trace_id: FIRST }, { trace_id: SECOND }, { trace_id: 'f'.repeat(32), trace_ref: 'x' }] };
+    expect((await send('POST', `${PATH}/summary`, asked)).body).toEqual([
+      { trace_id: FIRST, trace_ref: put.body['trace_ref'], count: 2, average: 6.5, lowest: 4 },
+      { trace_id: SECOND, trace_ref: expect.any(String), count: 0, average: null, lowest: null },
+      { trace_id: 'f'.repeat(32), trace_ref: 'x', count: 0, average: null, lowest: null },
+    ]);
+    const gone = await app().call('DELETE', `${of(FIRST)}&user=ann`);
+    expect([gone.status, await gone.text()]).toEqual([204, '']);
+    expect(await send('DELETE', `${of(FIRST)}&user=ann`)).toEqual(
+      detail(404, 'No feedback from this user on this trace'),
+    );
+  });
+
+  it('finds the trace of a session by its hash', async () => {
+    const session = 'f3a1';
+    const id = createHash('sha256').update(`litellm.claude.session.v1\0${session}`).digest('hex').slice(0, 32);
+    const [run] = syntheticRuns(1, 9);
+    if (run === undefined) throw new Error('No run was made.');
+    await ingest([{ ...run, traceId: id }]);
+    expect((await send('PUT', PATH, { session_id: session, score: 1 })).body).toMatchObject({ trace_id: id });
+    expect((await send('GET', `${PATH}?session_id=${session}`)).body['feedback']).toHaveLength(1);
+  });
+
+  it('lens.feedback 404, lens.setFeedback 404, lens.deleteFeedback 404: an unknown trace, and one of several owners', async () => {
+    const body = { score: 1 };
+    expect(await send('GET', of('a'.repeat(32)))).toEqual(NO_TRACE);
+    expect(await send('PUT', PATH, { ...body, trace_id: 'zz' })).toEqual(NO_TRACE);
+    expect(await send('DELETE', of('zz'))).toEqual(NO_TRACE);
+    expect(await send('GET', `${of(FIRST)}&trace_ref=none`)).toEqual(NO_TRACE);
+  });
+
+  it('lens.feedback 422, lens.setFeedback 422, lens.deleteFeedback 422, lens.feedbackSummary 422: names each fault', async () => {
+    const either = 'Value error, Pass exactly one of trace_id or session_id';
+    expect(await send('GET', PATH)).toEqual(detail(422, [issue('value_error', ['query'], either)]));
+    expect(await send('DELETE', `${of(FIRST)}&session_id=s`)).toEqual(
+      detail(422, [issue('value_error', ['query'], either)]),
+    );
+    expect(await send('GET', `${of(FIRST)}&x=1`)).toEqual(
+      detail(422, [issue('extra_forbidden', ['query', 'x'], 'Extra inputs are not permitted')]),
+    );
+    expect(await send('PUT', PATH, { score: 11, comment: 'a'.repeat(10_001) })).toEqual(
+      detail(422, [
+        issue('less_than_equal', ['body', 'score'], 'Input should be less than or equal to 10'),
+        issue('string_too_long', ['body', 'comment'], 'String should have at most 10000 characters'),
+      ]),
+    );
+    expect(await send('PUT', PATH, { score: 1 })).toEqual(detail(422, [issue('value_error', ['body'], either)]));
+    expect(await send('POST', `${PATH}/summary`, {})).toEqual(
+      detail(422, [issue('missing', ['body', 'traces'], 'Field required')]),
+    );
+  });
+
+  it('lens.setFeedback 401, lens.setFeedback 403, lens.deleteFeedback 401, lens.deleteFeedback 403, lens.feedback 401, lens.feedback 403, lens.feedbackSummary 401, lens.feedbackSummary 403: keys write about their own traces and do not read', async () => {
+    const own = (await key({})).key;
+    const body = { trace_id: SECOND, score: 2 };
+    const summary = { traces: [{ trace_id: SECOND }] };
+    const all = [
+      ['PUT', PATH, body],
+      ['DELETE', of(SECOND), undefined],
+      ['GET', of(SECOND), undefined],
+      ['POST', `${PATH}/summary`, summary],
+    ] as const;
+    for (const [method, path, sent] of all) expect((await send(method, path, sent, '')).status).toBe(401);
+    expect(await send('PUT', PATH, body, own)).toEqual(NO_TRACE);
+    const refused = detail(403, 'Lens requires proxy administrator access');
+    expect(await send('GET', of(SECOND), undefined, own)).toEqual(refused);
+    expect(await send('POST', `${PATH}/summary`, summary, own)).toEqual(refused);
+    const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
+    const readOnly = detail(403, 'Admin viewers cannot write feedback');
+    expect(await send('PUT', PATH, body, viewer)).toEqual(readOnly);
+    expect(await send('DELETE', of(SECOND), undefined, viewer)).toEqual(readOnly);
+    expect((await send('GET', of(SECOND), undefined, viewer)).status).toBe(200);
+    const [run] = syntheticRuns(1, 11);
+    if (run === undefined) throw new Error('No run was made.');
+    await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), own);
+    expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, own)).status).toBe(200);
+  });
+
+  it('lens.setFeedback 409: a trace has no room for another author', async () => {
+    const [run] = syntheticRuns(1, 13);
+    if (run === undefined) throw new Error('No run was made.');
+    await ingest([run]);
+    const trace = { trace_id: run.traceId, score: 5 };
+    for (let at = 0; at < MOST_ANNOTATIONS; at += 50)
+      await Promise.all(Array.from({ length: 50 }, (_one, n) => send('PUT', PATH, { ...trace, user: `u${at + n}` })));
+    expect(await send('PUT', PATH, { ...trace, user: 'late' })).toEqual(
+      detail(409, `A trace has at most ${MOST_ANNOTATIONS} annotations.`),
+    );
+  }, 60_000);
+
+  it('is read by reviewers: a review is made again after new feedback', async () => {
+    const lens = await ended((await create(aLens())).id);
+    const before = judge().answers();
+    await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
+    const same = await ended(lens.id);
+    expect(same.jobs[0].coverage['reused']).toBe(same.jobs[0].coverage['screened']);
+    await send('PUT', PATH, { trace_id: SECOND, score: 1, comment: 'It ignored me.' });
+    await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
+    const after = await ended(lens.id);
+    expect(Number(after.jobs[0].coverage['screened']) - Number(after.jobs[0].coverage['reused'])).toBe(1);
+    expect(judge().answers()).toBeGreaterThan(before);
+    const run = (await send('GET', `/lens/${lens.id}/runs/${after.jobs[0].id}`)).body;
+    const executions = (run['sample'] as { readonly executions: readonly Json[] }).executions;
+    expect(executions.find(({ trace_id: id }) => id === SECOND)?.['metadata']).toContainEqual({
+      key: 'feedback',
+      value: '1/10 It ignored me.',
+    });
+  }, 90_000);
+});

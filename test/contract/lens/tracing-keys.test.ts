@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
+import { restRoutes } from '../../../src/http/routes.ts';
+import { lensClient } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, app, key } = lensClient();
+
+const PATH = '/lens/tracing/keys';
+const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
+const ONLY_TRACES = 'This key may only send traces.';
+
+async function issued(draft: object = {}): Promise<{ readonly token: string; readonly record: Json }> {
+  const { body } = await send('POST', PATH, draft);
+  return { token: String(body['key']), record: body['record'] as Json };
+}
+
+const exported = (seed: number) => exportOf(syntheticRuns(1, seed), Date.now() - 3_600_000);
+
+describe('tracing keys', () => {
+  it('lens.createTracingKey 200, lens.tracingKeys 200, lens.deleteTracingKey 200: sends traces of its team until it is deleted', async () => {
+    const made = await send('POST', PATH, { name: 'bot', team_id: 't1', expires_at: '2199-01-01T00:00:00Z' });
+    const record = {
+      id: expect.any(String),
+      name: 'bot',
+      tenant: { team_id: 't1', user_id: '', org_id: '', api_key_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      created_at: expect.any(Number),
+      expires_at: Date.parse('2199-01-01T00:00:00Z') / 1_000,
+    };
+    expect(made).toEqual({
+      status: 200,
+      body: { key: expect.stringMatching(/^lens-trace-\d{10}-[\w-]{54}$/), record, active: true },
+    });
+    const { id } = made.body['record'] as { readonly id: string };
+    expect((await send('GET', PATH)).body).toEqual([{ ...record, id }]);
+    const token = String(made.body['key']);
+    expect(await send('POST', '/v1/traces', exported(31), token)).toEqual({ status: 200, body: {} });
+    const member = (await key({ team_id: 't1' })).key;
+    const listed = (await send('GET', '/v1/traces', undefined, member)).body['data'];
+    expect(listed).toHaveLength(1);
+    expect(await send('DELETE', `${PATH}/${id}`)).toEqual({ status: 200, body: true });
+    expect((await send('POST', '/v1/traces', exported(32), token)).status).toBe(401);
+    expect(await send('DELETE', `${PATH}/none`)).toEqual({ status: 200, body: true });
+  });
+
+  it('refuses a token after its expiry, and a wrong one', async () => {
+    const expiresAt = Math.floor(Date.now() / 1_000) + 2;
+    const { token } = await issued({ expires_at: expiresAt });
+    expect((await send('POST', '/v1/traces', exported(33), token)).status).toBe(200);
+    await expect
+      .poll(async () => (await send('POST', '/v1/traces', exported(34), token)).status, { timeout: 10_000 })
+      .toBe(401);
+    expect((await send('POST', '/v1/traces', exported(35), 'lens-trace-1-x')).status).toBe(401);
+    expect((await send('POST', '/v1/traces', exported(35), `lens-trace-${'x'.repeat(600)}`)).status).toBe(401);
+  }, 20_000);
+
+  it('sends traces and does nothing else: no other route, and no field of the graph', async () => {
+    const { token } = await issued();
+    const wrong: string[] = [];
+    for (const row of restRoutes) {
+      if (row.credential !== 'required' || row.name === 'traces.ingest') continue;
+      const path = row.paths[0].replaceAll(/\{?[:*]\w+\}?/g, 'x');
+      const answer = await app().call(row.method, path, row.method === 'GET' ? undefined : '{}', {
+        authorization: `Bearer ${token}`,
+      });
+      await answer.body?.cancel();
+      if (answer.status < 400) wrong.push(`${row.name} ${answer.status}`);
+    }
+    expect(wrong).toEqual([]);
+    expect(await send('GET', '/v1/traces', undefined, token)).toEqual(detail(403, ONLY_TRACES));
+    const chat = { model: 'judge', messages: [{ role: 'user', content: 'hi' }] };
+    expect(await send('POST', '/v1/chat/completions', chat, token)).toEqual(detail(403, ONLY_TRACES));
+    const query = '{ traces(first: 1) { edges { node { traceId } } } }';
+    const { body } = await send('POST', '/graphql', { query }, token);
+    expect(body['errors']).toMatchObject([{ message: ONLY_TRACES, extensions: { code: 'FORBIDDEN' } }]);
+  }, 60_000);
+
+  it('lens.createTracingKey 422: names each fault', async () => {
+    expect(await send('POST', PATH, { expires_at: '2001-01-01T00:00:00Z' })).toEqual(
+      detail(422, 'Choose an expiry in the future'),
+    );
+    expect(await send('POST', PATH, { name: 'a'.repeat(129), more: 1 })).toEqual(
+      detail(422, [
+        { type: 'string_too_long', loc: ['body', 'name'], msg: 'String should have at most 128 characters' },
+        { type: 'extra_forbidden', loc: ['body', 'more'], msg: 'Extra inputs are not permitted' },
+      ]),
+    );
+  });
+
+  it('lens.createTracingKey 401, lens.createTracingKey 403, lens.tracingKeys 401, lens.tracingKeys 403, lens.deleteTracingKey 401, lens.deleteTracingKey 403: for administrators', async () => {
+    const own = (await key({})).key;
+    const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
+    const refused = detail(403, 'Only proxy admins can configure or run Lens');
+    for (const [method, path] of [
+      ['POST', PATH],
+      ['DELETE', `${PATH}/x`],
+    ] as const) {
+      expect((await send(method, path, {}, '')).status).toBe(401);
+      expect(await send(method, path, {}, own)).toEqual(refused);
+      expect(await send(method, path, {}, viewer)).toEqual(refused);
+    }
+    expect((await send('GET', PATH, undefined, '')).status).toBe(401);
+    expect(await send('GET', PATH, undefined, own)).toEqual(detail(403, 'Lens requires proxy administrator access'));
+    expect((await send('GET', PATH, undefined, viewer)).status).toBe(200);
+  });
+});
+
+describe('the trace service', () => {
+  it('lens.service 200, lens.service 401: is this process', async () => {
+    const own = (await key({})).key;
+    expect(await send('GET', '/lens/service', undefined, own)).toEqual({
+      status: 200,
+      body: {
+        url: app().url,
+        connected: true,
+        status: { storage_ready: true, credentials_ready: true, release: '0.1.0', protocol_version: 7 },
+        configured: true,
+        release: 'v0.1.0',
+      },
+    });
+    expect((await send('GET', '/lens/service', undefined, '')).status).toBe(401);
+  });
+
+  it('lens.ingestionCredentials 503, lens.ingestionCredentials 401, lens.ingestionCredentials 403: there is no external one', async () => {
+    const path = '/lens/internal/ingestion-credentials';
+    expect(await send('GET', path)).toEqual(detail(503, 'Configure the Lens service connection'));
+    expect((await send('GET', path, undefined, '')).status).toBe(401);
+    expect((await send('GET', path, undefined, (await key({})).key)).status).toBe(403);
+  });
+});

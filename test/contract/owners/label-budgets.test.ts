@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+const refused = (message: string) => [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
+const ofTag = (tag: string, cost: string, budget: string) =>
+  refused(`Budget has been exceeded! Tag=${tag} Current cost: ${cost}, Max budget: ${budget}`);
+const ofUser = (user: string, cost: string, budget: string) =>
+  refused(`ExceededBudget: End User=${user} over budget. Spend=${cost}, Budget=${budget}`);
+
+/** A call that costs 1 USD, with the admin key where none is given. */
+async function call(fields: object, key = calls.app.adminKey): Promise<unknown> {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await calls.app.call('POST', '/v1/chat/completions', body, headers);
+  const sent: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, sent];
+}
+
+describe('the budget of a customer', () => {
+  it('is shared by all keys, and refuses a spend above it', async () => {
+    await calls.manage('/customer/new', { user_id: 'spender', max_budget: 1 });
+    const key = await calls.newKey({});
+    // A spend equal to the budget is not refused.
+    expect([await call({ user: 'spender' }), await call({ user: 'spender' }, key)]).toEqual([200, 200]);
+    for (const one of [key, undefined])
+      expect(await call({ user: 'spender' }, one)).toEqual(ofUser('spender', '2.0', '1.0'));
+    expect(await call({ user: 'spender', model: 'free' })).toBe(200);
+    expect(await call({ user: 'another' })).toBe(200);
+    await calls.manage('/customer/update', { user_id: 'spender', max_budget: 10 });
+    expect(await call({ user: 'spender' })).toBe(200);
+  });
+
+  it('of zero refuses the first call; without a budget every call is admitted', async () => {
+    await calls.manage('/customer/new', { user_id: 'broke', max_budget: 0 });
+    await calls.manage('/customer/new', { user_id: 'unlimited' });
+    expect(await call({ user: 'broke' })).toEqual(ofUser('broke', '0.0', '0.0'));
+    expect([await call({ user: 'unlimited' }), await call({ user: 'unlimited' })]).toEqual([200, 200]);
+  });
+
+  it('is that of the key for customers without their own', async () => {
+    await calls.manage('/budget/new', { budget_id: 'of-end-users', max_budget: 0.5 });
+    const key = await calls.newKey({ end_user_budget_id: 'of-end-users' });
+    expect([await call({ user: 'visitor' }, key), await call({ user: 'visitor' })]).toEqual([200, 200]);
+    expect(await call({ user: 'visitor' }, key)).toEqual(ofUser('visitor', '2.0', '0.5'));
+    expect(await call({ user: 'other visitor' }, key)).toBe(200);
+  });
+
+  it('counts what was spent before it was set', async () => {
+    expect([await call({ user: 'early' }), await call({ user: 'early' })]).toEqual([200, 200]);
+    const spent = async () => {
+      const today = new Date().toISOString().slice(0, 10);
+      const answer = await calls.app.call(
+        'GET',
+        `/customer/daily/activity?start_date=${today}&end_date=${today}&end_user_ids=early`,
+      );
+      return ((await answer.json()) as { metadata: { total_spend: number } }).metadata.total_spend;
+    };
+    await vi.waitFor(async () => expect(await spent()).toBe(2), 5_000);
+    await calls.manage('/customer/new', { user_id: 'early', max_budget: 1 });
+    expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
+  });
+});
+
+describe('the budget of a tag', () => {
+  it('refuses calls with the tag, in metadata, in a member and in a header', async () => {
+    await calls.manage('/tag/new', { name: 'campaign', max_budget: 1 });
+    expect([await call({ metadata: { tags: ['campaign', 'x'] } }), await call({ tags: ['campaign'] })]).toEqual([
+      200, 200,
+    ]);
+    expect(await call({ tags: ['x', 'campaign'] })).toEqual(ofTag('campaign', '2.0', '1.0'));
+    expect(await call({ tags: ['x'] })).toBe(200);
+    await calls.manage('/tag/delete', { name: 'campaign' });
+    expect(await call({ tags: ['campaign'] })).toBe(200);
+  });
+
+  it('of zero refuses the first call, before the budget of the customer', async () => {
+    await calls.manage('/tag/new', { name: 'never', max_budget: 0 });
+    await calls.manage('/customer/new', { user_id: 'never too', max_budget: 0 });
+    expect(await call({ tags: ['never'], user: 'never too' })).toEqual(ofTag('never', '0.0', '0.0'));
+  });
+
+  it('is checked after the budget of the key', async () => {
+    await calls.manage('/tag/new', { name: 'second', max_budget: 0 });
+    const key = await calls.newKey({ max_budget: 0, key_alias: 'first' });
+    expect(JSON.stringify(await call({ tags: ['second'] }, key))).toContain('Key=first');
+  });
+});

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const SECRET = 'webhook-secret';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startApp({ env: { CODEAGENT_WEBHOOK_SECRET: SECRET } });
+});
+
+afterAll(() => app.stop());
+
+const sign = (body: string, secret = SECRET): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+const webhook = (body: string, signature?: string, to = app): Promise<Response> =>
+  fetch(`${to.url}/codeagent/webhook`, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      ...(signature === undefined ? {} : { 'x-webhook-signature': signature }),
+    },
+  });
+
+describe('codingAgents.webhook', () => {
+  it('codingAgents.webhook 200: an agent that was not launched here is ignored', async () => {
+    const body = '{"id":"bc_elsewhere","status":"FINISHED"}';
+    const answer = await webhook(body, sign(body));
+    expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
+  });
+
+  it.each([['[]'], ['{"status":"FINISHED"}'], ['no json']])('codingAgents.webhook 400: %s', async (body) => {
+    const answer = await webhook(body, sign(body));
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        error: {
+          message: 'The message is no JSON object with the id of an agent.',
+          type: 'invalid_request_error',
+          param: null,
+          code: '400',
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['none', undefined],
+    ['of another secret', sign('{}', 'other')],
+    ['of another body', sign('{} ')],
+    ['without its beginning', sign('{}').slice('sha256='.length)],
+  ])('codingAgents.webhook 400: a signature: %s', async (_case, signature) => {
+    const answer = await webhook('{}', signature);
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('The signature of the message is wrong.');
+  });
+
+  it('codingAgents.webhook 404: no secret is configured', async () => {
+    const bare = await startApp();
+    try {
+      const answer = await webhook('{}', sign('{}'), bare);
+      expect([answer.status, await answer.json()]).toEqual([
+        404,
+        { error: { message: 'Not Found', type: 'not_found_error', param: null, code: '404' } },
+      ]);
+    } finally {
+      await bare.stop();
+    }
+  });
+
+  it('codingAgents.webhook 400: more than any message', async () => {
+    const body = ' '.repeat(256 * 1024 + 1);
+    expect((await webhook(body, sign(body))).status).toBe(400);
+  });
+});

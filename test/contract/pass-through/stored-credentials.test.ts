@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, echoing, sendAs } from './targets.ts';
+
+let app: TestApp;
+let target: FaultServer;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  app = await startApp({ env: { OPENAI_API_BASE: `${target.url}/env`, CODEAGENT_API_BASE: `${target.url}/agents` } });
+});
+
+beforeEach(() => echoing(target));
+
+afterAll(async () => {
+  await app.stop();
+  await target.stop();
+});
+
+async function store(name: string, provider: string | null, values: object): Promise<void> {
+  const answer = await app.call('POST', '/credentials', {
+    credential_name: name,
+    credential_values: values,
+    credential_info: provider === null ? {} : { custom_llm_provider: provider },
+  });
+  expect(answer.status).toBe(200);
+}
+
+const sent = async (path: string) => {
+  const [status] = await answerOf(await sendAs(app, app.adminKey, { path }));
+  const { path: at, headers } = target.received.at(-1) ?? {};
+  return { status, at, authorization: headers?.authorization };
+};
+
+it('the oldest stored credential whose info names the provider is its account, without a key in the environment', async () => {
+  await store('other', null, { api_key: 'other-key' });
+  await store('first', 'openai', { api_key: 'first-key' });
+  await store('second', 'openai', { api_key: 'second-key', api_base: `${target.url}/second` });
+  expect(await sent('/openai/v1/models')).toEqual({
+    status: 200,
+    at: '/env/v1/models',
+    authorization: 'Bearer first-key',
+  });
+});
+
+it('its base address is used with its key; after its deletion there is no account', async () => {
+  await store('agents', 'cursor', { api_key: 'agent-key', api_base: `${target.url}/stored` });
+  expect(await sent('/codeagent/v0/me')).toEqual({
+    status: 200,
+    at: '/stored/v0/me',
+    authorization: `Basic ${btoa('agent-key:')}`,
+  });
+  await app.call('DELETE', '/credentials/agents');
+  const count = target.received.length;
+  expect((await sent('/codeagent/v0/me')).status).toBe(401);
+  expect(target.received).toHaveLength(count);
+});
+
+it('a credential without a key, and one with an address that is none, are no account', async () => {
+  await store('keyless', 'anthropic', { api_base: target.url });
+  expect((await sent('/anthropic/v1/files')).status).toBe(401);
+  await store('wrong', 'mistral', { api_key: 'k', api_base: 'file:///etc/passwd' });
+  expect((await sent('/mistral/v1/files')).status).toBe(401);
+});
+
+it('providers are a 404 where their prefixes are switched off; coding agents stay', async () => {
+  const off = await startApp({
+    env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
+    config: { general_settings: { provider_passthrough: false } },
+  });
+  try {
+    const count = target.received.length;
+    expect(await answerOf(await sendAs(off, off.adminKey, { path: '/openai/v1/files' }))).toEqual([
+      404,
+      { detail: 'Not Found' },
+    ]);
+    expect(target.received).toHaveLength(count);
+    expect((await sendAs(off, off.adminKey, { path: '/codeagent/v0/me' })).status).toBe(200);
+  } finally {
+    await off.stop();
+  }
+});

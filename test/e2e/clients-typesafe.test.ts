@@ -1,0 +1,106 @@
+import { APITimeoutError, BadRequestError, choice, noul, score, TypeSafeClient } from '@typesafe-ai/sdk';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+let client: TypeSafeClient;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const params = { api_base: upstream.url, api_key: 'upstream-key' };
+  app = await startApp({
+    config: {
+      model_list: [{ model_name: 'jev-latest', litellm_params: { model: 'typesafe/jev-1.14.0', ...params } }],
+    },
+  });
+  client = new TypeSafeClient({ apiKey: app.adminKey, baseURL: app.url, logLevel: 'off' });
+});
+
+beforeEach(() => {
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({ model: 'jev-1.14.0', answers: ANSWERS, usage: { input_tokens: 90, output_tokens: 3 } }),
+    );
+  });
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const LEVELS = ['calm', 'angry'] as const;
+const QUESTIONS = {
+  late: noul('Is it late?'),
+  team: choice('Who answers?', { ops: 'parcels', sales: null }),
+  anger: score('How angry?', LEVELS),
+};
+
+const ANSWERS = {
+  late: { type: 'noul', noul: 0.91 },
+  team: { type: 'choice', choice: 'ops', confidence: 0.6, probabilities: { ops: 0.8, sales: 0.2 } },
+  anger: {
+    type: 'score',
+    score: 0.25,
+    confidence: 0.5,
+    legend: { 0: 'calm', 1: 'angry' },
+    probabilities: { 0: 0.75, 1: 0.25 },
+  },
+};
+
+it('the TypeSafe SDK decides within its own deadline, with the default model and a request id', async () => {
+  expect(client.timeout).toBe(10_000);
+  const state = { parcel: 'a week late' };
+  const { data, requestId, response } = await client.systemOne({ state, questions: QUESTIONS }).withResponse();
+  expect(data).toEqual({ model: 'jev-1.14.0', answers: ANSWERS, usage: { input_tokens: 90, output_tokens: 3 } });
+  expect(requestId).toBe(response.headers.get('x-litellm-call-id'));
+  const { path, headers, body } = upstream.received.at(-1) ?? {};
+  expect([path, headers?.authorization]).toEqual(['/v1/systemone', 'Bearer upstream-key']);
+  expect(JSON.parse(body ?? '')).toEqual({
+    model: 'jev-1.14.0',
+    state,
+    questions: {
+      late: { type: 'noul', instructions: 'Is it late?' },
+      team: { type: 'choice', instructions: 'Who answers?', criteria: { ops: 'parcels', sales: null } },
+      anger: { type: 'score', instructions: 'How angry?', criteria: ['calm', 'angry'] },
+    },
+  });
+});
+
+it('the TypeSafe SDK reads a refusal', async () => {
+  const refused = client.systemOne({ state: null, questions: QUESTIONS });
+  await expect(refused).rejects.toSatisfy(
+    (error) => error instanceof BadRequestError && error.message.includes('Invalid Decisions request: state'),
+  );
+});
+
+it('the TypeSafe SDK tries again after a failure of the upstream', async () => {
+  const before = upstream.received.length;
+  upstream.answer((response) => {
+    const isFirst = upstream.received.length === before + 1;
+    response.writeHead(isFirst ? 503 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ model: 'jev-1.14.0', answers: ANSWERS, usage: null }));
+  });
+  const retry = { backoffInitialMs: 1, backoffMaxMs: 1 };
+  const { answers } = await client.systemOne({ state: 'late', questions: QUESTIONS }, { retry });
+  expect(answers).toEqual(ANSWERS);
+  expect(upstream.received.length).toBe(before + 2);
+});
+
+it('a deadline of the TypeSafe SDK ends the call of the upstream', async () => {
+  upstream.answer(() => undefined);
+  const options = { timeout: 200, retry: { maxRetries: 0 } };
+  const late = client.systemOne({ state: 'late', questions: QUESTIONS }, options);
+  await expect(late).rejects.toBeInstanceOf(APITimeoutError);
+  await upstream.abandoned();
+});
+
+it('the TypeSafe SDK lists models', async () => {
+  expect(await client.models.list()).toEqual([
+    { name: 'jev-latest', description: 'evaluation', release_date: '2023-02-28' },
+    { name: 'demo', description: '', release_date: '2023-02-28' },
+  ]);
+});

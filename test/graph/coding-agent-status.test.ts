@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+import { TypedDocumentString } from './generated/graphql.ts';
+import { overYoga, type Subscriber } from './subscribers.ts';
+
+const SECRET = 'webhook-secret';
+
+let app: TestApp;
+let upstream: FaultServer;
+let key: string;
+let other: string;
+let launches = 0;
+/** States that the provider reports, the last one again and again. */
+let states: string[] = [];
+const subscribers: Subscriber[] = [];
+
+async function newKey(settings: Record<string, unknown> = {}): Promise<string> {
+  const response = await app.call('POST', '/key/generate', settings);
+  return ((await response.json()) as { readonly key: string }).key;
+}
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({
+    env: {
+      CODEAGENT_API_BASE: upstream.url,
+      CODEAGENT_API_KEY: 'agent-key',
+      CODEAGENT_WEBHOOK_SECRET: SECRET,
+    },
+    config: { general_settings: { coding_agent_poll_seconds: 0.02 } },
+  });
+  key = await newKey();
+  other = await newKey();
+});
+
+beforeEach(() => {
+  states = ['RUNNING'];
+  upstream.answer((response, _socket, { method, path }) => {
+    response.setHeader('content-type', 'application/json');
+    const [, , , id] = path.split('/');
+    if (method === 'POST') return response.end(JSON.stringify({ id: `bc_${(launches += 1)}`, status: 'CREATING' }));
+    const [status = ''] = states.length > 1 ? states.splice(0, 1) : states;
+    response.statusCode = Number(status) || 200;
+    return response.end(JSON.stringify(response.statusCode === 200 ? { id, status } : { error: 'failed' }));
+  });
+});
+
+afterEach(async () => {
+  await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.leave()));
+});
+
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function launch(): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await app.call('POST', '/codeagent/v0/agents', { prompt: { text: 'go' } }, headers);
+  return ((await answer.json()) as { readonly id: string }).id;
+}
+
+const STATUS = new TypedDocumentString<unknown, { id: string }>(
+  'subscription($id: ID!) { codingAgentStatus(id: $id) { agentId status } }',
+);
+
+function follow(id: string, as = key): Subscriber {
+  const subscriber = overYoga(`${app.url}/graphql`, STATUS, { id }, as);
+  subscribers.push(subscriber);
+  return subscriber;
+}
+
+const told = (id: string, ...statuses: readonly string[]) =>
+  statuses.map((status) => ({ data: { codingAgentStatus: { agentId: id, status } } }));
+
+const polls = (id: string): number =>
+  upstream.received.filter(({ method, path }) => method === 'GET' && path === `/v0/agents/${id}`).length;
+
+const sign = (body: string): string => `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
+
+const webhook = (body: string, signature: string): Promise<Response> =>
+  fetch(`${app.url}/codeagent/webhook`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature },
+  });
+
+describe('codingAgentStatus', () => {
+  it('sends the state now and each later one, and ends after a final one', async () => {
+    const id = await launch();
+    states = ['CREATING', 'RUNNING', 'RUNNING', '503', 'FINISHED'];
+    const subscriber = follow(id);
+    await subscriber.ended;
+    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'FINISHED'));
+    expect(polls(id)).toBe(5);
+    // The agent has ended: nothing is asked again.
+    const later = follow(id);
+    await later.ended;
+    expect([later.received, polls(id)]).toEqual([told(id, 'FINISHED'), 5]);
+  });
+
+  it('polls once for all subscribers, and no more when they have left', async () => {
+    const id = await launch();
+    const [one, two] = [follow(id), follow(id, app.adminKey)];
+    await vi.waitFor(() => expect([one.received.length, two.received.length]).toEqual([2, 2]));
+    states = ['RUNNING', 'RUNNING', 'FINISHED'];
+    const before = polls(id);
+    await Promise.all([one.ended, two.ended]);
+    expect([one.received, two.received]).toEqual([
+      told(id, 'CREATING', 'RUNNING', 'FINISHED'),
+      told(id, 'CREATING', 'RUNNING', 'FINISHED'),
+    ]);
+    // One of them may have been under way already.
+    expect(polls(id) - before).toBeLessThanOrEqual(4);
+  });
+
+  it('ends with DELETED where the provider has no such agent any more', async () => {
+    const id = await launch();
+    states = ['404'];
+    const subscriber = follow(id);
+    await subscriber.ended;
+    expect(subscriber.received).toEqual(told(id, 'CREATING', 'DELETED'));
+  });
+
+  it('ends with DELETED when it is deleted here', async () => {
+    const id = await launch();
+    const subscriber = follow(id);
+    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2));
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await app.call('DELETE', `/codeagent/v0/agents/${id}`, undefined, headers)).status).toBe(200);
+    await subscriber.ended;
+    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'DELETED'));
+  });
+
+  it('is refused for an agent of another key', async () => {
+    const id = await launch();
+    const subscriber = follow(id, other);
+    await subscriber.ended;
+    expect(subscriber.received).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
+    expect(polls(id)).toBe(0);
+  });
+
+  it('sends the state of a signed message at once', async () => {
+    const id = await launch();
+    const subscriber = follow(id);
+    await vi.waitFor(() => expect(subscriber.received).toHaveLength(2));
+    const body = JSON.stringify({ event: 'statusChange', id, status: 'FINISHED' });
+    const answer = await webhook(body, sign(body));
+    expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
+    await subscriber.ended;
+    expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'FINISHED'));
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { type Json, tenancyClient } from '../support/tenancy-client.ts';
+
+const { send, key, get } = tenancyClient({ config: { general_settings: { demo_model: true } } });
+
+/** Runs one mutation with an input; returns its result, or the code of its error. */
+async function mutate(field: string, input: object, selection: string, secret?: string): Promise<unknown> {
+  const type = `${field[0]?.toUpperCase()}${field.slice(1)}`;
+  const named: Readonly<Record<string, string>> = {
+    BlockTeam: 'TeamId',
+    UnblockTeam: 'TeamId',
+    DeleteCustomers: 'CustomerIds',
+    BlockCustomers: 'CustomerIds',
+    UnblockCustomers: 'CustomerIds',
+  };
+  const query = `mutation($input: ${named[type] ?? type}Input!) {
+    ${field}(input: $input) { __typename ... on ${selection} }
+  }`;
+  const { body } = await send('POST', '/graphql', { query, variables: { input } }, secret);
+  const { data, errors } = body as {
+    readonly data?: Json;
+    readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code: string } }[];
+  };
+  return errors === undefined ? data?.[field] : (errors[0]?.extensions?.code ?? errors[0]?.message);
+}
+
+const globalId = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
+
+describe('teams', () => {
+  const TEAM = 'Team { teamId alias blocked models limits { maxBudgetUsd rpmLimit } members { userId role } }';
+
+  it('are created, changed, blocked and deleted', async () => {
+    const draft = { id: 'g1', alias: 'One', models: ['demo'], limits: { maxBudgetUsd: '1.5', rpmLimit: 3 } };
+    const team = {
+      __typename: 'Team',
+      teamId: 'g1',
+      alias: 'One',
+      blocked: false,
+      models: ['demo'],
+      limits: { maxBudgetUsd: '1.5', rpmLimit: 3 },
+      members: [
+        { userId: 'new-one', role: 'USER' },
+        { userId: 'default_user_id', role: 'ADMIN' },
+      ],
+    };
+    expect(await mutate('createTeam', { ...draft, members: [{ userId: 'new-one' }] }, TEAM)).toEqual(team);
+    expect(await mutate('createTeam', draft, TEAM)).toEqual({ __typename: 'ConflictError' });
+    const change = { id: globalId('Team', 'g1'), alias: null, limits: { maxBudgetUsd: null } };
+    const changed = { ...team, alias: null, limits: { maxBudgetUsd: null, rpmLimit: 3 } };
+    expect(await mutate('updateTeam', change, TEAM)).toEqual(changed);
+    expect(await mutate('blockTeam', { id: 'g1' }, TEAM)).toEqual({ ...changed, blocked: true });
+    expect(await mutate('unblockTeam', { id: 'g1' }, TEAM)).toEqual(changed);
+    expect(await mutate('addTeamMembers', { id: 'g1', members: [{ userId: 'two', role: 'ADMIN' }] }, TEAM)).toEqual({
+      ...changed,
+      members: [...team.members, { userId: 'two', role: 'ADMIN' }],
+    });
+    expect(await mutate('removeTeamMember', { id: 'g1', userId: 'two' }, TEAM)).toEqual(changed);
+    const deleted = { __typename: 'DeletedOwners', ids: ['g1'] };
+    expect(await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids }')).toEqual(deleted);
+    expect(await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids }')).toEqual({
+      __typename: 'NotFoundError',
+    });
+    const { body } = await get('/audit?object_id=g1&sort_order=asc');
+    expect((body['audit_logs'] as readonly { readonly action: string }[]).map(({ action }) => action)).toEqual([
+      'created',
+      'updated',
+      'blocked',
+      'unblocked',
+      'deleted',
+    ]);
+  });
+
+  it('refuse malformed values', async () => {
+    expect(await mutate('createTeam', { limits: { maxBudgetUsd: '-1' } }, TEAM)).toEqual({
+      __typename: 'InvalidInputError',
+    });
+    expect(await mutate('createTeam', { modelAliases: { a: 1 } }, TEAM)).toEqual({ __typename: 'InvalidInputError' });
+    expect(await mutate('updateTeam', { id: 'unknown', alias: 'x' }, TEAM)).toEqual({ __typename: 'NotFoundError' });
+  });
+});
+
+describe('users', () => {
+  const USER = 'User { userId alias email role models metadata limits { maxBudgetUsd } teams { team { teamId } } }';
+
+  it('are created, changed and deleted', async () => {
+    await mutate('createTeam', { id: 'of-u1' }, 'Team { teamId }');
+    const draft = { id: 'u1', alias: 'U', email: 'U@example.com', role: 'INTERNAL_USER', teamIds: ['of-u1'] };
+    const user = {
+      __typename: 'User',
+      userId: 'u1',
+      alias: 'U',
+      email: 'U@example.com',
+      role: 'INTERNAL_USER',
+      models: [],
+      metadata: {},
+      limits: { maxBudgetUsd: null },
+      teams: [{ team: { teamId: 'of-u1' } }],
+    };
+    expect(await mutate('createUser', draft, USER)).toEqual(user);
+    expect(await mutate('createUser', { email: 'u@EXAMPLE.com' }, USER)).toEqual({ __typename: 'ConflictError' });
+    const change = { id: 'u1', metadata: { a: 1 }, limits: { maxBudgetUsd: '2' } };
+    const changed = { ...user, metadata: { a: 1 }, limits: { maxBudgetUsd: '2' } };
+    expect(await mutate('updateUser', change, USER)).toEqual(changed);
+    const own = await key({ user_id: 'u1' });
+    expect(await mutate('updateUser', { id: 'u1', alias: 'me' }, USER, own)).toEqual({ ...changed, alias: 'me' });
+    expect(await mutate('updateUser', { id: 'u1', role: 'PROXY_ADMIN' }, USER, own)).toBe('FORBIDDEN');
+    const ids = [globalId('User', 'u1')];
+    const deleted = { __typename: 'DeletedOwners', ids: ['u1'] };
+    expect(await mutate('deleteUsers', { ids }, 'DeletedOwners { ids }')).toEqual(deleted);
+    expect(await mutate('deleteUsers', { ids }, 'DeletedOwners { ids }')).toEqual({ __typename: 'NotFoundError' });
+  });
+});
+
+describe('organizations and projects', () => {
+  const ORGANIZATION = 'Organization { organizationId alias budget { limits { maxBudgetUsd } } }';
+  const PROJECT = 'Project { projectId alias blocked tags team { teamId } budget { limits { rpmLimit } } }';
+
+  it('are created, changed and deleted', async () => {
+    const organization = {
+      __typename: 'Organization',
+      organizationId: 'o1',
+      alias: 'O',
+      budget: { limits: { maxBudgetUsd: '3' } },
+    };
+    const draft = { id: 'o1', alias: 'O', limits: { maxBudgetUsd: '3' } };
+    expect(await mutate('createOrganization', draft, ORGANIZATION)).toEqual(organization);
+    expect(await mutate('createOrganization', draft, ORGANIZATION)).toEqual({ __typename: 'ConflictError' });
+    expect(
+      await mutate('updateOrganization', { id: 'o1', alias: 'P', limits: { maxBudgetUsd: '4' } }, ORGANIZATION),
+    ).toEqual({ ...organization, alias: 'P', budget: { limits: { maxBudgetUsd: '4' } } });
+    await mutate('createTeam', { id: 'of-o1', organizationId: 'o1' }, 'Team { teamId }');
+    const removal = ['deleteOrganizations', { ids: ['o1'] }, 'DeletedOwners { ids }'] as const;
+    expect(await mutate(...removal)).toEqual({ __typename: 'InvalidInputError' });
+
+    const project = {
+      __typename: 'Project',
+      projectId: 'p1',
+      alias: null,
+      blocked: false,
+      tags: ['x'],
+      team: { teamId: 'of-o1' },
+      budget: { limits: { rpmLimit: 7 } },
+    };
+    const plan = { id: 'p1', teamId: 'of-o1', tags: ['x'], limits: { rpmLimit: 7 } };
+    expect(await mutate('createProject', plan, PROJECT)).toEqual(project);
+    expect(await mutate('createProject', { ...plan, teamId: 'unknown' }, PROJECT)).toEqual({
+      __typename: 'NotFoundError',
+    });
+    expect(await mutate('updateProject', { id: 'p1', blocked: true }, PROJECT)).toEqual({ ...project, blocked: true });
+    expect(await mutate('deleteProjects', { ids: ['p1'] }, 'DeletedOwners { ids }')).toEqual({
+      __typename: 'DeletedOwners',
+      ids: ['p1'],
+    });
+    await mutate('deleteTeams', { ids: ['of-o1'] }, 'DeletedOwners { ids }');
+    expect(await mutate(...removal)).toEqual({ __typename: 'DeletedOwners', ids: ['o1'] });
+  });
+});
+
+describe('customers and budgets', () => {
+  const CUSTOMER = 'Customer { customerId alias blocked budget { budgetId limits { maxBudgetUsd } } }';
+  const BUDGET = 'Budget { budgetId limits { maxBudgetUsd budgetDuration } allowedModels }';
+
+  it('are created, changed, blocked and deleted', async () => {
+    const budget = {
+      __typename: 'Budget',
+      budgetId: 'b1',
+      limits: { maxBudgetUsd: '5', budgetDuration: '1d' },
+      allowedModels: [],
+    };
+    const draft = { id: 'b1', limits: { maxBudgetUsd: '5', budgetDuration: '1d' } };
+    expect(await mutate('createBudget', draft, BUDGET)).toEqual(budget);
+    expect(await mutate('createBudget', draft, BUDGET)).toEqual({ __typename: 'ConflictError' });
+    const customer = {
+      __typename: 'Customer',
+      customerId: 'c1',
+      alias: 'C',
+      blocked: false,
+      budget: { budgetId: 'b1', limits: { maxBudgetUsd: '5' } },
+    };
+    expect(await mutate('createCustomer', { id: 'c1', alias: 'C', budgetId: 'b1' }, CUSTOMER)).toEqual(customer);
+    expect(await mutate('updateBudget', { id: 'b1', limits: { maxBudgetUsd: '6' } }, BUDGET)).toEqual({
+      ...budget,
+      limits: { maxBudgetUsd: '6', budgetDuration: '1d' },
+    });
+    expect(await mutate('updateCustomer', { id: 'c1', alias: null }, CUSTOMER)).toEqual({
+      ...customer,
+      alias: null,
+      budget: { budgetId: 'b1', limits: { maxBudgetUsd: '6' } },
+    });
+    const blocked = 'BlockedCustomers { customers { customerId blocked } }';
+    expect(await mutate('blockCustomers', { ids: ['c1', 'c2'] }, blocked)).toEqual({
+      __typename: 'BlockedCustomers',
+      customers: [
+        { customerId: 'c1', blocked: true },
+        { customerId: 'c2', blocked: true },
+      ],
+    });
+    expect(await mutate('unblockCustomers', { ids: ['c2'] }, blocked)).toMatchObject({
+      customers: [{ customerId: 'c2', blocked: false }],
+    });
+    expect(await mutate('deleteCustomers', { ids: ['c1', 'c2'] }, 'DeletedOwners { ids }')).toEqual({
+      __typename: 'DeletedOwners',
+      ids: ['c1', 'c2'],
+    });
+    expect(await mutate('deleteBudget', { id: 'b1' }, BUDGET)).toMatchObject({ budgetId: 'b1' });
+    expect(await mutate('deleteBudget', { id: 'b1' }, BUDGET)).toEqual({ __typename: 'NotFoundError' });
+    expect(await mutate('updateBudget', { id: 'b1' }, BUDGET)).toEqual({ __typename: 'NotFoundError' });
+  });
+});
+
+it('is refused for read-only administrators and users', async () => {
+  for (const draft of [{ user_role: 'proxy_admin_viewer' }, { user_id: 'plain-user' }]) {
+    const secret = await key(draft);
+    expect([
+      await mutate('createTeam', {}, 'Team { teamId }', secret),
+      await mutate('createUser', {}, 'User { userId }', secret),
+      await mutate('createOrganization', { alias: 'x' }, 'Organization { alias }', secret),
+      await mutate('createCustomer', { id: 'x' }, 'Customer { customerId }', secret),
+      await mutate('createBudget', { limits: {} }, 'Budget { budgetId }', secret),
+    ]).toEqual(['FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN', 'FORBIDDEN']);
+  }
+});

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
+import {
+  AdminListsDocument,
+  OwnerListsDocument,
+  OwnersOfATeamDocument,
+  SpendDocument,
+  SpendRowsDocument,
+} from './generated/graphql.ts';
+
+type Data = Readonly<Record<string, unknown>>;
+
+let calls: OwnerCalls;
+let ada = '';
+let bob = '';
+const today = (): string => new Date().toISOString().slice(0, 10);
+const globalId = (type: string, id: string): string => Buffer.from(`${type}:${id}`).toString('base64');
+
+async function graph(query: { toString(): string }, variables: object = {}, key = calls.app.adminKey) {
+  const headers = { authorization: `Bearer ${key}` };
+  const answer = await calls.app.call('POST', '/graphql', { query: query.toString(), variables }, headers);
+  return (await answer.json()) as {
+    readonly data: Data;
+    readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
+  };
+}
+
+async function chat(key: string, fields: object = {}): Promise<void> {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+  const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  if (answer.status !== 200) throw new Error(await answer.text());
+  await answer.arrayBuffer();
+}
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+  const { manage, newKey } = calls;
+  await manage('/organization/new', { organization_id: 'org', organization_alias: 'Org', max_budget: 100 });
+  for (const user_id of ['ada', 'bob'])
+    await manage('/user/new', { user_id, user_email: `${user_id}@example.com`, auto_create_key: false });
+  await manage('/team/new', {
+    team_id: 'crew',
+    team_alias: 'Crew',
+    organization_id: 'org',
+    max_budget: 50,
+    rpm_limit: 1_000,
+    members_with_roles: [
+      { user_id: 'ada', role: 'admin' },
+      { user_id: 'default_user_id', role: 'user' },
+    ],
+  });
+  await manage('/team/new', { team_id: 'others', members_with_roles: [{ user_id: 'bob', role: 'admin' }] });
+  await manage('/organization/member_add', { organization_id: 'org', member: { user_id: 'ada', role: 'org_admin' } });
+  await manage('/project/new', { project_id: 'plan', team_id: 'crew' });
+  await manage('/customer/new', { user_id: 'guest', max_budget: 90 });
+  ada = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada' });
+  bob = await newKey({ team_id: 'others', user_id: 'bob', key_alias: 'of-bob' });
+  await newKey({ team_id: 'crew', key_alias: 'service' });
+  await chat(ada, { user: 'guest', tags: ['red'] });
+  await chat(ada, { tags: ['red', 'blue'] });
+  await chat(bob);
+  await vi.waitFor(async () => {
+    const { data } = await graph(SpendDocument, { filter: { from: `${today()}T00:00:00Z` } });
+    const [all] = (data['spend'] as { groups: readonly { calls: unknown }[] }).groups;
+    if (all?.calls !== 3) throw new Error('The calls are not stored yet.');
+  }, 10_000);
+});
+afterAll(() => calls.stop());
+
+describe('owners in the graph', () => {
+  it('lead from a team to its members, keys, calls and traces, and back', async () => {
+    const { data, errors } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') });
+    expect(errors).toBeUndefined();
+    const trace = { traceId: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown };
+    const call = { costUsd: '1', key: { alias: 'of-ada' }, team: { teamId: 'crew' }, user: { userId: 'ada' }, trace };
+    const ofAgent = ['User-Agent: node'];
+    const cursor = expect.any(String) as unknown;
+    expect(data['node']).toEqual({
+      teamId: 'crew',
+      alias: 'Crew',
+      blocked: false,
+      models: [],
+      limits: { maxBudgetUsd: '50', rpmLimit: 1_000 },
+      organization: {
+        organizationId: 'org',
+        alias: 'Org',
+        budget: { limits: { maxBudgetUsd: '100' } },
+        members: [{ role: 'ORG_ADMIN', userId: 'ada' }],
+        teams: { nodes: [{ teamId: 'crew' }] },
+        totalSpendUsd: '2',
+      },
+      members: [
+        {
+          role: 'ADMIN',
+          user: { userId: 'ada', email: 'ada@example.com', teams: [{ team: { teamId: 'crew' } }] },
+        },
+        { role: 'USER', user: expect.anything() as unknown },
+      ],
+      projects: [{ projectId: 'plan', team: { teamId: 'crew' } }],
+      keys: {
+        pageInfo: { hasNextPage: true, endCursor: cursor },
+        nodes: [{ alias: 'service', team: { teamId: 'crew' }, user: null, totalSpendUsd: '0' }],
+      },
+      totalSpendUsd: '2',
+      spendRows: {
+        pageInfo: { hasNextPage: false, endCursor: cursor },
+        nodes: [
+          { ...call, tags: ['red', 'blue', ...ofAgent], endUser: null, customer: null },
+          {
+            ...call,
+            tags: ['red', ...ofAgent],
+            endUser: 'guest',
+            customer: { customerId: 'guest', totalSpendUsd: '1' },
+          },
+        ],
+      },
+    });
+  });
+
+  it('show a member what it may see', async () => {
+    const { data } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') }, ada);
+    const team = data['node'] as Data;
+    expect(team).toMatchObject({
+      alias: 'Crew',
+      organization: { organizationId: 'org', budget: null },
+      totalSpendUsd: '2',
+      keys: { nodes: [{ alias: 'of-ada' }], pageInfo: { hasNextPage: false } },
+      members: [{ user: { userId: 'ada' } }, { user: null }],
+    });
+    expect((team['spendRows'] as { nodes: readonly Data[] }).nodes).toMatchObject([
+      { customer: null },
+      { customer: null },
+    ]);
+  });
+
+  it('hide teams, organizations, users and budgets of others', async () => {
+    for (const [type, id] of [
+      ['Team', 'crew'],
+      ['Organization', 'org'],
+      ['User', 'ada'],
+      ['Project', 'plan'],
+      ['Customer', 'guest'],
+    ] as const)
+      expect((await graph('query($id: ID!) { node(id: $id) { id } }', { id: globalId(type, id) }, bob)).data).toEqual({
+        node: null,
+      });
+    const { data } = await graph(OwnerListsDocument, {}, bob);
+    expect(data).toMatchObject({
+      teams: { totalCount: 1, nodes: [{ teamId: 'others' }] },
+      organizations: { nodes: [] },
+      projects: { nodes: [] },
+    });
+    const { errors } = await graph(AdminListsDocument, {}, bob);
+    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+
+  it('are listed in pages', async () => {
+    const page = async (variables: object) =>
+      (await graph(OwnerListsDocument, variables)).data['teams'] as {
+        readonly totalCount: number;
+        readonly pageInfo: Data;
+        readonly nodes: readonly { readonly teamId: string }[];
+      };
+    const first = await page({ first: 1 });
+    const second = await page({ first: 1, after: first.pageInfo['endCursor'] });
+    expect([first.totalCount, first.nodes[0]?.teamId, second.nodes[0]?.teamId]).toEqual([2, 'others', 'crew']);
+    expect([first.pageInfo['hasNextPage'], second.pageInfo['hasNextPage']]).toEqual([true, false]);
+    const { data } = await graph(AdminListsDocument);
+    expect(data).toMatchObject({
+      users: { nodes: [{ userId: 'default_user_id' }, { userId: 'bob' }, { userId: 'ada' }] },
+      customers: { nodes: [{ customerId: 'guest' }] },
+    });
+  });
+});
+
+describe('spend in the graph', () => {
+  const groups = async (variables: object, key?: string) => {
+    const filter = { from: `${today()}T00:00:00Z`, ...(variables as { filter?: object }).filter };
+    const { data, errors } = await graph(SpendDocument, { ...variables, filter }, key);
+    expect(errors).toBeUndefined();
+    return (data['spend'] as { readonly groups: readonly Data[] }).groups;
+  };
+
+  it('is grouped by fields and days', async () => {
+    expect(await groups({ groupBy: ['TEAM'], bucket: 'DAY' })).toMatchObject([
+      { start: `${today()}T00:00:00.000Z`, teamId: 'crew', calls: 2, failures: 0, costUsd: '2', inputTokens: 2 },
+      { start: `${today()}T00:00:00.000Z`, teamId: 'others', calls: 1, costUsd: '1' },
+    ]);
+    expect(await groups({ groupBy: ['TAG'], filter: { tags: ['red', 'blue'] } })).toMatchObject([
+      { tag: 'red', calls: 2, costUsd: '2' },
+      { tag: 'blue', calls: 1, costUsd: '1' },
+    ]);
+    expect(await groups({ groupBy: ['ENDPOINT'], bucket: 'HOUR' })).toMatchObject([
+      { endpoint: '/chat/completions', calls: 3, costUsd: '3' },
+    ]);
+  });
+
+  it('is that of the user for its keys, and refused for keys without a user', async () => {
+    expect(await groups({ groupBy: ['USER'] }, bob)).toMatchObject([{ userId: 'bob', calls: 1, costUsd: '1' }]);
+    const { errors } = await graph(SpendDocument, {}, await calls.newKey({}));
+    expect(errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+
+  it('refuses more than three fields', async () => {
+    const { errors } = await graph(SpendDocument, { groupBy: ['KEY', 'TEAM', 'USER', 'MODEL'] });
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
+  });
+
+  it('lists its calls in pages', async () => {
+    const page = async (variables: object, key?: string) =>
+      (await graph(SpendRowsDocument, variables, key)).data['spendRows'] as {
+        readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+        readonly nodes: readonly { readonly callId: string }[];
+      };
+    const all = (await page({})).nodes.map(({ callId }) => callId);
+    const first = await page({ first: 2 });
+    const rest = await page({ first: 2, after: first.pageInfo.endCursor });
+    expect([...first.nodes, ...rest.nodes].map(({ callId }) => callId)).toEqual(all);
+    expect([all.length, first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([3, true, false]);
+    expect((await page({}, bob)).nodes).toHaveLength(1);
+    expect((await graph(SpendRowsDocument, { after: 'nonsense' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
+  });
+});

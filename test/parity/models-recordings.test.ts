@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startApp } from '../support/start-app.ts';
+import { compare, type Compared, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+const FILE = 'models_config';
+
+/** Cases about models. The others of the file are about settings. */
+const OF_MODELS =
+  /^\/(model|v1\/model|v2\/model|model_group|access_group|fallback|credentials|v1\/chat\/completions)([/?]|$|s)/;
+/** Keys that the cases use. */
+const SETUP = /^\/(user\/new|key\/generate)$/;
+/** Address of the upstream of the recording. */
+const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';
+
+const atUpstream = (one: RecordedCase, base: string): RecordedCase => ({
+  ...one,
+  body: JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, base)) as unknown,
+});
+
+async function replayed(): Promise<readonly Compared[]> {
+  const upstream = await startRecordedUpstream();
+  const model = (name: string, to: string, more: object = {}) => ({
+    model_name: name,
+    litellm_params: { model: to, api_base: upstream.base, api_key: 'k', ...more },
+  });
+  const app = await startApp({
+    env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
+    config: {
+      model_list: [
+        model('oa', 'openai/tiny-1'),
+        model('gpt-4o', 'openai/gpt-4o'),
+        model('slow', 'openai/tiny-1', { timeout: 1 }),
+        model('emb', 'openai/text-embedding-3-small'),
+      ],
+    },
+  });
+  try {
+    const replay = createReplay(app.url, app.adminKey);
+    const compared: Compared[] = [];
+    for (const one of recordedCases(FILE)) {
+      if (!OF_MODELS.test(one.path) && !SETUP.test(one.path)) continue;
+      const answer = await replay.send(atUpstream(one, upstream.base));
+      if (isTold(one) && OF_MODELS.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+    }
+    return compared;
+  } finally {
+    await app.stop();
+    await upstream.stop();
+  }
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: models', () => {
+  let all: readonly Compared[] = [];
+  beforeAll(async () => {
+    all = await replayed();
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  }, 60_000);
+
+  it('have the same status and the same shape, except for the chosen differences', () => {
+    expect(unexplained(all)).toEqual([]);
+  });
+
+  it('differ in every case that is listed as a chosen difference', () => {
+    expect(neverDifferent(all, [FILE])).toEqual([]);
+  });
+
+  it('are compared at all, and nearly all are equal', () => {
+    const { cases, statuses, shapes } = equalsOf(all);
+    expect(cases).toBeGreaterThan(45);
+    expect(statuses).toBe(cases);
+    expect(shapes / cases).toBeGreaterThanOrEqual(0.98);
+  });
+});

@@ -1,0 +1,107 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startApp } from '../support/start-app.ts';
+import { compare, type Compared, equalsOf, neverDifferent, report, unexplained } from './comparison.ts';
+import {
+  createReplay,
+  hasRecordings,
+  isTold,
+  type RecordedCase,
+  recordedCases,
+  startRecordedUpstream,
+} from './recordings.ts';
+
+if (!hasRecordings)
+  console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
+
+const FILE = 'other_routes';
+
+/** Nouns that are not built yet, by the beginnings of their paths. Their cases are not sent. */
+const NOT_BUILT = [
+  ['MCP', /^\/(v1\/mcp|mcp|mcp-rest|nope\/mcp|public\/mcp_hub|\.well-known|authorize)/],
+  ['A2A', /^\/(v1\/agents|a2a)/],
+  ['RAG and vector stores', /^\/(v1\/rag|rag|v1\/vector_store|vector_store|v1\/indexes)/],
+  ['guardrails', /^\/(guardrails|v2\/guardrails|apply_guardrail)/],
+  ['policies', /^\/(policies|policy)/],
+  ['prompts', /^\/prompts/],
+  ['search tools', /^\/(search_tools|v1\/search|search)/],
+  ['memory', /^\/v1\/memory/],
+  ['tools', /^\/v1\/tool/],
+  ['skills', /^\/v1\/skills/],
+  ['evaluations', /^\/v1\/evals/],
+  ['containers', /^\/v1\/containers/],
+  ['videos', /^\/v1\/videos/],
+  ['workflows', /^\/v1\/workflows/],
+  ['plugins', /^\/(claude-code|api\/plugins)/],
+  ['routers', /^\/(auto_router|adaptive_router)/],
+  ['exports of costs', /^\/(cloudzero|vantage)/],
+  ['alerts by mail', /^\/email/],
+  ['mapping of JWTs', /^\/jwt/],
+  ['the control plane', /^\/(v1\/)?rust_control_plane/],
+] as const;
+/** Nouns with a replay of their own. */
+const ELSEWHERE =
+  /^\/(v1\/decisions|decisions|v1\/systemone|systemone|lens|v1\/lens|v1\/traces|otel|login|v2\/login|sso|fallback\/login|ui|codeagent|cursor)\b/;
+/** A call with a guardrail, which is not built. */
+const hasGuardrail = ({ body }: RecordedCase): boolean => JSON.stringify(body ?? null).includes('"guardrails"');
+
+const isSent = (one: RecordedCase): boolean =>
+  !ELSEWHERE.test(one.path) && !NOT_BUILT.some(([, paths]) => paths.test(one.path)) && !hasGuardrail(one);
+
+const SETUP = /^\/(user\/new|key\/generate)$/;
+/** Address of the upstream of the recording. */
+const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';
+
+async function replayed(): Promise<readonly Compared[]> {
+  const upstream = await startRecordedUpstream();
+  const model = (name: string, to: string) => ({
+    model_name: name,
+    litellm_params: { model: to, api_base: upstream.base, api_key: 'k' },
+  });
+  const app = await startApp({
+    config: {
+      general_settings: { demo_model: false },
+      model_list: [
+        model('oa', 'openai/tiny-1'),
+        model('gpt-4o', 'openai/gpt-4o'),
+        model('emb', 'openai/text-embedding-3-small'),
+      ],
+    },
+  });
+  try {
+    const replay = createReplay(app.url, app.adminKey);
+    const compared: Compared[] = [];
+    for (const one of recordedCases(FILE)) {
+      if (!isSent(one)) continue;
+      const body = JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, upstream.base)) as unknown;
+      const answer = await replay.send({ ...one, body });
+      if (isTold(one) && !SETUP.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+    }
+    return compared;
+  } finally {
+    await app.stop();
+    await upstream.stop();
+  }
+}
+
+describe.skipIf(!hasRecordings)('the recorded answers of the reference: other routes', () => {
+  let all: readonly Compared[] = [];
+  beforeAll(async () => {
+    all = await replayed();
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
+  }, 60_000);
+
+  it('have the same status and the same shape, except for the chosen differences', () => {
+    expect(unexplained(all)).toEqual([]);
+  });
+
+  it('differ in every case that is listed as a chosen difference', () => {
+    expect(neverDifferent(all, [FILE])).toEqual([]);
+  });
+
+  it('are compared at all, and nearly all are equal', () => {
+    const { cases, statuses, shapes } = equalsOf(all);
+    expect(cases).toBeGreaterThan(20);
+    expect(statuses / cases).toBeGreaterThanOrEqual(0.95);
+    expect(shapes / cases).toBeGreaterThanOrEqual(0.9);
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALL_CHANGES, type ChangeAuthor } from '../../src/domain/audit-log/audit-entry.ts';
+import { newTag, patchedTag } from '../../src/domain/tags/tag.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { START_MS } from './samples.ts';
+
+const at = (ms: number): Date => new Date(START_MS + ms);
+const author = (ms: number): ChangeAuthor => ({ by: 'ada', keyHash: 'hash', at: at(ms) });
+const about = { now: at(0), by: 'ada' };
+const tag = (id: string) => newTag({ description: 'first' }, { ...about, id });
+const page = { filter: ALL_CHANGES, sort: 'created_at', descending: false, limit: 10, from: 0 } as const;
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`the audit log on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+    });
+    afterAll(() => scratch.remove());
+
+    it('has an entry for each change that was committed, and for no other', async () => {
+      const { tags, authorship, auditLog } = stores;
+      await authorship.by(author(1), () => tags.add(tag('a')));
+      await expect(authorship.by(author(2), () => tags.add(tag('b'), tag('a')))).rejects.toThrow('already exists');
+      await authorship.by(author(3), () => tags.change('a', (row) => patchedTag(row, { description: 'next' }, about)));
+      const failing = authorship.by(author(4), () =>
+        tags.change('a', () => {
+          throw new Error('refused');
+        }),
+      );
+      await expect(failing).rejects.toThrow('refused');
+      await tags.add(tag('without an author'));
+      await authorship.by(author(5), () => tags.remove(['a', 'unknown']));
+      const row = { id: 'a', models: [], budget_id: null, created_by: 'ada', updated_by: 'ada' };
+      const times = { created_at: at(0).toISOString(), updated_at: at(0).toISOString() };
+      const first = { ...row, ...times, description: 'first' };
+      const next = { ...row, ...times, description: 'next' };
+      const entries = await auditLog.list(page);
+      const common = {
+        changedBy: 'ada',
+        changedByKey: 'hash',
+        noun: 'tag',
+        objectId: 'a',
+        teamId: null,
+        keyHash: null,
+      };
+      expect(entries.map(({ id: _id, ...entry }) => entry)).toEqual([
+        { ...common, action: 'created', createdAt: at(1), before: null, after: first },
+        { ...common, action: 'updated', createdAt: at(3), before: first, after: next },
+        { ...common, action: 'deleted', createdAt: at(5), before: next, after: null },
+      ]);
+      expect(await auditLog.find(entries[1]?.id ?? '')).toEqual(entries[1]);
+      expect(await auditLog.count({ ...ALL_CHANGES, from: at(3), to: at(5) })).toBe(1);
+      const { id, createdAt } = entries[0] ?? { id: '', createdAt: at(0) };
+      expect(await auditLog.list({ ...page, from: { id, createdAt } })).toEqual(entries.slice(1));
+    });
+
+    it('keeps the authors of concurrent changes apart', async () => {
+      const { tags, authorship, auditLog } = stores;
+      const names = ['one', 'two', 'three', 'four'];
+      await Promise.all(
+        names.map((by) => authorship.by({ by, keyHash: null, at: at(9) }, () => tags.add(tag(`of ${by}`)))),
+      );
+      const made = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: at(9) }, limit: 10 });
+      expect(made.map(({ changedBy, objectId }) => `${changedBy} ${objectId}`).toSorted()).toEqual(
+        names.map((name) => `${name} of ${name}`).toSorted(),
+      );
+    });
+  });

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { DecisionOutcome, OutcomeStore } from '../../src/domain/decisions/outcome.ts';
+import type { DecisionFilter, DecisionStore, StoredDecision } from '../../src/domain/decisions/stored-decision.ts';
+import { Conflict } from '../../src/domain/errors.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+
+const NOW = new Date('2026-01-02T03:04:05Z');
+const STAMPS = { createdAt: NOW, createdBy: 'user', updatedAt: NOW, updatedBy: 'user' };
+const OWNER = { keyHash: 'a'.repeat(64), teamId: null };
+
+const aDecision = (differing: Partial<StoredDecision> = {}): StoredDecision => ({
+  id: 'd1',
+  callId: 'call-1',
+  model: 'decider',
+  ...OWNER,
+  content: {
+    traceId: 't1',
+    spanId: 's1',
+    upstream: 'typesafe/jev-latest',
+    answeredBy: null,
+    level: 'full',
+    input: { text: 'nul \u0000, lone \ud800' },
+    answers: [
+      {
+        question: { kind: 'predicate', name: 'late', instructions: 'Is it?', more: {}, rules: null },
+        answer: { kind: 'predicate', probability: 0.1, more: {} },
+      },
+    ],
+    usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  },
+  ...STAMPS,
+  ...differing,
+});
+
+const anOutcome = (differing: Partial<DecisionOutcome> = {}): DecisionOutcome => ({
+  id: 'd1.0',
+  decisionId: 'd1',
+  model: 'typesafe/jev-latest',
+  kind: 'predicate',
+  source: 'native',
+  probabilities: [0.1, 0.9],
+  outcome: 1,
+  ...OWNER,
+  ...STAMPS,
+  ...differing,
+});
+
+/** What every DecisionStore and OutcomeStore promises. */
+export function decisionStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`DecisionStore and OutcomeStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let decisions: DecisionStore;
+    let outcomes: OutcomeStore;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      const stores = await scratch.open();
+      decisions = stores.decisions;
+      outcomes = stores.decisionOutcomes;
+    });
+    afterEach(() => scratch.clear());
+    afterAll(() => scratch.remove());
+
+    it('gives a decision back as it was added, once', async () => {
+      await decisions.add(aDecision());
+      expect(await decisions.find('d1')).toEqual(aDecision());
+      await expect(decisions.add(aDecision())).rejects.toThrow(Conflict);
+    });
+
+    it('lists by reader, call and age', async () => {
+      const older = new Date(NOW.getTime() - 1);
+      await decisions.add(
+        aDecision({ createdAt: older }),
+        aDecision({ id: 'd2', teamId: 't', callId: 'call-2' }),
+        aDecision({ id: 'd3', keyHash: 'b'.repeat(64) }),
+      );
+      const ids = async (filter: Partial<DecisionFilter>) =>
+        (await decisions.all({ visible: { kind: 'all' }, callId: null, before: null, ...filter })).map(({ id }) => id);
+      expect(await ids({})).toEqual(['d1', 'd2', 'd3']);
+      expect(await ids({ visible: { kind: 'team', teamId: 't' } })).toEqual(['d2']);
+      expect(await ids({ visible: { kind: 'key', keyHash: OWNER.keyHash } })).toEqual(['d1']);
+      expect(await ids({ callId: 'call-1' })).toEqual(['d1', 'd3']);
+      expect(await ids({ before: NOW })).toEqual(['d1']);
+    });
+
+    it('lists outcomes by their last change, and replaces one', async () => {
+      const later = new Date(NOW.getTime() + 1);
+      await outcomes.add(anOutcome(), anOutcome({ id: 'd2.0', updatedAt: later }));
+      const listed = async () =>
+        (await outcomes.list({ filter: null, sort: 'updated_at', descending: true, limit: 9, from: 0 })).map(
+          ({ id, outcome }) => [id, outcome],
+        );
+      expect(await listed()).toEqual([
+        ['d2.0', 1],
+        ['d1.0', 1],
+      ]);
+      const latest = new Date(NOW.getTime() + 2);
+      await outcomes.change('d1.0', (row) => ({ ...row, outcome: 0, updatedAt: latest }));
+      expect(await outcomes.find('d1.0')).toEqual(anOutcome({ outcome: 0, updatedAt: latest }));
+      expect(await listed()).toEqual([
+        ['d1.0', 0],
+        ['d2.0', 1],
+      ]);
+    });
+  });
+}

@@ -1,0 +1,40 @@
+import type { Usd } from '../../src/domain/money.ts';
+import type { SessionActivity } from '../../src/domain/traces/sessions.ts';
+import type { TraceSummary } from '../../src/domain/traces/trace.ts';
+
+/** Exact, as a database sums up: `addUsd` has a limit. */
+const sumOf = (amounts: readonly Usd[]): Usd | null =>
+  amounts.length === 0 ? null : (amounts.reduce((sum, amount) => sum + amount, 0n) as Usd);
+
+/** The sessions of these summaries, as a store lists them. */
+export function sessionsIn(summaries: readonly TraceSummary[]): readonly SessionActivity[] {
+  const startMsOf = ({ startNs }: TraceSummary): number => Number(startNs / 1_000_000n);
+  const least = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));
+  const most = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left > right ? left : right));
+  const named = Map.groupBy(
+    summaries.filter(({ sessionId }) => sessionId !== null),
+    ({ sessionId }) => sessionId ?? '',
+  );
+  return [...named]
+    .map(([sessionId, some]): SessionActivity => {
+      const users = new Set(some.flatMap(({ userId }) => userId ?? []));
+      const total = (of: (summary: TraceSummary) => number): number => some.reduce((sum, one) => sum + of(one), 0);
+      const spends = some.flatMap(({ spend }) => spend ?? []);
+      const estimates = some.flatMap(({ estimate }) => estimate ?? []);
+      return {
+        sessionId,
+        userId: users.size === 1 ? ([...users][0] ?? null) : null,
+        traces: some.length,
+        failed: some.filter(({ errorCount }) => errorCount > 0).length,
+        llmCalls: total(({ llmCalls }) => llmCalls),
+        inputTokens: total(({ inputTokens }) => inputTokens),
+        outputTokens: total(({ outputTokens }) => outputTokens),
+        spend: sumOf(spends),
+        estimate: sumOf(estimates),
+        startNs: least(some.map(({ startNs }) => startNs)),
+        endNs: most(some.map(({ endNs }) => endNs)),
+        lastStartMs: Math.max(...some.map(startMsOf)),
+      };
+    })
+    .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.sessionId < right.sessionId ? 1 : -1));
+}

@@ -1,0 +1,16 @@
+import type { CodingAgentPlatform, DecisionPlatform } from '../../resolvers/operation/platform.ts';
+import { UNCALIBRATED } from '../../src/domain/decisions/calibration.ts';
+
+/** Parts of the platform for a test that stores no decision, and forwards no call to a provider or to coding agents. */
+export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
+  Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> = {
+  decisions: {
+    mostQuestions: 128,
+    storage: 'none',
+    keeper: { keep: () => undefined, caughtUp: async () => undefined },
+    calibrations: { ...UNCALIBRATED, reports: () => [], refresh: async () => undefined },
+  },
+  accounts: { served: false, of: async () => null },
+  agentPolls: { follow: () => () => undefined },
+  agentMessages: { configured: false, isSigned: () => false },
+};

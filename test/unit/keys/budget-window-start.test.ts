@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { currentWindowStart } from '../../../src/domain/budgets/limits.ts';
+
+const at = (text: string): Date => new Date(`${text}Z`);
+
+it.each([
+  ['1d', '2026-01-02T00:00:00', '2026-01-01T23:59:59', null],
+  ['1d', '2026-01-02T00:00:00', '2026-01-02T00:00:00', '2026-01-02T00:00:00'],
+  ['1d', '2026-01-02T00:00:00', '2026-01-09T10:00:00', '2026-01-09T00:00:00'],
+  ['7d', '2026-01-05T00:00:00', '2026-01-20T10:00:00', '2026-01-19T00:00:00'],
+  ['30d', '2026-02-01T00:00:00', '2026-04-20T10:00:00', '2026-04-01T00:00:00'],
+  ['5h', '2026-01-01T05:00:00', '2026-03-01T13:20:00', '2026-03-01T10:00:00'],
+  ['30m', '2026-01-01T00:30:00', '2026-01-01T02:10:00', '2026-01-01T02:00:00'],
+])('the window of %s that first ends at %s begins, at %s, at %s', (budgetDuration, resetAt, now, start) => {
+  const found = currentWindowStart({ budgetDuration, budgetResetAt: at(resetAt) }, at(now));
+  expect(found).toEqual(start === null ? null : at(start));
+});
+
+it('there is none without a duration', () => {
+  expect(currentWindowStart({ budgetDuration: null, budgetResetAt: null }, at('2026-01-01T00:00:00'))).toBeNull();
+});
