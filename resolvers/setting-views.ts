@@ -16,7 +16,7 @@ import { readerOf, type SettingsState, settingsState, storeSettings } from './op
 import { removeSetting, updateConfiguration, updateSetting } from './settings.ts';
 
 /** A section that has settings. */
-export type SettingSection = (typeof UPDATED_SECTIONS)[number];
+type SettingSection = (typeof UPDATED_SECTIONS)[number];
 
 /** A setting with its owner and what is known of it. */
 export interface DescribedSetting extends Omit<SettingView, 'section'> {

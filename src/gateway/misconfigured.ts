@@ -2,7 +2,7 @@ import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { Unavailable } from '../domain/errors.ts';
 
 /** The refusal of calls to a deployment that cannot be called. Waiting does not help. */
-export const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavailable =>
+const misconfigured = ({ modelGroup }: Pick<Deployment, 'modelGroup'>): Unavailable =>
   new Unavailable(
     `The model "${modelGroup}" is misconfigured and cannot be called. Administrators find the reason at /health.`,
     null,

@@ -16,6 +16,10 @@ const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
 /** A title, a query and its variables. */
 type Asked = readonly [title: string, query: string, variables?: object];
 
+/** Requests by name, as rows of a table of tests. */
+const rows = (...lists: readonly (readonly Asked[])[]) =>
+  lists.flat().map(([title, query, variables = {}]) => ({ title, query, variables }));
+
 /** Queries with a plan. */
 const PLANNED: readonly Asked[] = [
   ['a list', LIST],
@@ -101,19 +105,16 @@ async function asked(house: House, query: string, variables?: object): Promise<r
 }
 
 describe('a query with a plan', () => {
-  it.each([...PLANNED, ...UNPLANNED, ...FAILING])(
-    'is answered as without: %s',
-    async (...[, query, variables = {}]: Asked) => {
-      const expected = await asked(plain, query, variables);
-      for (let time = 0; time < 4; time += 1) expect(await asked(planned, query, variables)).toEqual(expected);
-    },
-  );
+  it.each(rows(PLANNED, UNPLANNED, FAILING))('is answered as without: $title', async ({ query, variables }) => {
+    const expected = await asked(plain, query, variables);
+    for (let time = 0; time < 4; time += 1) expect(await asked(planned, query, variables)).toEqual(expected);
+  });
 
-  it.each([...PLANNED])('has one: %s', (...[, query]: Asked) => {
+  it.each(rows(PLANNED))('has one: $title', ({ query }) => {
     expect(createPlan(schema, parse(query), null)).not.toBeNull();
   });
 
-  it.each([...UNPLANNED])('has none: %s', (...[, query]: Asked) => {
+  it.each(rows(UNPLANNED))('has none: $title', ({ query }) => {
     expect(createPlan(schema, parse(query), null)).toBeNull();
   });
 

@@ -29,7 +29,6 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     'config_owned: second: info pass_through_endpoints',
     'config_owned: second: info as viewer pass_through_endpoints',
   ],
-  'readiness tells the state of the catalog, too': ['config_owned: third: readiness'],
   'parameters of deployments have no built-in values': ['config_without_store: router/settings'],
 };
 

@@ -39,6 +39,7 @@ it('changed, new and removed files are found, each change once', async () => {
     await seen(2);
     rmSync(included);
     await seen(3);
+    expect(changes).toBe(3);
   } finally {
     watch.stop();
   }
