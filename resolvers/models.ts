@@ -14,8 +14,8 @@ interface ModelListDraft {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
   readonly teamId: string | null;
-  /** Lists access groups instead of models. */
-  readonly onlyGroups?: boolean;
+  /** Lists access groups instead of models, or after them. */
+  readonly groups?: 'only' | 'also' | null;
   /** Fallbacks to tell of each model; null for none. */
   readonly fallbackType?: FallbackType | null;
 }
@@ -26,12 +26,13 @@ export const listModels = operation({
   access: anyKey,
   run(
     scope: Scope<DeploymentPlatform>,
-    { withWildcards, onlyGroups = false }: Pick<ModelListDraft, 'withWildcards' | 'onlyGroups'>,
+    { withWildcards, groups = null }: Pick<ModelListDraft, 'withWildcards' | 'groups'>,
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     const { key } = callerOf(scope);
-    if (onlyGroups) return groupNames(scope).map((name) => ({ name, entry: null }));
-    return namedModels(gateway.deployments(), catalog.current(), { key, withWildcards });
+    const named = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
+    if (groups === 'only') return named;
+    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards }), ...named];
   },
 });
 

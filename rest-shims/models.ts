@@ -71,9 +71,11 @@ export const modelRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse(request) {
       const query = new URLSearchParams(request.search);
-      const onlyGroups = query.get('only_model_access_groups')?.toLowerCase() === 'true';
+      const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
+      const also = isTrue('include_model_access_groups') ? 'also' : null;
+      const groups = isTrue('only_model_access_groups') ? 'only' : also;
       const fallbackType = fallbackTypeIn(query);
-      return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, onlyGroups, fallbackType };
+      return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, groups, fallbackType };
     },
     run: listModelsOf,
     render(models, request) {
