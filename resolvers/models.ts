@@ -1,6 +1,7 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
+import { type FallbackType, listsFor } from '../src/domain/fallbacks/fallback.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
 import { anyKey } from './operation/access.ts';
@@ -13,8 +14,10 @@ interface ModelListDraft {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
   readonly teamId: string | null;
-  /** Lists access groups instead of models. */
-  readonly onlyGroups?: boolean;
+  /** Lists access groups instead of models, or after them. */
+  readonly groups?: 'only' | 'also' | null;
+  /** Fallbacks to tell of each model; null for none. */
+  readonly fallbackType?: FallbackType | null;
 }
 
 /** Models that the caller's key may call, by public name, in configured order. */
@@ -23,12 +26,13 @@ export const listModels = operation({
   access: anyKey,
   run(
     scope: Scope<DeploymentPlatform>,
-    { withWildcards, onlyGroups = false }: Omit<ModelListDraft, 'teamId'>,
+    { withWildcards, groups = null }: Pick<ModelListDraft, 'withWildcards' | 'groups'>,
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     const { key } = callerOf(scope);
-    if (onlyGroups) return groupNames(scope).map((name) => ({ name, entry: null }));
-    return namedModels(gateway.deployments(), catalog.current(), { key, withWildcards });
+    const named = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
+    if (groups === 'only') return named;
+    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards }), ...named];
   },
 });
 
@@ -39,12 +43,34 @@ const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
   return [...new Set(callable.flatMap(({ accessGroups = [] }) => accessGroups))];
 };
 
+/** A model, and those that are called after it failed, where they were asked for. */
+export interface ListedModel extends NamedModel {
+  readonly fallbacks: readonly string[];
+}
+
+/** Models of a list with their fallbacks that the caller's key may call; without any when no type is asked for. */
+function withFallbacks(
+  scope: Scope<DeploymentPlatform>,
+  models: readonly NamedModel[],
+  type: FallbackType | null,
+): readonly ListedModel[] {
+  const lists = type === null ? null : listsFor(scope.platform.fallbacks.policy().fallbacks, type);
+  const { key } = callerOf(scope);
+  return models.map((model) => ({
+    ...model,
+    fallbacks: (lists?.get(model.name) ?? []).filter((name) => mayCallSome(key, name)),
+  }));
+}
+
 /** As `listModels`; for a team, those that its keys may call. Throws NotFound for an unknown team, and Forbidden. */
 export const listModelsOf = operation({
   name: 'listModelsOf',
   access: anyKey,
-  async run(scope: Scope<DeploymentPlatform>, { teamId, ...draft }: ModelListDraft): Promise<readonly NamedModel[]> {
-    const models = listModels(scope, draft);
+  async run(
+    scope: Scope<DeploymentPlatform>,
+    { teamId, fallbackType = null, ...draft }: ModelListDraft,
+  ): Promise<readonly ListedModel[]> {
+    const models = withFallbacks(scope, listModels(scope, draft), fallbackType);
     const caller = callerOf(scope);
     if (teamId === null || teamId === caller.teamId) return models;
     if (visibilityOf(caller).kind !== 'all')

@@ -174,6 +174,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'modelAccessGroups.info': 'Read an access group of models.',
   'modelAccessGroups.list': 'List the access groups of models.',
   'modelAccessGroups.update': 'Replace the stored models of an access group.',
+  'models.deprecations': 'List models that their providers turn off, by the dates of the catalog.',
   'models.get': 'Read one model that the key may call.',
   'models.groups': 'List model groups with their limits.',
   'models.info': 'List deployments with prices and limits.',

@@ -283,6 +283,9 @@ function lensDetailOf(error: DomainError | null): unknown {
   return isText ? error.message : detailOf(error, false);
 }
 
+/** Status of a health check of named deployments, all of which fail. */
+export const UNHEALTHY = 503;
+
 /** Answers for paths and methods without a route, in the reference's form. */
 export const UNROUTED = {
   notFound: { status: 404, body: { detail: 'Not Found' } },

@@ -1,5 +1,6 @@
 import { type Checked, checkHealth } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
+import { UNHEALTHY } from './errors.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 
 /** A deployment as the reference shows one. */
@@ -17,19 +18,27 @@ function endpointObject({ deployment, found }: Checked, details: boolean): objec
 
 type Answered = Awaited<ReturnType<typeof checkHealth>>;
 
+const wasChecked = ({ found }: Checked): boolean => found !== null && typeof found === 'object';
+const isWell = ({ found }: Checked): boolean => found !== null && typeof found === 'object' && found.failure === null;
+
+/** Deployments that were named by the request, of which some were checked and none is well. */
+const isUnhealthy = ({ checked }: Answered, search: string): boolean => {
+  const query = new URLSearchParams(search);
+  if (!query.has('model') && !query.has('model_id')) return false;
+  return checked.some(wasChecked) && !checked.some(isWell);
+};
+
 function healthObject({ checked, details }: Answered): object {
-  const asked = (isWell: boolean): readonly object[] =>
-    checked
-      .filter(({ found }) => found !== null && typeof found === 'object' && (found.failure === null) === isWell)
-      .map((one) => endpointObject(one, details));
-  const [healthy, unhealthy] = [asked(true), asked(false)];
-  const unchecked = checked.filter(({ found }) => found === null || typeof found === 'string');
+  const shown = (ones: readonly Checked[]): readonly object[] => ones.map((one) => endpointObject(one, details));
+  const healthy = shown(checked.filter(isWell));
+  const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isWell(one)));
+  const unchecked = shown(checked.filter((one) => !wasChecked(one)));
   return {
     healthy_endpoints: healthy,
     unhealthy_endpoints: unhealthy,
     healthy_count: healthy.length,
     unhealthy_count: unhealthy.length,
-    ...(unchecked.length === 0 ? {} : { unchecked_endpoints: unchecked.map((one) => endpointObject(one, details)) }),
+    ...(unchecked.length === 0 ? {} : { unchecked_endpoints: unchecked }),
   };
 }
 
@@ -45,14 +54,17 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401, 422],
+    answers: [200, 400, 401, 422, 503],
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);
       return { model: query.get('model'), deploymentId: query.get('model_id') };
     },
     run: checkHealth,
-    render: (answered) => json(healthObject(answered)),
+    render: (answered, { search }) => ({
+      ...json(healthObject(answered)),
+      ...(isUnhealthy(answered, search) ? { status: UNHEALTHY } : {}),
+    }),
   }),
   route({
     name: 'health.readiness',

@@ -1,3 +1,4 @@
+import { type Deprecation, listDeprecations } from '../resolvers/model-deprecations.ts';
 import {
   type KnownModel,
   listModelInfo,
@@ -150,6 +151,16 @@ function parsePage(search: string): ModelPageDraft {
   };
 }
 
+const readDeprecations = queryOf({ warn_within_days: integer({ least: 0, most: 3_650, otherwise: 30 }) });
+
+const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, daysLeft }: Deprecation): object => ({
+  model_group: name,
+  model: `${provider}/${upstreamModel}`,
+  model_id: deploymentId,
+  deprecation_date: date,
+  days_until_deprecation: daysLeft,
+});
+
 /** Prices, limits and capabilities of the callable models. */
 export const modelInfoRoutes: readonly RouteRow[] = [
   route({
@@ -211,5 +222,23 @@ export const modelInfoRoutes: readonly RouteRow[] = [
       const groups = [...Map.groupBy(models, ({ name }) => name)];
       return json({ data: groups.map(([name, members]) => groupObject(name, members)) });
     },
+  }),
+  route({
+    name: 'models.deprecations',
+    method: 'GET',
+    paths: ['/v1/model/deprecations', '/model/deprecations'],
+    surface: 'management',
+    category: null,
+    credential: 'required',
+    answers: [200, 401, 422],
+    bodyLimit: 0,
+    parse: ({ search }) => ({ withinDays: Number(readDeprecations(search).warn_within_days) }),
+    run: listDeprecations,
+    render: ({ deprecated, imminent, upcoming }) =>
+      json({
+        deprecated: deprecated.map(deprecationObject),
+        imminent: imminent.map(deprecationObject),
+        upcoming: upcoming.map(deprecationObject),
+      }),
   }),
 ];

@@ -1,4 +1,5 @@
 import { getModel, listModelsOf } from '../resolvers/models.ts';
+import { FALLBACK_TYPES, type FallbackType } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { generateContentModel, generateContentModelList } from './generate-content-models.ts';
 import { isForMistral } from './model-call/mistral-clients.ts';
@@ -38,10 +39,6 @@ function mistralMembers({ entry }: NamedModel): object {
   };
 }
 
-/** Metadata of a model without fallbacks. */
-const WITHOUT_FALLBACKS = { metadata: { fallbacks: [] } };
-const FALLBACK_TYPES = new Set(['general', 'context_window', 'content_policy']);
-
 /** Anthropic's clients send this header, and read models in Anthropic's format. */
 const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic-version'] !== undefined;
 
@@ -49,11 +46,12 @@ const isForAnthropic = ({ headers }: HttpRequest): boolean => headers['anthropic
 const isForGoogle = ({ headers }: HttpRequest): boolean =>
   headers['x-goog-api-client'] !== undefined || headers['x-goog-api-key'] !== undefined;
 
-function metadataOf({ search }: HttpRequest): object {
-  const query = new URLSearchParams(search);
-  if (query.get('include_metadata')?.toLowerCase() !== 'true') return {};
-  const type = query.get('fallback_type');
-  if (type === null || FALLBACK_TYPES.has(type)) return WITHOUT_FALLBACKS;
+/** Fallbacks that a request asks for; null for none. Throws InvalidInput. */
+function fallbackTypeIn(query: URLSearchParams): FallbackType | null {
+  if (query.get('include_metadata')?.toLowerCase() !== 'true') return null;
+  const sent = query.get('fallback_type') ?? 'general';
+  const type = FALLBACK_TYPES.find((one) => one === sent);
+  if (type !== undefined) return type;
   const message = `/models: Invalid value for parameter 'fallback_type': it must be one of 'general', 'context_window', 'content_policy'.`;
   throw new InvalidInput(message, [{ path: ['query', 'fallback_type'], rule: 'value', message }]);
 }
@@ -74,16 +72,23 @@ export const modelRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse(request) {
       const query = new URLSearchParams(request.search);
-      const onlyGroups = query.get('only_model_access_groups')?.toLowerCase() === 'true';
-      return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, onlyGroups };
+      const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
+      const also = isTrue('include_model_access_groups') ? 'also' : null;
+      const groups = isTrue('only_model_access_groups') ? 'only' : also;
+      const fallbackType = fallbackTypeIn(query);
+      return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, groups, fallbackType };
     },
     run: listModelsOf,
     render(models, request) {
       if (isForAnthropic(request)) return messagesModelList(models, request);
       if (isForGoogle(request)) return json(generateContentModelList(models, request));
-      const metadata = metadataOf(request);
+      const isAsked = fallbackTypeIn(new URLSearchParams(request.search)) !== null;
       const membersOf = isForMistral(request) ? mistralMembers : () => ({});
-      const data = models.map((model) => ({ ...modelObject(model), ...membersOf(model), ...metadata }));
+      const data = models.map((model) => ({
+        ...modelObject(model),
+        ...membersOf(model),
+        ...(isAsked ? { metadata: { fallbacks: model.fallbacks } } : {}),
+      }));
       const forTypesafe = isForTypesafe(request) ? { models: models.map(typesafeModel) } : {};
       return json({ object: 'list', data, ...forTypesafe });
     },

@@ -137,6 +137,7 @@ export interface GatewayActivityPlatform {
 export interface DeploymentPlatform {
   readonly stores: Pick<Stores, 'teams'>;
   readonly deployments: DeploymentRegistry;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;
   readonly catalog: CatalogSource;
   /** Whether deployments are probed periodically, and whether callers see more than the result. */
@@ -145,6 +146,13 @@ export interface DeploymentPlatform {
   readonly publicModels: readonly string[];
   /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
   readonly exposesApiBase: boolean;
+}
+
+/** Models that providers turn off. */
+export interface DeprecationPlatform {
+  readonly deployments: Pick<DeploymentRegistry, 'all'>;
+  readonly catalog: CatalogSource;
+  readonly clock: Clock;
 }
 
 /** Tests of connections to providers. */

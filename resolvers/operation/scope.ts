@@ -70,6 +70,7 @@ export interface Platform
     TracePlatform {
   readonly stores: Stores;
   readonly deployments: DeploymentPlatform['deployments'];
+  readonly fallbacks: FallbackPlatform['fallbacks'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;

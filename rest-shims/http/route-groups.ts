@@ -26,6 +26,7 @@ const INFO: Readonly<Record<string, readonly RouteGroup[]>> = {
   'models.info': ['info_routes'],
   'models.groups': ['info_routes'],
   'models.page': ['info_routes'],
+  'models.deprecations': ['info_routes'],
   'health.deployments': ['info_routes'],
 };
 

@@ -17,8 +17,8 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a stored model
       LITELLM_MASTER_KEY: 'sk-the-admin-of-two-processes-2',
       STORE_MODEL_IN_DB: 'True',
     };
-    here = await startApp({ env });
-    there = await startApp({ env });
+    here = await startApp({ env, config: {} });
+    there = await startApp({ env, config: {} });
   });
   afterAll(async () => {
     await here.stop();
@@ -45,5 +45,31 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a stored model
     await here.call('POST', '/model/delete', { id: 'dying' });
     expect(await statusAt(here, 'dying')).toBe(400);
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(400), SOON);
+  });
+
+  it('fails over in the other process soon after a fallback was stored, until it is deleted', async () => {
+    const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+    await here.call('POST', '/model/new', { model_name: 'away', litellm_params: away });
+    expect([await statusAt(here, 'away'), await statusAt(there, 'away')]).toEqual([500, 500]);
+    await here.call('POST', '/fallback', { model: 'away', fallback_models: ['demo'] });
+    expect(await statusAt(here, 'away')).toBe(200);
+    await vi.waitFor(async () => expect(await statusAt(there, 'away')).toBe(200), SOON);
+    await there.call('DELETE', '/fallback/away');
+    expect(await statusAt(there, 'away')).toBe(500);
+    await vi.waitFor(async () => expect(await statusAt(here, 'away')).toBe(500), SOON);
+  });
+
+  it('follows access groups for keys in the other process', async () => {
+    await make('grouped');
+    const made = await here.call('POST', '/key/generate', { models: ['beta'] });
+    const { key } = (await made.json()) as { key: string };
+    const statusOf = async (app: TestApp): Promise<number> => {
+      const body = { model: 'grouped', messages: [{ role: 'user', content: 'hi' }] };
+      return (await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` })).status;
+    };
+    expect([await statusOf(here), await statusOf(there)]).toEqual([403, 403]);
+    await here.call('POST', '/access_group/new', { access_group: 'beta', model_names: ['grouped'] });
+    expect(await statusOf(here)).toBe(200);
+    await vi.waitFor(async () => expect(await statusOf(there)).toBe(200), SOON);
   });
 });

@@ -70,6 +70,14 @@ it('admits keys that name a group to its deployments alone, and lists their mode
   expect(await models(ofFile)).toEqual(['filed', 'beta']);
 });
 
+it('models.list 200: with access groups, or access groups alone', async () => {
+  const idsOf = async (query: string) =>
+    ((await get(`/v1/models?${query}`)).body['data'] as readonly Json[]).map(({ id }) => id);
+  const groups = ['file-group', 'g', 'one'];
+  expect(await idsOf('only_model_access_groups=true')).toEqual(groups);
+  expect(await idsOf('include_model_access_groups=true')).toEqual([...(await idsOf('')), ...groups]);
+});
+
 it('admits the keys of a team that names a group', async () => {
   const team = (await post('/team/new', { models: ['one'] })).body['team_id'];
   expect(await servedBy('alpha', await key({ team_id: team }))).toEqual(['a2', 'a2', 'a2', 'a2']);

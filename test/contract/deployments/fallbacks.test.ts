@@ -88,6 +88,18 @@ it('fallbacks.get 200: of the database and of the file; by type; of a name with 
   });
 });
 
+it('models.list 200: with the fallbacks of a type, as far as the key may call them', async () => {
+  const shown = async (query: string, by?: string) =>
+    ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
+      .filter(({ id }) => id === 'filed' || id === 'team/away')
+      .map(({ metadata }) => metadata);
+  expect(await shown('')).toEqual([undefined, undefined]);
+  expect(await shown('include_metadata=true')).toEqual([{ fallbacks: [] }, { fallbacks: ['works'] }]);
+  const byType = 'include_metadata=true&fallback_type=context_window';
+  expect(await shown(byType)).toEqual([{ fallbacks: ['works'] }, { fallbacks: [] }]);
+  expect(await shown('include_metadata=true', await key({ models: ['filed'] }))).toEqual([{ fallbacks: [] }]);
+});
+
 it('fallbacks.get 401, fallbacks.get 404, fallbacks.get 422', async () => {
   expect((await get('/fallback/away', '')).status).toBe(401);
   expect((await get('/fallback/away', await key({}))).status).toBe(401);

@@ -171,6 +171,12 @@ describe('health.deployments', () => {
       });
   });
 
+  it('health.deployments 503: every named deployment fails', async () => {
+    answerWith(503, { error: { message: 'overloaded' } }, 'up-2');
+    const { status, body } = await health('?model_id=two');
+    expect([status, (body as { unhealthy_count: number }).unhealthy_count]).toEqual([503, 1]);
+  });
+
   it('health.deployments 401: an unknown key', async () => {
     expect(await health('', { authorization: 'Bearer sk-unknown' })).toEqual({
       status: 401,

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
+
+/** A model of the built-in catalog with a date, and one without a date. */
+const model = (name: string, upstream: string) => ({
+  model_name: name,
+  litellm_params: { model: upstream, api_base: 'http://127.0.0.1:1/v1', api_key: 'k' },
+  model_info: { id: `${name}-1` },
+});
+const { get, key } = tenancyClient({
+  config: {
+    general_settings: { demo_model: false },
+    model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/nobody-prices-this')],
+  },
+});
+
+it('models.deprecations 200: by the dates of the catalog, for the models of the key', async () => {
+  const row = {
+    model_group: 'old',
+    model: 'openai/gpt-4-0613',
+    model_id: 'old-1',
+    deprecation_date: expect.stringMatching(/^2\d{3}-\d\d-\d\d$/) as unknown,
+    days_until_deprecation: expect.any(Number) as unknown,
+  };
+  for (const path of ['/v1/model/deprecations', '/model/deprecations?warn_within_days=3650'])
+    expect(await get(path)).toEqual({ status: 200, body: { deprecated: [row], imminent: [], upcoming: [] } });
+  expect(await get('/model/deprecations', await key({ models: ['new'] }))).toEqual({
+    status: 200,
+    body: { deprecated: [], imminent: [], upcoming: [] },
+  });
+});
+
+it('models.deprecations 401, models.deprecations 422', async () => {
+  expect(await get('/model/deprecations', '')).toEqual(NO_KEY);
+  expect((await get('/model/deprecations?warn_within_days=-1')).status).toBe(422);
+});
