@@ -46,6 +46,7 @@ import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
 import { spendLogRoutes } from '../../rest-shims/spend-logs.ts';
 import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
+import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 
@@ -93,6 +94,7 @@ export const restRoutes: readonly RouteRow[] = [
   ...gatewayActivityRoutes,
   ...settingRoutes,
   ...allowedAddressRoutes,
+  ...traceQueryRoutes,
   ...traceRoutes,
   ...lensWorkerRoutes,
   ...lensRoutes,
