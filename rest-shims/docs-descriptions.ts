@@ -273,6 +273,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'traces.get': 'Read one trace with its spans.',
   'traces.ingest': 'Send spans, in the format of OTLP.',
   'traces.list': 'List traces.',
+  'traces.query': 'Run one SELECT over the views of traces and spend.',
+  'traces.queryHelp': 'Describe the views of trace queries.',
   'traces.span': 'Read one span with its content.',
   'transcriptions.create': 'Transcribe audio.',
   'translations.create': 'Translate audio to English text.',

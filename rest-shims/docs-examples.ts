@@ -47,6 +47,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'messages.countTokens': { model: 'demo', messages: HELLO },
   'messages.create': { model: 'demo', max_tokens: 64, messages: HELLO },
   'requests.countTokens': { model: 'demo', messages: HELLO },
+  'traces.query': { sql: 'select name, duration_ms from traces limit 10' },
   'responses.create': { model: 'demo', input: 'Hello' },
 };
 

@@ -273,7 +273,7 @@ export interface RecordState {
 
 /** Traces and their spans. */
 export interface TracePlatform {
-  readonly stores: Pick<Stores, 'annotations' | 'traces' | 'traceSignals' | 'spend'>;
+  readonly stores: Pick<Stores, 'annotations' | 'traceQueries' | 'traces' | 'traceSignals' | 'spend'>;
   /** Cost estimates of calls that others made, by the catalog. */
   readonly estimates: CallEstimates;
   readonly exports: ExportPacker;

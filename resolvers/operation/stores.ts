@@ -19,6 +19,7 @@ import type { SettingsStore } from '../../src/domain/settings/stored-section.ts'
 import type { SpendReports } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendStore } from '../../src/domain/spend/spend-row.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
+import type { TraceQueries } from '../../src/domain/traces/trace-query.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../../src/domain/upstream-objects/upstream-object.ts';
 
@@ -44,6 +45,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
+  readonly traceQueries: TraceQueries;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;
   /** Resolves when the database answers; rejects when it does not. */

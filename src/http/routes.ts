@@ -53,6 +53,7 @@ import { invitationRoutes, userRoutes } from '../../rest-shims/users.ts';
 import { spendEstimateRoutes } from '../../rest-shims/spend-estimates.ts';
 import { spendLogRoutes } from '../../rest-shims/spend-logs.ts';
 import { spendReportRoutes } from '../../rest-shims/spend-reports.ts';
+import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/http/route.ts';
 
@@ -104,6 +105,7 @@ const listed: readonly RouteRow[] = [
   ...settingGroupRoutes,
   ...allowedAddressRoutes,
   ...signInRoutes,
+  ...traceQueryRoutes,
   ...traceRoutes,
   ...lensWorkerRoutes,
   ...lensRoutes,

@@ -22,6 +22,7 @@ import type { SettingsStore } from '../domain/settings/stored-section.ts';
 import type { SpendReports } from '../domain/spend/spend-reports.ts';
 import type { SpendStore } from '../domain/spend/spend-row.ts';
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
+import type { TraceQueries } from '../domain/traces/trace-query.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
 import type { ClickHouseLocation } from './clickhouse/client.ts';
@@ -54,6 +55,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly settings: SettingsStore;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
+  readonly traceQueries: TraceQueries;
   readonly traces: TraceStore;
   readonly upstreamObjects: UpstreamObjectStore;
   /** The engine of all stores except traces in ClickHouse. */

@@ -48,6 +48,7 @@ export const OTHER_STORES = {
   datasetRevisions: NO_ROWS,
   signalConfigs: NO_ROWS,
   traceSignals: NO_ROWS,
+  traceQueries: unused,
   annotations: NO_ROWS,
   auditLog: NO_ROWS,
   codingAgents: NO_ROWS,

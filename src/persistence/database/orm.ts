@@ -36,6 +36,7 @@ import { createResponseStore } from '../responses/store.ts';
 import { createSettingsStore } from '../settings/store.ts';
 import { createSpendReports } from '../spend/reports.ts';
 import { createSpendStore } from '../spend/store.ts';
+import { createTraceQueries } from '../trace-query/store.ts';
 import { createTraceStore } from '../traces/store.ts';
 import { createUpstreamObjectStore } from '../upstream-objects/store.ts';
 import { ENTITIES } from './tables.ts';
@@ -163,6 +164,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
       spend,
       spendReports,
       traces: readableTraces(kept, calls.readable),
+      unfolded: calls.readable,
       closeTraces: () => kept.idle(),
     };
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
@@ -174,6 +176,7 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
     spend,
     spendReports,
     traces,
+    unfolded: calls.readable,
     closeTraces: traces.close,
   };
 }
@@ -214,6 +217,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     lensWorkers: createLensWorkerStore(database),
     responses: createResponseStore(database),
     settings: createSettingsStore(database),
+    traceQueries: createTraceQueries(database, options, callsAndTraces.unfolded),
     upstreamObjects: createUpstreamObjectStore(database),
     engine,
     ping: () =>

@@ -1,0 +1,232 @@
+// Quality and speed of lenses over synthetic runs with planted failures; writes its part of bench/RESULTS.md.
+//   npm run bench:lens -- [--runs 240] [--seed 1] [--traces 1000] [--lenses 1000] [--dry]
+// The scripted reviewer of bench/lens/judge.ts answers. Another model: `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY
+// [--api-base URL]`; it is asked about the quality only. `--traces 0` and `--lenses 0` leave out the speed.
+import { availableParallelism, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { readExecutionId } from '../src/domain/lens/execution.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { judgeModel, startJudge } from './lens/judge-server.ts';
+import { CHECKS, checkIdOf, FAILURES, syntheticRuns } from './lens/runs.ts';
+import { type BenchServer, startServer, untilEnded } from './lens/server.ts';
+import { median } from './measure.ts';
+import { goal, table, writePart } from './report.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '240' },
+    seed: { type: 'string', default: '1' },
+    traces: { type: 'string', default: '1000' },
+    lenses: { type: 'string', default: '1000' },
+    upstream: { type: 'string' },
+    'api-base': { type: 'string' },
+    'key-env': { type: 'string', default: 'OPENAI_API_KEY' },
+    dry: { type: 'boolean', default: false },
+  },
+});
+
+/** Time of an answer of the scripted reviewer while the speed is measured, in ms. */
+const JUDGE_MS = 5;
+const CONCURRENCY = 16;
+const CLAIMS = 21;
+
+interface Evidence {
+  readonly execution_id: string;
+  readonly span_id: string;
+  readonly quote: string;
+}
+
+interface Lens {
+  readonly id: string;
+  readonly spent: number;
+  readonly jobs: readonly {
+    readonly status: string;
+    readonly error: string;
+    readonly cost: number;
+    readonly coverage: Readonly<Record<string, number>>;
+  }[];
+  readonly findings: readonly {
+    readonly check_id: string;
+    readonly occurrences: readonly string[];
+    readonly evidence: readonly Evidence[];
+  }[];
+}
+
+const checks = FAILURES.map((failure) => ({ id: checkIdOf(failure), instruction: CHECKS[failure] }));
+const settings = (model: string, more: object = {}) => ({ name: 'bench', model, checks, enabled: false, ...more });
+
+/** Quotes of findings, and those that are literally in the span that they name. */
+async function evidenceOf(server: BenchServer, { id, findings }: Lens) {
+  const all = findings.flatMap(({ evidence }) => evidence);
+  let valid = 0;
+  for (const { execution_id: execution, span_id: span, quote } of all) {
+    const page = await server.send<{
+      readonly parts: readonly { readonly span_id: string; readonly content: string }[];
+    }>('GET', `/lens/${id}/executions/${encodeURIComponent(execution)}`);
+    if (page.parts.some((part) => part.span_id === span && part.content.includes(quote))) valid += 1;
+  }
+  return { all: all.length, valid };
+}
+
+const percent = (part: number, whole: number): number => (whole === 0 ? 100 : (part * 100) / whole);
+
+/** Runs one lens over the runs and compares its findings with what was planted. */
+async function quality(server: BenchServer, model: string) {
+  const runs = syntheticRuns(Number(options.runs), Number(options.seed));
+  await server.ingest(runs);
+  const { id } = await server.send<Lens>('POST', '/lens', settings(model));
+  const lens = await untilEnded<Lens>(server, id);
+  const [job] = lens.jobs;
+  if (job?.status !== 'completed') throw new Error(`The run ended as ${job?.status}: ${job?.error}`);
+  const planted = new Set(
+    runs.flatMap(({ traceId, failure }) => (failure === null ? [] : [`${traceId} ${checkIdOf(failure)}`])),
+  );
+  const reported = new Set(
+    lens.findings.flatMap(({ check_id: check, occurrences }) =>
+      occurrences.map((execution) => `${readExecutionId(execution)?.traceId} ${check}`),
+    ),
+  );
+  const hits = [...reported].filter((one) => planted.has(one)).length;
+  const kinds = FAILURES.map((failure) => {
+    const ofKind = (set: ReadonlySet<string>) => [...set].filter((one) => one.endsWith(` ${checkIdOf(failure)}`));
+    const found = ofKind(reported);
+    const right = found.filter((one) => planted.has(one)).length;
+    return [failure, ofKind(planted).length, found.length, right] as const;
+  });
+  const evidence = await evidenceOf(server, lens);
+  return {
+    runs: runs.length,
+    screened: job.coverage['screened'] ?? 0,
+    precision: percent(hits, reported.size),
+    recall: percent(hits, planted.size),
+    evidence,
+    costPerRun: job.cost / runs.length,
+    findings: lens.findings.length,
+    kinds,
+  };
+}
+
+/** Time and memory of a run over many traces. */
+async function speed(): Promise<{ readonly seconds: number; readonly peakMb: number } | null> {
+  const count = Number(options.traces);
+  if (count === 0) return null;
+  const judge = await startJudge({ delayMs: JUDGE_MS });
+  const server = await startServer([judgeModel(judge.base)], 1);
+  try {
+    await server.ingest(syntheticRuns(count, Number(options.seed) + 1));
+    const began = performance.now();
+    const { id } = await server.send<Lens>('POST', '/lens', settings('judge', { concurrency: CONCURRENCY }));
+    const lens = await untilEnded<Lens>(server, id);
+    const seconds = (performance.now() - began) / 1_000;
+    const screened = lens.jobs[0]?.coverage['screened'];
+    if (screened !== count) throw new Error(`${screened} of ${count} traces were reviewed: ${lens.jobs[0]?.error}`);
+    return { seconds, peakMb: server.peakMb() };
+  } finally {
+    await server.stop();
+    await judge.stop();
+  }
+}
+
+/** Median time of a claim while many lenses are due, in ms. */
+async function claims(): Promise<number | null> {
+  const count = Number(options.lenses);
+  if (count === 0) return null;
+  const judge = await startJudge();
+  const server = await startServer([judgeModel(judge.base)], 0);
+  try {
+    const { token: payer } = await server.send<{ readonly token: string }>('POST', '/key/generate', {});
+    const { token } = await server.send<{ readonly token: string }>('POST', '/lens/workers/register', {
+      analysis_key_id: payer,
+    });
+    for (let at = 0; at < count; at += 1) await server.send('POST', '/lens', settings('judge', { enabled: true }));
+    const times: number[] = [];
+    for (let at = 0; at < Math.min(CLAIMS, count); at += 1) {
+      const began = performance.now();
+      const path = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
+      const claimed = await server.send<unknown>('POST', path, {}, token);
+      times.push(performance.now() - began);
+      if (claimed === null) throw new Error('A claim found no run.');
+    }
+    return median(times);
+  } finally {
+    await server.stop();
+    await judge.stop();
+  }
+}
+
+/** The quality by the scripted reviewer, or by a model of the caller. */
+async function judgedQuality() {
+  const { upstream } = options;
+  if (upstream === undefined) {
+    const judge = await startJudge();
+    const server = await startServer([judgeModel(judge.base)], 1);
+    try {
+      return await quality(server, 'judge');
+    } finally {
+      await server.stop();
+      await judge.stop();
+    }
+  }
+  const base = options['api-base'];
+  const params = {
+    model: upstream,
+    api_key: `os.environ/${options['key-env']}`,
+    ...(base === undefined ? {} : { api_base: base }),
+  };
+  const server = await startServer([{ model_name: 'reviewer', litellm_params: params }], 1);
+  try {
+    return await quality(server, 'reviewer');
+  } finally {
+    await server.stop();
+  }
+}
+
+const seen = await judgedQuality();
+const timed = options.upstream === undefined ? await speed() : null;
+const claimMs = options.upstream === undefined ? await claims() : null;
+
+const validity = percent(seen.evidence.valid, seen.evidence.all);
+const goals = [
+  goal('Precision', ['90 %', '100 %'], `${seen.precision.toFixed(1)} %`, [seen.precision >= 90, seen.precision >= 100]),
+  goal('Recall', ['90 %', '100 %'], `${seen.recall.toFixed(1)} %`, [seen.recall >= 90, seen.recall >= 100]),
+  goal('Quotes that are in their span', ['100 %', '100 %'], `${validity.toFixed(1)} %`, [
+    validity >= 100,
+    validity >= 100,
+  ]),
+  ...(timed === null
+    ? []
+    : [
+        goal(
+          `${options.traces} traces, concurrency ${CONCURRENCY}`,
+          ['60 s', '30 s'],
+          `${timed.seconds.toFixed(1)} s`,
+          [timed.seconds < 60, timed.seconds < 30],
+        ),
+        goal('Peak memory of the server', ['300 MB', '250 MB'], `${timed.peakMb.toFixed(0)} MB`, [
+          timed.peakMb < 300,
+          timed.peakMb < 250,
+        ]),
+      ]),
+  ...(claimMs === null
+    ? []
+    : [
+        goal(`Claim with ${options.lenses} due`, ['20 ms', '10 ms'], `${claimMs.toFixed(1)} ms`, [
+          claimMs < 20,
+          claimMs < 10,
+        ]),
+      ]),
+];
+
+const text = `## Lenses: planted failures found, and speed
+
+Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${options.upstream ?? 'scripted (bench/lens/judge.ts)'}. ${seen.runs} runs, ${seen.screened} reviewed, ${seen.findings} findings,
+${seen.evidence.all} quotes, ${seen.costPerRun.toFixed(6)} USD per run. The scripted reviewer knows only what the prompts show it: its figures test the pipeline,
+not a model.
+
+${table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], goals)}
+
+${table(['Failure', 'Planted', 'Reported', 'Right'], seen.kinds)}
+`;
+if (options.dry) console.log(text);
+else writePart('lens', text);
+if (validity < 100) process.exitCode = 1;

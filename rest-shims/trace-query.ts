@@ -1,0 +1,62 @@
+import { queryTraces, readQueryHelp } from '../resolvers/trace-query.ts';
+import { bodyOf, modelOf, required, textOf } from './http/models.ts';
+import { json, route, type RouteRow } from './http/route.ts';
+
+const ROW = { surface: 'lens', category: null, credential: 'required' } as const;
+
+const readQuery = bodyOf(modelOf({ sql: required(textOf({ least: 1 })) }));
+
+/** SQL over the views of traces and spend. */
+export const traceQueryRoutes: readonly RouteRow[] = [
+  route({
+    ...ROW,
+    name: 'traces.query',
+    method: 'POST',
+    paths: ['/v1/traces/query'],
+    bodyLimit: 256 * 1024,
+    answers: [200, 400, 401, 422, 503],
+    parse: ({ body }) => readQuery(body),
+    run: queryTraces,
+    render: (data) => json({ data }),
+  }),
+  route({
+    ...ROW,
+    name: 'traces.queryHelp',
+    method: 'GET',
+    paths: ['/v1/traces/query/help'],
+    bodyLimit: 0,
+    answers: [200, 401],
+    parse: () => undefined,
+    run: readQueryHelp,
+    render: (help) =>
+      json({
+        ...help,
+        normalized_fields: [],
+        metadata: {
+          table: 'spans',
+          column: '',
+          fields: [],
+          sampled_rows: 0,
+          invalid_json_rows: 0,
+          truncated: false,
+          sample_sql: '',
+          scope: help.access,
+        },
+        attributes: [],
+        relationships: [
+          {
+            left: 'spans.trace_id',
+            right: 'traces.trace_id',
+            additional_predicates: ['spans.key_hash = traces.key_hash'],
+            meaning: 'The trace of a span.',
+          },
+          {
+            left: 'spend.span_id',
+            right: 'spans.span_id',
+            additional_predicates: ['spend.trace_id = spans.trace_id'],
+            meaning: 'The call that a span of the gateway records.',
+          },
+        ],
+      }),
+  }),
+];

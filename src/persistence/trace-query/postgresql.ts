@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import type { Visibility } from '../../domain/caller.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import type { GuardedQuery } from '../../domain/traces/query-guard.ts';
+import { QUERY_LIMITS, QUERY_VIEWS } from '../../domain/traces/trace-query.ts';
+import type { Database } from '../database/database.ts';
+import { transaction } from '../database/transaction.ts';
+import { exceeded } from './sqlite.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
+/** Classes of errors: syntax and access, and data. Others are the server's. */
+const OF_QUERY = /^(?:42|22|21|25)/;
+
+function conditionOf(visibility: Visibility) {
+  switch (visibility.kind) {
+    case 'all':
+      return sql`true`;
+    case 'team':
+      return sql`team_id = ${visibility.teamId}`;
+    case 'key':
+      return sql`coalesce(team_id, '') = '' and key_hash = ${visibility.keyHash}`;
+  }
+}
+
+/** Names of relations and schemas of the database, without those of the views. */
+const RELATIONS = sql<{ readonly name: string }>`
+  select lower(relname) as name from pg_catalog.pg_class where relkind in ('r', 'v', 'm', 'f', 'p', 't', 'S')
+  union select lower(nspname) from pg_catalog.pg_namespace
+`;
+
+/**
+ * Runs a query in a read-only transaction with a deadline. The views are shadowed by common table expressions with the visible
+ * rows; a query that names any other relation or a schema is refused, so that it cannot reach past them.
+ */
+export function runOnPostgres(
+  { orm }: Pick<Database, 'orm'>,
+  { sql: text, names }: GuardedQuery,
+  visibility: Visibility,
+): Promise<readonly Row[]> {
+  return transaction(orm, async (db) => {
+    await sql`set transaction read only`.execute(db);
+    await sql`select set_config('statement_timeout', ${String(QUERY_LIMITS.timeMs)}, true)`.execute(db);
+    const relations = await RELATIONS.execute(db);
+    const foreign = relations.rows.find(({ name }) => names.has(name) && !VIEWS.has(name));
+    if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
+    const where = conditionOf(visibility);
+    // Not recursive: inside of each expression, and in those before it, the name is still that of the view.
+    const query = sql<Row>`
+      with spans as (select * from spans where ${where}),
+        traces as (select * from traces where ${where}),
+        spend as (select * from spend where ${where})
+      select * from (${sql.raw(text)}
+      ) as query limit ${QUERY_LIMITS.rows + 1}`;
+    try {
+      const { rows } = await query.execute(db);
+      if (rows.length > QUERY_LIMITS.rows || JSON.stringify(rows).length > QUERY_LIMITS.characters) throw exceeded();
+      return rows;
+    } catch (error) {
+      throw refusalOf(error);
+    }
+  });
+}
+
+/** What a failure of PostgreSQL means to the caller. */
+function refusalOf(error: unknown): unknown {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
+  if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;
+  return OF_QUERY.test(code)
+    ? new InvalidInput(`Invalid trace query: ${error.message}`, [], { cause: error })
+    : exceeded(error);
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
+import type { QueryAnswer, QueryRequest } from './sqlite.ts';
+import { restrict } from './sqlite-rules.ts';
+
+// Body of a process that runs one query and ends. A process, because SQLite cannot be interrupted from its own thread.
+
+/** Most memory of SQLite in this process, in bytes. */
+const HEAP_BYTES = 128 * 1024 * 1024;
+const LOCKED_MS = 2_000;
+
+const shown = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
+};
+
+function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
+  const secret = randomBytes(16).toString('hex');
+  const database = new DatabaseSync(file, { readOnly: true, timeout: LOCKED_MS });
+  try {
+    database.exec(`pragma hard_heap_limit = ${HEAP_BYTES}; pragma temp_store = memory`);
+    restrict(database, visibility, secret);
+    const statement = database.prepare(`select * from (${sql}\n) limit ${QUERY_LIMITS.rows + 1}`);
+    statement.setReadBigInts(true);
+    const rows: Readonly<Record<string, unknown>>[] = [];
+    let characters = 0;
+    for (const row of statement.iterate()) {
+      const values = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)]));
+      characters += JSON.stringify(values).length;
+      rows.push(values);
+      if (rows.length > QUERY_LIMITS.rows || characters > QUERY_LIMITS.characters) return { kind: 'exceeded' };
+    }
+    return { kind: 'rows', rows };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // The text names the first column of a foreign table.
+    const isForbidden = message.includes('prohibited');
+    return { kind: 'refused', message: isForbidden ? 'not authorized' : message.replaceAll(`_${secret}`, '') };
+  }
+}
+
+process.once('message', (request: QueryRequest) => {
+  process.send?.(answerTo(request), () => process.disconnect?.());
+});

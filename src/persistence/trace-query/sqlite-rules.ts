@@ -1,0 +1,52 @@
+import { constants, type DatabaseSync } from 'node:sqlite';
+import type { Visibility } from '../../domain/caller.ts';
+import { QUERY_VIEWS } from '../../domain/traces/trace-query.ts';
+
+const { SQLITE_DENY, SQLITE_OK, SQLITE_FUNCTION, SQLITE_READ, SQLITE_SELECT } = constants;
+
+/** Tables that the views read. */
+const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', 'spend_row']);
+const FREE_TABLES = new Set(['json_each']);
+const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
+/** Functions that exceed any memory or leave the database. The list of allowed functions is checked before. */
+const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', 'format', 'readfile', 'writefile']);
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+function conditionOf(visibility: Visibility): string {
+  switch (visibility.kind) {
+    case 'all':
+      // A condition on a column: a table without one is reported as if the caller had named it.
+      return "coalesce(key_hash, '') is not null";
+    case 'team':
+      return `team_id = ${quoted(visibility.teamId)}`;
+    case 'key':
+      return `coalesce(team_id, '') = '' and key_hash = ${quoted(visibility.keyHash)}`;
+  }
+}
+
+/**
+ * Replaces the views of a connection by temporary ones with the visible rows only, and forbids everything else. The stored
+ * text of each view becomes a view with a secret name: tables can be read inside of it only, and its name cannot be guessed
+ * by a query, whereas SQLite reports the name of any subquery of the caller as if it were a view.
+ */
+export function restrict(database: DatabaseSync, visibility: Visibility, secret: string): void {
+  const secrets = new Set<string>();
+  for (const view of QUERY_VIEWS) {
+    const row = database.prepare("select sql from main.sqlite_master where type = 'view' and name = ?").get(view);
+    const body = String(row?.['sql']).replace(/^\s*create\s+view\s+"?\w+"?\s+as\s/i, '');
+    const name = `${view}_${secret}`;
+    secrets.add(name);
+    database.exec(`create temp view "${name}" as ${body}`);
+    database.exec(`create temp view "${view}" as select * from "${name}" where ${conditionOf(visibility)}`);
+  }
+  database.exec('pragma query_only = on');
+  database.setAuthorizer((action, first, second, schema, context) => {
+    if (action === SQLITE_SELECT) return SQLITE_OK;
+    const isInside = context !== null && secrets.has(context);
+    if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
+    if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
+    if (FREE_TABLES.has(first) || secrets.has(first) || (VIEWS.has(first) && schema === 'temp')) return SQLITE_OK;
+    return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;
+  });
+}

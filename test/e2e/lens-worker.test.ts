@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type JudgeServer, judgeModel, startJudge } from '../../bench/lens/judge-server.ts';
+import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
+import { aLens, type WireLens } from '../support/lens-client.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const RUNS = 24;
+
+const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-worker-'));
+const config = join(dataDir, 'config.yaml');
+let judge: JudgeServer;
+let server: ServerProcess;
+let token = '';
+const workers: ChildProcess[] = [];
+
+/** The server on the same data folder, without a worker of its own. */
+const startServer = (port = '0'): Promise<ServerProcess> =>
+  spawnServer(dataDir, {
+    args: ['--config', config, '--port', port],
+    env: { LENSGATE_LENS_WORKER_SLOTS: '0' },
+  });
+
+async function send<Body>(method: string, path: string, body?: unknown): Promise<Body> {
+  const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
+  const answer = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Body;
+}
+
+/** `npm run lens-worker`, as a process. */
+function startWorker(): ChildProcess {
+  const script = join(ROOT, 'scripts', 'lens-worker.ts');
+  const child = spawn(process.execPath, [script, '--url', server.url, '--token', token, '--poll-seconds', '0.1'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '' },
+    stdio: 'ignore',
+  });
+  workers.push(child);
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+const lensAt = (id: string): Promise<WireLens> => send<WireLens>('GET', `/lens/${id}`);
+
+async function ended(id: string): Promise<WireLens> {
+  await expect
+    .poll(async () => (await lensAt(id)).jobs[0].status, { timeout: 60_000, interval: 100 })
+    .toMatch(/completed|failed/);
+  return lensAt(id);
+}
+
+beforeAll(async () => {
+  judge = await startJudge({ delayMs: 60 });
+  writeFileSync(config, stringify({ model_list: [judgeModel(judge.base)] }));
+  server = await startServer();
+  await send('POST', '/v1/traces', exportOf(syntheticRuns(RUNS, 71), Date.now() - 3_600_000));
+  const { token: payer } = await send<{ readonly token: string }>('POST', '/key/generate', {});
+  const made = await send<{ readonly token: string }>('POST', '/lens/workers/register', { analysis_key_id: payer });
+  ({ token } = made);
+}, 60_000);
+
+afterEach(async () => {
+  for (const worker of workers.splice(0)) await kill(worker);
+});
+
+afterAll(async () => {
+  await server.end('SIGKILL');
+  await judge.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe('a worker of lens runs as a process of its own', () => {
+  it('completes a run, and another after the server was killed and started again, without paying twice', async () => {
+    startWorker();
+    const first = await send<WireLens>('POST', '/lens', aLens());
+    const done = await ended(first.id);
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: RUNS } });
+    expect(done.findings).toHaveLength(8);
+    const answers = judge.answers();
+    const second = await send<WireLens>('POST', '/lens', aLens({ name: 'second', concurrency: 2 }));
+    await expect
+      .poll(async () => (await lensAt(second.id)).jobs[0].coverage['screened'], { timeout: 30_000, interval: 20 })
+      .toBeGreaterThan(2);
+    const port = new URL(server.url).port;
+    await server.end('SIGKILL');
+    server = await startServer(port);
+    const survived = await ended(second.id);
+    expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: RUNS } });
+    expect(survived.findings).toHaveLength(8);
+    // Each review, group and examination once; a call whose answer died with the server is asked again.
+    expect(judge.answers() - answers).toBeGreaterThanOrEqual(answers);
+    expect(judge.answers() - answers).toBeLessThanOrEqual(answers + 4);
+  }, 120_000);
+
+  it('continues the run of a killed worker when its lease has ended, without paying twice', async () => {
+    const lost = startWorker();
+    const before = judge.answers();
+    const lens = await send<WireLens>('POST', '/lens', aLens({ name: 'third', concurrency: 2 }));
+    await expect
+      .poll(async () => (await lensAt(lens.id)).jobs[0].coverage['screened'], { timeout: 30_000, interval: 20 })
+      .toBeGreaterThan(2);
+    await kill(lost);
+    const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 5_000 });
+    database.exec("update job set due_at = 1 where status = 'running'");
+    database.close();
+    startWorker();
+    const done = await ended(lens.id);
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: RUNS } });
+    expect(done.findings).toHaveLength(8);
+    // One call for each review, group and examination; two may have been under way at the kill.
+    expect(judge.answers() - before).toBeLessThanOrEqual(RUNS + 16 + 2);
+  }, 120_000);
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Visibility } from '../../src/domain/caller.ts';
+import { QUERY_LIMITS, type TraceQueries } from '../../src/domain/traces/trace-query.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
+
+const ALL = { kind: 'all' } as const;
+const TEAM: Visibility = { kind: 'team', teamId: TEAM_KEY.teamId ?? '' };
+const LONE: Visibility = { kind: 'key', keyHash: LONE_KEY.keyHash };
+
+/** Queries that reach for more than the visible rows, or for more than a query may do. None returns a row. */
+const ATTACKS = {
+  'a second statement': 'select 1; delete from trace_summary',
+  'a statement after a closed parenthesis': 'select 1) q; drop table trace_summary; select * from (select 1',
+  'another query beside': 'select 1 as a) x, (select * from trace_summary',
+  'a comment over the limit': 'select 1 as a) --',
+  'an open comment': 'select 1 /*',
+  'a base table': 'select * from trace_summary',
+  'a quoted base table': 'select * from "trace_summary"',
+  'a table of keys': 'select * from virtual_key',
+  'a qualified view': 'select * from main.spans',
+  'a qualified view of PostgreSQL': 'select * from public.spans',
+  'a quoted qualified view': 'select * from "main"."spans"',
+  'an expression named as a view': 'with spans as (select * from trace_summary) select * from spans',
+  'an expression named as a view, over a secret view':
+    'with traces as (select * from traces_secret) select * from traces',
+  'a subquery named as a view': 'select * from (select * from trace_summary) spans',
+  'the catalog of SQLite': 'select sql from sqlite_master',
+  'the temporary catalog': 'select sql from sqlite_temp_master',
+  'a pragma': 'pragma query_only = off',
+  'a pragma as a table': "select * from pragma_table_info('virtual_key')",
+  'the catalog of PostgreSQL': 'select relname from pg_class',
+  'the schema of PostgreSQL': 'select * from information_schema.tables',
+  'the user': 'select current_user',
+  'a writing expression': 'with x as (delete from spend_row returning *) select * from x',
+  'an insert': 'insert into trace_summary default values',
+  'select into': 'select * into stolen from traces',
+  attach: "attach '/tmp/x.db' as x",
+  'an extension': "select load_extension('x')",
+  'a file of the server': "select pg_read_file('/etc/passwd')",
+  'a program of the server': "copy (select 1) to program 'id'",
+  'a sleep': 'select pg_sleep(10)',
+  'a query in a function': "select query_to_xml('select * from virtual_key', true, true, '')",
+  'a large value': 'select zeroblob(1000000000)',
+  'a large format': "select printf('%1000000000d', 1)",
+  'an endless recursion': 'with recursive x(n) as (select 1 union all select n + 1 from x) select count(*) from x',
+  'an escaped name': 'select * from U&"virtual\\005fkey"',
+  'a dollar quote': 'select $$x$$',
+  'a bracketed name': 'select * from [virtual_key]',
+  'a name in back quotes': 'select * from `virtual_key`',
+  'a table as a text': "select * from 'virtual_key'",
+  'the command TABLE': 'table virtual_key',
+  values: 'values (1)',
+  'a row lock': 'select * from traces for update',
+  'a series': 'select * from generate_series(1, 1000000000)',
+  'a relation by its name': "select 'virtual_key'::regclass",
+  'a parameter': 'select $1',
+  nothing: '   ',
+} as const;
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`queries of traces on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let stores: Stores;
+    let queries: TraceQueries;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      stores = await scratch.open();
+      queries = stores.traceQueries;
+      for (const [at, owner] of [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY].entries()) {
+        const spans = [1, 2].map((no) =>
+          aSpan({ traceId: traceId(at + 1), spanId: spanId(no), name: `s${no}`, startNs: nsAt(START_MS + no * 1_000) }),
+        );
+        await stores.traces.ingest([{ owner, spans }]);
+      }
+    });
+    afterAll(() => scratch.remove());
+
+    const ids = (rows: readonly Readonly<Record<string, unknown>>[]): readonly unknown[] =>
+      rows.map(({ trace_id: id }) => id);
+
+    it('return the rows that the reader may see, by every view and join', async () => {
+      const traces = 'select trace_id from traces order by trace_id';
+      const own = [traceId(1), traceId(2), traceId(3)];
+      expect(ids(await queries.run(ALL, traces))).toEqual(own);
+      expect(ids(await queries.run(TEAM, `${traces};`))).toEqual([traceId(1)]);
+      expect(ids(await queries.run(LONE, traces))).toEqual([traceId(3)]);
+      expect(await queries.run({ kind: 'team', teamId: "x' or '1'='1" }, traces)).toEqual([]);
+      const joined = `with s as (select trace_id, count(*) as n from spans group by trace_id)
+        select t.trace_id, s.n from traces t join s on s.trace_id = t.trace_id
+        union select trace_id, 9 from spend order by 1 desc`;
+      expect(await queries.run(LONE, joined)).toMatchObject([{ trace_id: traceId(3) }]);
+      const aliased = 'select spans.trace_id from traces as spans';
+      expect(ids(await queries.run(TEAM, aliased))).toEqual([traceId(1)]);
+      expect(await queries.run(TEAM, "select name, 'a--b' as x from spans order by name desc limit 1")).toEqual([
+        { name: 's2', x: 'a--b' },
+      ]);
+    });
+
+    it.each([
+      ['select count(*) as n from spans', 2],
+      ['select count(*) as n from traces', 1],
+      ['select count(*) as n from spend', 0],
+      ['select (select count(*) from spend) as n', 0],
+      ['select count(*) as n from spans a cross join traces b', 2],
+      ['with t as (select * from traces) select count(*) as n from t a join t b on a.trace_id = b.trace_id', 1],
+      [
+        'select max(r) as n from (select row_number() over (partition by trace_id order by start_ns) as r from spans) q',
+        2,
+      ],
+    ] as const)('count what is visible: %s', async (sql, n) => {
+      expect((await queries.run(TEAM, sql)).map((row) => Number(row['n']))).toEqual([n]);
+      expect(await queries.run(ALL, sql)).toHaveLength(1);
+    });
+
+    it.each(Object.entries(ATTACKS))('refuse %s', async (_name, sql) => {
+      const failure = await queries.run(TEAM, sql).then(
+        (rows) => rows,
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ name: 'InvalidInput' });
+      expect(await queries.run(ALL, 'select count(*) as n from traces')).toMatchObject([{}]);
+    });
+
+    it('end at the limit of time and rows', async () => {
+      const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
+      const began = performance.now();
+      await expect(queries.run(ALL, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
+      expect(performance.now() - began).toBeLessThan(QUERY_LIMITS.timeMs * 3);
+      const many = `select a0.trace_id from ${Array.from({ length: 5 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
+      await expect(queries.run(ALL, many)).rejects.toMatchObject({ name: 'Unavailable' });
+    }, 30_000);
+
+    it('run two at once', async () => {
+      const running = Array.from({ length: 4 }, () => queries.run(ALL, 'select 1 as one'));
+      const ended = await Promise.allSettled(running);
+      expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(QUERY_LIMITS.atOnce);
+    });
+
+    it('describe their columns', async () => {
+      const columns = await queries.columns();
+      expect(columns).toContainEqual({ table: 'traces', name: 'trace_id', type: expect.any(String) });
+      expect(new Set(columns.map(({ table }) => table))).toEqual(new Set(['spans', 'traces', 'spend']));
+    });
+  });
