@@ -37,7 +37,7 @@ interface Upgrades {
 
 interface HttpServerOptions {
   readonly timeouts?: Timeouts;
-  readonly hotPaths?: ReadonlySet<string>;
+  readonly hotPaths?: Pick<ReadonlySet<string>, 'has' | 'size'>;
   readonly upgrades?: Upgrades;
   /** The header that carries the caller's key instead of `Authorization`, in lower case; null or absent for that. */
   readonly keyHeader?: string | null;

@@ -38,7 +38,7 @@ const ignore = (): void => {};
 
 /** What a connection uses of its server. */
 interface FastPathServer {
-  readonly paths: ReadonlySet<string>;
+  readonly paths: Pick<ReadonlySet<string>, 'has' | 'size'>;
   readonly timeouts: FastPathTimeouts;
   /** `Connection` and `Keep-Alive` lines of answers. */
   readonly lines: string;
@@ -52,7 +52,11 @@ interface FastPathServer {
  * Adds the fast path to an HTTP server: plain POST requests to `paths` are parsed here and emitted as the server's
  * `request`. The first request of any other form moves its connection, with all unread bytes, to Node's parser for good.
  */
-export function openFastPath(server: Server, paths: ReadonlySet<string>, timeouts: FastPathTimeouts): FastPath {
+export function openFastPath(
+  server: Server,
+  paths: Pick<ReadonlySet<string>, 'has' | 'size'>,
+  timeouts: FastPathTimeouts,
+): FastPath {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const open = new Set<FastConnection>();
