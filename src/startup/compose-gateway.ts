@@ -110,19 +110,20 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
   const { records, spanExport } = parts;
   const admission = composeAdmission(context, parts);
+  const googleTokens = createGoogleTokens();
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
       http: parts.http,
       sockets: webSocketClient,
-      googleTokens: createGoogleTokens(),
+      googleTokens,
       awsAccounts: createAwsAccounts({
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
       clock: systemClock,
       temperatures: settings.calibrateDecisions ? parts.calibrations : UNCALIBRATED,
     }),
-    forwarder: createForwarder(parts.http),
+    forwarder: createForwarder(parts.http, googleTokens),
     catalog: parts.catalog,
     recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
     admission,
