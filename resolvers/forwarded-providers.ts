@@ -19,6 +19,7 @@ import {
   baseFor,
   type ForwardedProvider,
   keyHeader,
+  locatedBase,
   modelIn,
   type ProviderAccount,
 } from '../src/domain/pass-through/providers.ts';
@@ -79,8 +80,8 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
 }
 
 /** The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address. */
-export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key }: ProviderAccount) {
-  const address = baseFor(base, subpath);
+export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key, cloud }: ProviderAccount) {
+  const address = baseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
   url.search = queryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
   const wanted = Object.entries(sent.headers).filter(([name]) =>
@@ -93,6 +94,7 @@ export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key 
     url: url.href,
     headers: { ...headers, ...own },
     credentials: header === null ? {} : { [header[0]]: new Secret(header[1]) },
+    ...(cloud === undefined ? {} : { cloud }),
   };
 }
 

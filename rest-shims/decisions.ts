@@ -55,6 +55,7 @@ const rowOf = (name: string, paths: RouteRow['paths'], handle: RouteRow['handle'
   credential: 'required',
   answers: [200, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 'setting',
+  hot: true,
   handle,
 });
 

@@ -37,6 +37,7 @@ const rowsOf = (
     credential: 'required',
     name: `${name}.${method.toLowerCase()}`,
     method,
+    ...(method === 'POST' ? { hot: true } : {}),
     paths: pathsOf(providers),
     answers: [200, 400, 401, 403],
   }));

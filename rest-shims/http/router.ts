@@ -4,6 +4,7 @@ import type { DomainError } from '../../src/domain/errors.ts';
 import type { PassThroughRoutes } from '../../src/domain/pass-through/routes.ts';
 import { REDIRECTED, UNROUTED } from '../errors.ts';
 import { endpointRow } from '../pass-through.ts';
+import { createHotRows, type HotPaths, type Registration, REPLACEABLE } from './hot-rows.ts';
 import type { ArrivingRequest, Incoming, Outgoing, WholeRequest } from './outgoing.ts';
 import type { RouteRow } from './route.ts';
 import { createRowServer, type RowServerOptions } from './row-server.ts';
@@ -22,8 +23,8 @@ export interface RestRouter {
   readonly routes: Middleware;
   /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
   readonly unrouted: Middleware;
-  /** Paths of rows marked `hot`. They take POST only. */
-  readonly hotPaths: ReadonlySet<string>;
+  /** Paths of rows marked `hot`, and configured paths. They take POST only. */
+  readonly hotPaths: HotPaths;
   /** Serves a POST to one of `hotPaths` without Koa. Throws TypeError for another path. */
   serveHot(request: WholeRequest | ArrivingRequest, response: Outgoing): Promise<void>;
   /**
@@ -36,24 +37,14 @@ export interface RestRouter {
 /** Order of methods in `Allow`. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const NO_PARAMS = {};
-/** Paths of rows that a configured path replaces. */
-const REPLACEABLE: ReadonlySet<string> = new Set([
-  '/v1/decisions',
-  '/decisions',
-  '/v1/alt-decisions',
-  '/alt-decisions',
-  '/v1/systemone',
-  '/systemone',
-]);
-
 export function createRestRouter({ rows, passThrough, ...options }: RestRouterOptions): RestRouter {
   const server = createRowServer(options);
   const router = new Router({ strict: true, sensitive: true });
-  const hotRows = new Map<string, RouteRow>();
   const rowsByName = new Map(rows.map((row) => [row.name, row]));
 
-  for (const { path, row } of registrations(rows)) {
-    if (row.hot === true) hotRows.set(path, row);
+  const registered = registrations(rows);
+  const hotRows = createHotRows(registered, passThrough);
+  for (const { path, row } of registered) {
     const layer = router.register(path, [row.method], serveRow(row), { name: row.name });
     // The router adds HEAD to every GET. The contract answers HEAD with 405.
     Object.assign(layer, { methods: [row.method] });
@@ -102,10 +93,10 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
         METHODS.filter((method) => allowed.has(method)),
       );
     },
-    hotPaths: new Set(hotRows.keys()),
+    hotPaths: hotRows.paths,
     async serveHot(request, response) {
-      const row = hotRows.get(request.url);
-      if (row === undefined) throw new TypeError(`No hot row has the path ${request.url}.`);
+      const row = hotRows.rowOf(request.url);
+      if (row === null) throw new TypeError(`No hot row has the path ${request.url}.`);
       await server.serve({ row, params: NO_PARAMS, request, response });
     },
     refuse(request, response, error) {
@@ -121,7 +112,7 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
  * Every path of every row in the order of registration. The router takes the first match, so at each segment a fixed
  * text comes before a parameter and a parameter before a wildcard, whatever the order of the rows.
  */
-function registrations(rows: readonly RouteRow[]): readonly { readonly path: string; readonly row: RouteRow }[] {
+function registrations(rows: readonly RouteRow[]): readonly Registration[] {
   const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));
   return all.toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
 }

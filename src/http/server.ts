@@ -37,7 +37,7 @@ interface Upgrades {
 
 interface HttpServerOptions {
   readonly timeouts?: Timeouts;
-  readonly hotPaths?: ReadonlySet<string>;
+  readonly hotPaths?: Pick<ReadonlySet<string>, 'has' | 'size'>;
   /** Headers of every answer of the fast path. */
   readonly hotHeaders?: readonly (readonly [name: string, value: string])[];
   readonly upgrades?: Upgrades;

@@ -1,10 +1,13 @@
 import type { ByteSink, ByteStream } from '../domain/bytes.ts';
 import type { Exchange, Outcome } from '../domain/chat/chat.ts';
+import { CloudRefused, type CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../domain/http.ts';
 import { type Forwarded, type Forwarder, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
+import { Secret } from '../domain/secret.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
+import { signedHeaders } from './bedrock/sign.ts';
 import { type AnswerReader, readerOf } from './forwarded-usage.ts';
 
 /** Most redirects of one call that are followed. */
@@ -12,10 +15,11 @@ const MOST_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const NO_BODY: readonly Uint8Array[] = [];
 
-/** Creates the forwarder over an HTTP client. */
-export function createForwarder(http: HttpClient): Forwarder {
+/** Creates the forwarder over an HTTP client. Access tokens of Google Cloud come from `googleTokens`. */
+export function createForwarder(http: HttpClient, googleTokens: CloudTokens): Forwarder {
   return {
-    async forward(request, signal) {
+    async forward(asked, signal) {
+      const request = await withToken(asked, googleTokens);
       const ending = new AbortController();
       const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
       deadline.unref();
@@ -29,6 +33,19 @@ export function createForwarder(http: HttpClient): Forwarder {
       }
     },
   };
+}
+
+/** The request with an access token, where its identity is one of Google Cloud. Throws UpstreamFailed. */
+async function withToken(request: Forwarded, googleTokens: CloudTokens): Promise<Forwarded> {
+  const { cloud, provider } = request;
+  if (cloud?.kind !== 'google') return request;
+  try {
+    const { token } = await googleTokens.for(cloud.credentials);
+    return { ...request, credentials: { authorization: new Secret(`Bearer ${token.reveal()}`) } };
+  } catch (cause) {
+    if (!(cause instanceof CloudRefused)) throw cause;
+    throw new UpstreamFailed(cause.message, { provider, upstreamStatus: null }, { cause });
+  }
 }
 
 /** Sends a request, and again to another path of the same origin for each redirect of a GET. */
@@ -53,7 +70,7 @@ function redirectOf({ method }: Forwarded, url: string, { status, headers }: Ups
   return next.href;
 }
 
-function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
+async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
   const { method, url, credentials, replaced: members, timeoutSeconds, owner = '' } = request;
   const replaced = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
   const headers = Object.fromEntries(
@@ -62,7 +79,12 @@ function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promis
   for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
   const body = members === undefined ? request.body : withMembers(request.body, asTexts(members));
   const pieces = body.length === 0 ? NO_BODY : [body];
-  return http.send(method, url, headers, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
+  const { cloud } = request;
+  const sent =
+    cloud?.kind === 'aws'
+      ? await signedHeaders({ method, url, headers, body }, cloud.keys, { region: cloud.region, at: new Date() })
+      : headers;
+  return await http.send(method, url, sent, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
 
 const asTexts = (members: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>

@@ -119,19 +119,20 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
   const admission = composeAdmission(context, parts);
   const labelBudgets = createLabelBudgets(parts.stores, systemClock);
+  const googleTokens = createGoogleTokens();
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
       http: parts.http,
       sockets: webSocketClient,
-      googleTokens: createGoogleTokens(),
+      googleTokens,
       awsAccounts: createAwsAccounts({
         refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
       }),
       clock: systemClock,
       temperatures: settings.calibrateDecisions ? parts.calibrations : UNCALIBRATED,
     }),
-    forwarder: createForwarder(parts.http),
+    forwarder: createForwarder(parts.http, googleTokens),
     catalog: parts.catalog,
     recorder: countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
     admission,

@@ -1,8 +1,16 @@
+import type { AwsCredentials } from '../chat/aws-accounts.ts';
 import type { Exchange, ModelRequest } from '../chat/chat.ts';
 import type { HttpMethod } from '../http.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
+
+/** Identity at a cloud whose calls have no fixed credential header. */
+export type CloudIdentity =
+  /** Calls are signed for Amazon Bedrock. */
+  | { readonly kind: 'aws'; readonly region: string; readonly keys: AwsCredentials }
+  /** Calls have an access token of Google Cloud. */
+  | { readonly kind: 'google'; readonly credentials: Secret };
 
 /** A request that is forwarded in the format of its target. */
 export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'labels' | 'userAgent'> {
@@ -13,6 +21,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly headers: Readonly<Record<string, string>>;
   /** Credential headers of the target. They replace others of the same name. */
   readonly credentials: Readonly<Record<string, Secret>>;
+  /** Identity that the call is signed with, in place of credential headers; absent where there is none. */
+  readonly cloud?: CloudIdentity;
   readonly body: Uint8Array;
   /** Members of a JSON body that are replaced. */
   readonly replaced?: Readonly<Record<string, unknown>>;

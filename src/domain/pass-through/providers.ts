@@ -1,4 +1,5 @@
 import type { Secret } from '../secret.ts';
+import type { CloudIdentity } from './forwarded.ts';
 
 /** How a provider's key is sent. */
 type KeyForm = 'bearer' | 'basic' | 'plain' | 'token' | 'key' | 'x-api-key' | 'api-key' | 'x-goog-api-key';
@@ -17,6 +18,8 @@ export interface ForwardedProvider {
   readonly keyForm: KeyForm;
   /** Whether it can be called without a key, such as a server of the operator. */
   readonly keyOptional?: true;
+  /** Cloud whose identity signs calls that have no key; absent for a provider without one. */
+  readonly cloud?: CloudIdentity['kind'];
   /** Beginnings of further request headers that it gets. */
   readonly headers?: readonly string[];
   /** The only path that it serves, and the models that it has; all when absent. */
@@ -35,6 +38,9 @@ const provider = (name: string, base: string | null, differing: Partial<Forwarde
     ...differing,
   };
 };
+
+/** Address of Vertex AI without a location. */
+const VERTEX_BASE = 'https://aiplatform.googleapis.com';
 
 const DECISION_PATH = 'v1/systemone';
 
@@ -71,6 +77,17 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
     keyForm: 'api-key',
   }),
   provider('azure_ai', null, { keyForm: 'api-key' }),
+  provider('bedrock', null, {
+    baseVariables: ['AWS_BEDROCK_RUNTIME_ENDPOINT'],
+    keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
+    cloud: 'aws',
+  }),
+  provider('vertex_ai', VERTEX_BASE, {
+    prefixes: ['vertex_ai', 'vertex-ai'],
+    baseVariables: ['VERTEXAI_API_BASE', 'VERTEX_API_BASE'],
+    keyVariables: ['VERTEXAI_CREDENTIALS', 'GOOGLE_APPLICATION_CREDENTIALS'],
+    cloud: 'google',
+  }),
   provider('openrouter', 'https://openrouter.ai/api/v1', {
     keyVariables: ['OPENROUTER_API_KEY', 'OR_API_KEY'],
     headers: ['http-referer', 'x-title'],
@@ -99,6 +116,8 @@ export interface ProviderAccount {
   readonly base: string;
   /** Null where it is called without one. */
   readonly key: Secret | null;
+  /** Identity that calls are signed with; absent where there is none. */
+  readonly cloud?: CloudIdentity;
 }
 
 /** Accounts of providers: of the environment, else the first stored credential of the provider. */
@@ -135,6 +154,13 @@ const VERSIONED = /^(v\d|alpha|beta)/;
 /** The target of a path below a base address, of which a version of its own gives way to that of the path. */
 export const baseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
+
+/** The base address for a path: Vertex AI has one for each location, which the path names. */
+export function locatedBase(base: string, subpath: string): string {
+  if (base !== VERTEX_BASE) return base;
+  const [, location] = /(?:^|\/)locations\/([a-z]+(?:-[a-z]+)*\d*)\//.exec(subpath) ?? [];
+  return location === undefined || location === 'global' ? base : base.replace('//', `//${location}-`);
+}
 
 /** The model that a path names, as `models/gpt-4o:generate` and `deployments/gpt-4o/chat`; null when it names none. */
 export function modelIn(subpath: string): string | null {

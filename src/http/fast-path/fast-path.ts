@@ -38,7 +38,7 @@ const ignore = (): void => {};
 
 /** What a connection uses of its server. */
 interface FastPathServer {
-  readonly paths: ReadonlySet<string>;
+  readonly paths: Pick<ReadonlySet<string>, 'has' | 'size'>;
   readonly timeouts: FastPathTimeouts;
   /** Header lines of every answer. */
   readonly first: string;
@@ -61,7 +61,7 @@ export function openFastPath(
     headers,
     timeouts,
   }: {
-    readonly paths: ReadonlySet<string>;
+    readonly paths: Pick<ReadonlySet<string>, 'has' | 'size'>;
     /** Headers of every answer. */
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly timeouts: FastPathTimeouts;

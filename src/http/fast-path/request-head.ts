@@ -38,7 +38,7 @@ export function endOfHead(bytes: Buffer): number {
  * one length, no folded lines, ASCII only, no transfer coding, no upgrade. Returns null for every other form: Node's
  * parser decides whether that is a request.
  */
-export function readRequestHead(text: string, paths: ReadonlySet<string>): RequestHead | null {
+export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, 'has'>): RequestHead | null {
   const lines = text.slice(0, -4).split('\r\n');
   const path = REQUEST_LINE.exec(lines[0] ?? '')?.[1];
   if (path === undefined || !paths.has(path) || lines.length > HEADERS_LIMIT) return null;

@@ -1,18 +1,23 @@
 import { AwsV4Signer } from 'aws4fetch';
 import type { AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 
-/** Headers of a POST with its AWS Signature Version 4. */
+/** Headers of a call with its AWS Signature Version 4; of a POST where it names no method. */
 export async function signedHeaders(
-  call: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: Uint8Array },
+  call: {
+    readonly method?: string;
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: Uint8Array;
+  },
   credentials: AwsCredentials,
   { region, at }: { readonly region: string; readonly at: Date },
 ): Promise<Readonly<Record<string, string>>> {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   const signer = new AwsV4Signer({
-    method: 'POST',
+    method: call.method ?? 'POST',
     url: call.url,
     headers: call.headers,
-    body: call.body as Uint8Array<ArrayBuffer>,
+    ...(call.body.length === 0 ? {} : { body: call.body as Uint8Array<ArrayBuffer> }),
     accessKeyId,
     secretAccessKey: secretAccessKey.reveal(),
     ...(sessionToken === null ? {} : { sessionToken: sessionToken.reveal() }),

@@ -28,9 +28,12 @@ export function createProviderAccounts(
   };
 
   function accountOf(provider: ForwardedProvider): ProviderAccount | null {
-    const { base: configured = null, key = null } = environment.get(provider.name) ?? {};
+    const { base: configured = null, key = null, cloud = null } = environment.get(provider.name) ?? {};
     const base = configured ?? provider.base;
     if (key !== null && base !== null) return { base, key };
+    if (cloud !== null && base !== null) return { base, key: null, cloud };
+    // A stored key does not sign calls.
+    if (provider.cloud === 'google') return null;
     const found = ofStored(provider, base);
     if (found !== null) return found;
     return provider.keyOptional === true && base !== null ? { base, key: null } : null;

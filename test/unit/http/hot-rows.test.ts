@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { createHotRows, type Registration } from '../../../rest-shims/http/hot-rows.ts';
+import type { RouteRow } from '../../../rest-shims/http/route.ts';
+import { DEFAULT_ENDPOINT } from '../../../src/domain/pass-through/endpoint.ts';
+import { routesOf } from '../../../src/domain/pass-through/routes.ts';
+
+const registered = (path: string, row: Partial<RouteRow>): Registration => ({
+  path,
+  row: { name: path, method: 'POST', ...row } as RouteRow,
+});
+
+const ROWS: readonly Registration[] = [
+  registered('/v1/chat/completions', { hot: true }),
+  registered('/v1/decisions', { hot: true }),
+  registered('/openai/v1/responses', {}),
+  registered('/openai/v1/responses/:id', { method: 'GET' }),
+  registered('/v1/models', { method: 'GET' }),
+  registered('/openai/{*subpath}', { method: 'GET' }),
+  registered('/openai/{*subpath}', { name: 'forwarded', hot: true }),
+  registered('/:server/mcp', { name: 'mcp' }),
+];
+
+const entry = (path: string, more: object = {}) => ({
+  ...DEFAULT_ENDPOINT,
+  id: path,
+  path,
+  target: 'https://target.example',
+  headers: {},
+  isFromConfig: true,
+  ...more,
+});
+
+const ENTRIES = routesOf([
+  entry('/search'),
+  entry('/below', { includeSubpath: true }),
+  entry('/reads', { methods: ['GET'] }),
+  entry('/v1/decisions'),
+  entry('/v1/chat/completions'),
+  entry('/v1/models'),
+] as never);
+
+describe('hot rows', () => {
+  it.each([
+    ['/v1/chat/completions', '/v1/chat/completions'],
+    ['/openai/v1/chat/completions', 'forwarded'],
+    ['/openai/v1beta/models/g-1:generateContent', 'forwarded'],
+  ])('serve %s as %s', (path, name) => {
+    const { rowOf, paths } = createHotRows(ROWS, undefined);
+    expect([rowOf(path)?.name, paths.has(path)]).toEqual([name, true]);
+  });
+
+  it.each([
+    ['a row that is not hot comes first', '/openai/v1/responses'],
+    ['a row of another method only', '/v1/models'],
+    ['no row', '/nothing'],
+    ['a server that a parameter may name', '/openai-tools/mcp'],
+    ['dot segments', '/openai/../admin'],
+    ['a dot segment at the end', '/openai/v1/..'],
+    ['empty segments', '/openai//v1/files'],
+    ['an escape', '/openai/v1%2f..%2fadmin'],
+    ['a query', '/openai/v1/files?key=1'],
+    ['the prefix alone', '/openai'],
+  ])('leave %s to Koa', (_case, path) => {
+    const { rowOf, paths } = createHotRows(ROWS, undefined);
+    expect([rowOf(path), paths.has(path)]).toEqual([null, false]);
+  });
+
+  it('serve configured paths that no row has, and those that replace a decision', () => {
+    const { rowOf } = createHotRows(ROWS, ENTRIES);
+    const names = [
+      '/search',
+      '/below/a/b',
+      '/v1/decisions',
+      '/v1/chat/completions',
+      '/reads',
+      '/search/',
+      '/v1/models',
+    ];
+    expect(names.map((path) => rowOf(path)?.name ?? null)).toEqual([
+      'passThrough.call',
+      'passThrough.call',
+      'passThrough.call',
+      '/v1/chat/completions',
+      null,
+      null,
+      null,
+    ]);
+  });
+});
