@@ -72,8 +72,8 @@ export const modelRoutes: readonly RouteRow[] = [
     parse(request) {
       const query = new URLSearchParams(request.search);
       const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
-      const also = isTrue('include_model_access_groups') ? 'also' : null;
-      const groups = isTrue('only_model_access_groups') ? 'only' : also;
+      const also = isTrue('include_model_access_groups') ? ('also' as const) : null;
+      const groups = isTrue('only_model_access_groups') ? ('only' as const) : also;
       const fallbackType = fallbackTypeIn(query);
       return { withWildcards: withWildcards(request), teamId: query.get('team_id') || null, groups, fallbackType };
     },
