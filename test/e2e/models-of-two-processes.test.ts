@@ -49,9 +49,11 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a stored model
 
   it('fails over in the other process soon after a fallback was stored, until it is deleted', async () => {
     const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+    await make('spare');
     await here.call('POST', '/model/new', { model_name: 'away', litellm_params: away });
-    expect([await statusAt(here, 'away'), await statusAt(there, 'away')]).toEqual([500, 500]);
-    await here.call('POST', '/fallback', { model: 'away', fallback_models: ['demo'] });
+    expect(await statusAt(here, 'away')).toBe(500);
+    await vi.waitFor(async () => expect(await statusAt(there, 'away')).toBe(500), SOON);
+    await here.call('POST', '/fallback', { model: 'away', fallback_models: ['spare'] });
     expect(await statusAt(here, 'away')).toBe(200);
     await vi.waitFor(async () => expect(await statusAt(there, 'away')).toBe(200), SOON);
     await there.call('DELETE', '/fallback/away');
