@@ -71,7 +71,7 @@ export function createAnswers(turns: Turns): Answers {
 }
 
 /** The weight of a value in characters; stops soon after it exceeds `most`. */
-function weightOf(value: unknown, most: number): number {
+export function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return VALUE_WEIGHT + value.length;
   if (typeof value !== 'object' || value === null) return VALUE_WEIGHT;
   let weight = VALUE_WEIGHT;

@@ -132,14 +132,11 @@ export interface GraphAnswer<Data> {
 
 /** The graph on a loopback port over stores in memory. */
 export async function openGraph(
-  options: {
+  options: Partial<GraphQLOptions['settings']> & {
     readonly entries?: readonly CatalogEntry[];
     readonly gateway?: Gateway;
     readonly history?: CatalogHistory;
     readonly spend?: readonly SpendRow[];
-    readonly introspection?: boolean;
-    readonly graphiql?: boolean;
-    readonly plans?: boolean;
     readonly queueLimit?: number;
     readonly socketLimits?: GraphQLOptions['socketLimits'];
     readonly traces?: TraceStore;
@@ -147,6 +144,7 @@ export async function openGraph(
     readonly platform?: Partial<Platform>;
   } = {},
 ) {
+  const { introspection = true, graphiql = false, plans = true } = options;
   const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
   const traces = options.traces ?? createMemoryTraceStore();
   const reads = { listSpans: 0, findBySpans: 0, findElsewhere: 0, findKeys: 0 };
@@ -266,11 +264,7 @@ export async function openGraph(
     void lines.push({ level, facts: { ...facts }, event });
   const transport = createLazyGraphQL({
     log: { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') },
-    settings: {
-      introspection: options.introspection ?? true,
-      graphiql: options.graphiql ?? false,
-      plans: options.plans ?? true,
-    },
+    settings: { introspection, graphiql, plans },
     async scopeFor({ request, signal }) {
       const key = request.headers.authorization?.replace('Bearer ', '');
       const identified = key === undefined ? null : await platform.keyRing.identify(key);

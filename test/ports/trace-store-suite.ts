@@ -5,6 +5,7 @@ import { assembleTrace, sortedParts } from '../../src/domain/traces/assemble-tra
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
+import { NO_LABELS } from '../../src/domain/traces/trace-labels.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import {
@@ -162,10 +163,7 @@ export function traceStoreSuite(engine: Engine): void {
         gatewayCalls: 0,
         source: null,
         redactedAt: null,
-        sessionId: null,
-        userId: null,
-        tags: [],
-        rootLabels: 0,
+        ...NO_LABELS,
       };
       expect(await ingest(TEAM_KEY, root, call, tool)).toEqual([summary]);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);

@@ -2,6 +2,8 @@ import {
   type DocumentNode,
   type FieldNode,
   getArgumentValues,
+  getNamedType,
+  getNullableType,
   getOperationAST,
   type GraphQLField,
   type GraphQLObjectType,
@@ -20,12 +22,15 @@ import {
   BREAK,
 } from 'graphql';
 import type { GraphContext } from '../../../schema/builder.ts';
-import { leafText } from './leaf-text.ts';
+import { weightOf } from '../answers.ts';
+import { leafValue } from './leaf-value.ts';
 import { fieldsOf, type Fragments, fragmentsOf } from './selections.ts';
 import { Unplanned } from './unplanned.ts';
 
 /** Most characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
 const MOST_CHARACTERS = 256 * 1024;
+/** Characters around a value, about. */
+const FRAME_CHARACTERS = 8;
 
 /** Coerced variables, as graphql passes them on. */
 export type VariableValues = GraphQLResolveInfo['variableValues'];
@@ -41,15 +46,14 @@ interface Run {
 }
 
 type Path = GraphQLResolveInfo['path'] | undefined;
-type MaybeText = string | Promise<string>;
-/** The JSON of the value of a field. Throws, or rejects, for everything that would be an error of the answer. */
-type Complete = (value: unknown, run: Run, path: Path) => MaybeText;
+/** The value of a field as it stands in the answer, or a promise of it. Throws, or rejects, for everything that would be an error of the answer. */
+type Complete = (value: unknown, run: Run, path: Path) => unknown;
 
 /** A query that is compiled once and run for many requests. */
 export interface Plan {
   readonly operation: OperationDefinitionNode;
-  /** The JSON of `data`. Throws, or rejects, when the answer would have errors or is too large. */
-  run(context: GraphContext, variables: VariableValues): MaybeText;
+  /** The JSON of `data`. Rejects when the answer would have errors or is too large. */
+  run(context: GraphContext, variables: VariableValues): Promise<string>;
 }
 
 /** Null for operations that plans do not support: mutations, introspection, directives, abstract types. */
@@ -63,8 +67,10 @@ export function createPlan(schema: GraphQLSchema, document: DocumentNode, operat
     const complete = compiler.object(root, [operation.selectionSet]);
     return {
       operation,
-      run: (context, variables) =>
-        complete(undefined, { context, variables, args: [], infos: [], characters: 0 }, undefined),
+      async run(context, variables) {
+        const run = { context, variables, args: [], infos: [], characters: 0 };
+        return JSON.stringify(await complete(undefined, run, undefined));
+      },
     };
   } catch (error) {
     if (error instanceof Unplanned) return null;
@@ -87,28 +93,27 @@ class Compiler {
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
     // A type that recognises its values is a member of abstract types, which plans do not have.
     const { isTypeOf } = type;
-    const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([name, nodes], at) => ({
-      prefix: `${at === 0 ? '{' : ','}${JSON.stringify(name)}:`,
-      complete: this.#field(type, name, nodes),
+    const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
+      key,
+      complete: this.#field(type, key, nodes),
     }));
+    const frame = fields.reduce((sum, { key }) => sum + key.length + FRAME_CHARACTERS, 0);
     return (source, run, path) => {
       if (isTypeOf && isTypeOf(source, run.context, NO_INFO) !== true) throw new Unplanned();
-      const before = run.characters;
-      const parts = new Parts();
+      count(run, frame);
+      const data: Record<string, unknown> = {};
+      let pending: Promise<void>[] | null = null;
       try {
-        for (const { prefix, complete } of fields) {
-          parts.texts.push(prefix);
-          parts.add(complete(source, run, path));
+        for (const { key, complete } of fields) {
+          const value = complete(source, run, path);
+          if (value instanceof Promise) (pending ??= []).push(placed(value, data, key));
+          else data[key] = value;
         }
       } catch (error) {
-        parts.leave();
+        leave(pending);
         throw error;
       }
-      parts.texts.push('}');
-      const text = parts.joined('');
-      return typeof text === 'string'
-        ? counted(text, before, run)
-        : text.then((settled) => counted(settled, before, run));
+      return pending === null ? data : Promise.all(pending).then(() => data);
     };
   }
 
@@ -116,10 +121,9 @@ class Compiler {
   #field(parent: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): Complete {
     const [node] = nodes;
     const name = node?.name.value ?? '';
-    if (name === '__typename') {
-      const text = JSON.stringify(parent.name);
-      return () => text;
-    }
+    // Assigning this name would change the prototype of the data.
+    if (key === '__proto__') throw new Unplanned();
+    if (name === '__typename') return () => parent.name;
     const field = parent.getFields()[name];
     if (node === undefined || field === undefined) throw new Unplanned();
     const complete = this.#value(field.type, nodes);
@@ -127,9 +131,21 @@ class Compiler {
     const argsOf = this.#argsOf(field, node, number);
     const infoOf = this.#infoOf(parent, field, { key, nodes, number });
     const { resolve } = field;
-    const isLeaf = node.selectionSet === undefined;
+    if (node.selectionSet === undefined && resolve) {
+      const plain = plainTypeOf(field.type);
+      // Most fields: values that need no conversion, in one step.
+      return (source, run) => {
+        const value: unknown = resolve(source, argsOf(run), run.context, infoOf(run, undefined));
+        if (typeof value !== plain)
+          return value instanceof Promise
+            ? value.then((settled: unknown) => complete(settled, run, undefined))
+            : complete(value, run, undefined);
+        if (plain === 'string') run.characters += (value as string).length;
+        return value;
+      };
+    }
     return (source, run, above) => {
-      const path = isLeaf ? undefined : { prev: above, key, typename: parent.name };
+      const path = { prev: above, key, typename: parent.name };
       const value: unknown = resolve
         ? resolve(source, argsOf(run), run.context, infoOf(run, path))
         : property(source, name, () => [argsOf(run), run.context, infoOf(run, path)]);
@@ -148,16 +164,19 @@ class Compiler {
       };
     }
     const complete = this.#present(type, nodes);
-    return (value, run, path) => (value === null || value === undefined ? 'null' : complete(value, run, path));
+    return (value, run, path) => (value === null || value === undefined ? null : complete(value, run, path));
   }
 
   /** Completes values that are not null. */
   #present(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
     if (isLeafType(type)) {
-      const textOf = leafText(type);
-      return (value) => {
+      const valueOf = leafValue(type);
+      return (value, run) => {
         if (value instanceof Error) throw value;
-        return textOf(value);
+        const leaf = valueOf(value);
+        if (typeof leaf === 'string') count(run, leaf.length);
+        else if (typeof leaf === 'object') count(run, weightOf(leaf, MOST_CHARACTERS));
+        return leaf;
       };
     }
     if (isListType(type)) return listOf(this.#value(type.ofType, nodes), haveBranches(nodes));
@@ -213,6 +232,13 @@ class Compiler {
   }
 }
 
+/** What `typeof` says of the values of a type that need no conversion; null for other types. */
+function plainTypeOf(type: GraphQLOutputType): 'string' | 'boolean' | null {
+  const { name } = getNamedType(type);
+  if (isListType(getNullableType(type))) return null;
+  return name === 'String' || name === 'ID' ? 'string' : name === 'Boolean' ? 'boolean' : null;
+}
+
 const NO_ARGS: Readonly<Record<string, unknown>> = Object.freeze({});
 /** Types of this schema recognise values by the value alone. */
 const NO_INFO = {} as GraphQLResolveInfo;
@@ -240,39 +266,25 @@ function property(
   return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).apply(source, [...given()]) : value;
 }
 
-/** Counts the characters of a text once, with those inside of it. Throws when the answer has too many. */
-function counted(text: string, before: number, run: Run): string {
-  run.characters = Math.max(run.characters, before + text.length);
+/** Counts characters of the answer. Throws when there are too many. */
+function count(run: Run, characters: number): void {
+  run.characters += characters;
   if (run.characters > MOST_CHARACTERS) throw new Unplanned();
-  return text;
 }
 
-/** The parts of a JSON text. One join makes it flat: adding up would make a tree of texts, which is slow to write. */
-class Parts {
-  readonly texts: string[] = [];
-  #pending: Promise<void>[] | null = null;
+type Place = Record<string | number, unknown>;
 
-  add(part: MaybeText): void {
-    if (typeof part === 'string') {
-      this.texts.push(part);
-      return;
-    }
-    const at = this.texts.push('') - 1;
-    const settled = part.then((text) => {
-      this.texts[at] = text;
-    });
-    (this.#pending ??= []).push(settled);
-  }
+/** Puts a value in its place when it is there. Null until then, so that the order of names stays. */
+function placed(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
+  data[key] = null;
+  return value.then((settled) => {
+    data[key] = settled;
+  });
+}
 
-  joined(separator: string): MaybeText {
-    if (this.#pending === null) return this.texts.join(separator);
-    return Promise.all(this.#pending).then(() => this.texts.join(separator));
-  }
-
-  /** After a failure the others are not awaited: their rejections must not be unhandled. */
-  leave(): void {
-    for (const settled of this.#pending ?? []) settled.catch(() => {});
-  }
+/** After a failure nothing awaits the others: their rejections must not be unhandled. */
+function leave(pending: readonly Promise<void>[] | null): void {
+  for (const settled of pending ?? []) settled.catch(() => {});
 }
 
 /** Whether fields below these nodes have selections, so that they are given a path. */
@@ -282,13 +294,13 @@ const haveBranches = (nodes: readonly FieldNode[]): boolean =>
   );
 
 function listOf(item: Complete, withPaths: boolean): Complete {
-  const completed = (value: unknown, run: Run, path: Path): MaybeText =>
+  const completed = (value: unknown, run: Run, path: Path): unknown =>
     value instanceof Promise ? value.then((settled: unknown) => item(settled, run, path)) : item(value, run, path);
   const place = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
-  async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<string> {
-    const parts: string[] = [];
-    for await (const value of values) parts.push(await completed(value, run, place(path, parts.length)));
-    return `[${parts.join(',')}]`;
+  async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<readonly unknown[]> {
+    const items: unknown[] = [];
+    for await (const value of values) items.push(await completed(value, run, place(path, items.length)));
+    return items;
   }
   return (values, run, path) => {
     if (!Array.isArray(values)) {
@@ -296,14 +308,18 @@ function listOf(item: Complete, withPaths: boolean): Complete {
         return ofStream(values as AsyncIterable<unknown>, run, path);
       throw new Unplanned();
     }
-    const parts = new Parts();
+    const items: unknown[] = [];
+    let pending: Promise<void>[] | null = null;
     try {
-      for (let at = 0; at < values.length; at += 1) parts.add(completed(values[at], run, place(path, at)));
+      for (let at = 0; at < values.length; at += 1) {
+        const value = completed(values[at], run, place(path, at));
+        if (value instanceof Promise) (pending ??= []).push(placed(value, items as unknown as Place, at));
+        else items.push(value);
+      }
     } catch (error) {
-      parts.leave();
+      leave(pending);
       throw error;
     }
-    const text = parts.joined(',');
-    return typeof text === 'string' ? `[${text}]` : text.then((settled) => `[${settled}]`);
+    return pending === null ? items : Promise.all(pending).then(() => items);
   };
 }
