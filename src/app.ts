@@ -59,7 +59,7 @@ async function composeApp(context: StartContext): Promise<void> {
   const recording = composeRecords(context, { stores, bus, http });
   const models = await composeDeployments(context, stores);
   const { deployments } = models;
-  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments });
+  const engine = composeGateway(context, { ...recording, stores, http, bus, catalog, deployments });
   const connections = composeConnections(context);
   const parts = {
     ...keys,

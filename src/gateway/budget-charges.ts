@@ -9,6 +9,7 @@ import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
 
 /** A budget as a charge, with the words of its refusal. */
 export interface BudgetCharge extends Charge {
+  readonly scope: BudgetScope;
   /** The refusal, by the amount that was spent of the budget. */
   readonly refusalText: (spent: Usd) => string;
 }
@@ -93,7 +94,7 @@ function keyCharge(
   const { spentBefore, settings } = key;
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
-    charge: { counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
+    charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
   });
   const own =
     budget === null
@@ -115,6 +116,7 @@ function ownerCharge(owner: OwnerBudget | null, amount: Usd): readonly BudgetCha
   const { scope, counter, budget, spentBefore, subject, textOf = budgetText } = owner;
   return [
     {
+      scope,
       counter,
       limit: budget + spentBefore,
       amount,

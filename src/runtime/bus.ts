@@ -165,6 +165,8 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     activity: new Channel(),
     lensRun: new Channel(),
     finding: new Channel(),
+    spend: new Channel(),
+    budgetAlert: new Channel(),
   };
   let closed = false;
   let woken: (() => void)[] = [];

@@ -3,12 +3,14 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createBudgetAlerts } from '../gateway/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/label-budgets.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
+import { publishingSpend } from '../recording/spend-updates.ts';
 import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
 import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts';
 import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
@@ -89,6 +91,7 @@ export function flushRecords(
 interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly stores: Stores;
   readonly http: UpstreamClient;
+  readonly bus: Bus;
   readonly catalog: CatalogSource;
   readonly deployments: DeploymentSource;
 }
@@ -112,7 +115,8 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     forwarder: createForwarder(parts.http),
     catalog: parts.catalog,
-    recorder: spanExport === null ? records : recordAndExport(records.record, spanExport),
+    recorder: publishingSpend(spanExport === null ? records : recordAndExport(records.record, spanExport), parts.bus),
+    budgetAlerts: createBudgetAlerts(systemClock, (alert) => parts.bus.publish('budgetAlert', alert)),
     admission,
     labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),
