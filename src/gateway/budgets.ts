@@ -66,7 +66,7 @@ export function createBudgets({
   readonly errorKind: BudgetErrorKind;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** Told of refusals; nobody when absent. */
+  /** Receives refusals; none when absent. */
   readonly alerts?: BudgetAlerts;
   readonly now?: () => Date;
 }): Budgets {

@@ -55,7 +55,7 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** Told of refusals by budgets; nobody when absent. */
+  /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
   readonly rateLimits: RateLimits;
