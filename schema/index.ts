@@ -50,6 +50,7 @@ import './project-changes.ts';
 import './customer-changes.ts';
 import './spend-rows.ts';
 import './spend-series.ts';
+import './spend-feeds.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';

@@ -72,7 +72,16 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const keys = composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
-  const engine = composeGateway(context, { ...recording, stores, http, catalog, deployments, configuration, fallbacks });
+  const engine = composeGateway(context, {
+    ...recording,
+    stores,
+    http,
+    bus,
+    catalog,
+    deployments,
+    configuration,
+    fallbacks,
+  });
   const connections = composeConnections(context);
   const parts = {
     ...keys,

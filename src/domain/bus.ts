@@ -1,3 +1,4 @@
+import type { BudgetAlert } from './budgets/budget-alert.ts';
 import type { CatalogChange } from './catalog/changes.ts';
 import type { AgentNews } from './coding-agents/coding-agent.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
@@ -5,6 +6,7 @@ import type { LensRun } from './lens/lens.ts';
 import type { LensFinding } from './lens/store.ts';
 import type { PollableStream } from './pollable-stream.ts';
 import type { SettingsChange } from './settings/configuration.ts';
+import type { SpendRow } from './spend/spend-row.ts';
 import type { TraceChange } from './traces/trace.ts';
 
 /** Event type of each topic. Events contain the data, not ids, so that subscribers need no query. */
@@ -23,6 +25,10 @@ export interface Topics {
   codingAgent: AgentNews;
   /** A finding after a run or a person changed it. */
   finding: LensFinding;
+  /** A call that this process settled. */
+  spend: SpendRow;
+  /** A budget that refused a call in this process. */
+  budgetAlert: BudgetAlert;
 }
 
 /** A part of the changes of one snapshot, at most a hundred. */

@@ -10,6 +10,7 @@ import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
 
 /** A budget as a charge, with the words of its refusal. */
 export interface BudgetCharge extends Charge {
+  readonly scope: BudgetScope;
   /** The refusal, by the amount that was spent of the budget. */
   readonly refusalText: (spent: Usd) => string;
 }
@@ -105,7 +106,7 @@ function keyCharge(
   const { spentBefore, settings } = key;
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
-    charge: { counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
+    charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
   });
   const own =
     budget === null
@@ -127,6 +128,7 @@ function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Us
   if (owner === null || owner.budget === null || owner.budget === undefined) return;
   const { scope, counter, budget, spentBefore, subject, textOf = budgetText } = owner;
   charges.push({
+    scope,
     counter,
     limit: budget + spentBefore,
     amount,

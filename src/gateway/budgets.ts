@@ -7,6 +7,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import { BudgetExceeded, type BudgetErrorKind } from '../domain/errors.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
+import type { BudgetAlerts } from './budget-alerts.ts';
 import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
 import { labelCounters, type LabelBudget, type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
 import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
@@ -55,6 +56,7 @@ export function createBudgets({
   isFree,
   errorKind,
   labelBudgets = NO_LABEL_BUDGETS,
+  alerts,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -64,12 +66,18 @@ export function createBudgets({
   readonly errorKind: BudgetErrorKind;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** Receives refusals; none when absent. */
+  readonly alerts?: BudgetAlerts;
   readonly now?: () => Date;
 }): Budgets {
   /** Free models skip the budget check. */
-  function refuse(refusal: Refusal, call: Estimated | undefined): null {
+  function refuse(refusal: Refusal, call: Estimated | undefined, key: VirtualKey | null): null {
     if (call !== undefined && isFree(call.deployment)) return null;
-    throw exceeded(refusal, errorKind);
+    const error = exceeded(refusal, errorKind);
+    const { charge } = refusal;
+    if (alerts !== undefined && 'scope' in charge)
+      alerts.refused(charge as BudgetCharge, { message: error.message, keyHash: key?.hash ?? null });
+    throw error;
   }
 
   function reserveAll(key: VirtualKey | null, call: Estimated, labels: readonly LabelBudget[]) {
@@ -80,7 +88,7 @@ export function createBudgets({
     const decided = admission.reserve(charges);
     const taken = (decision: Reservation | Refusal): CostReservation | null =>
       decision.kind === 'refused'
-        ? refuse(decision, call)
+        ? refuse(decision, call, key)
         : costReservation(decision, expected, {
             admission,
             charges,
@@ -100,7 +108,7 @@ export function createBudgets({
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
     const decided = admission.check(chargesOf(key, cost, { now: now(), labels }));
     const decide = (refusal: Refusal | null): void => {
-      if (refusal !== null) refuse(refusal, call);
+      if (refusal !== null) refuse(refusal, call, key);
     };
     return decided instanceof Promise ? decided.then(decide) : decide(decided);
   }

@@ -15,6 +15,7 @@ import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { CostAdjustments } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
+import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
@@ -56,6 +57,8 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** Receives refusals by budgets; none when absent. */
+  readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
@@ -98,6 +101,7 @@ export function createGateway(
     isFree: (deployment) => isFreeOfCharge(price, deployment),
     errorKind: options.budgetErrorKind,
     ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
+    ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);

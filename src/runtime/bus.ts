@@ -166,6 +166,8 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     lensRun: new Channel(),
     codingAgent: new Channel(),
     finding: new Channel(),
+    spend: new Channel(),
+    budgetAlert: new Channel(),
   };
   let closed = false;
   let woken: (() => void)[] = [];

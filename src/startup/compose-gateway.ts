@@ -5,6 +5,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createBudgetAlerts } from '../gateway/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/label-budgets.ts';
 import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
@@ -12,6 +13,7 @@ import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
+import { publishingSpend } from '../recording/spend-updates.ts';
 import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
 import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts';
 import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
@@ -106,6 +108,7 @@ export function flushRecords(
 interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly stores: Stores;
   readonly http: UpstreamClient;
+  readonly bus: Bus;
   readonly catalog: CatalogSource;
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
@@ -134,7 +137,11 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     forwarder: createForwarder(parts.http, googleTokens),
     catalog: parts.catalog,
-    recorder: countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
+    recorder: publishingSpend(
+      countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
+      parts.bus,
+    ),
+    budgetAlerts: createBudgetAlerts(systemClock, (alert) => parts.bus.publish('budgetAlert', alert)),
     admission,
     labelBudgets,
     rateLimits: createMemoryRateLimits({ clock: systemClock }),

@@ -117,9 +117,11 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers): Share
   };
 }
 
-/** Properties of a caller that results depend on. */
+/** Properties of a caller that results depend on. What a user sees of owners depends on its key and its user. */
 function rightsOf(caller: Caller | null): unknown {
-  return caller === null ? null : [caller.role, visibilityOf(caller)];
+  if (caller === null) return null;
+  const visibility = visibilityOf(caller);
+  return visibility.kind === 'all' ? [caller.role] : [caller.role, visibility, caller.keyHash];
 }
 
 /** The group of a credential. A subscriber without a credential gets a group of its own. */

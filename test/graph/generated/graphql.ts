@@ -135,6 +135,33 @@ export type AuditNoun =
   /** Users. */
   | 'USER';
 
+/** Whose budget it is. */
+export type BudgetScope =
+  /** An access group. */
+  | 'ACCESS_GROUP'
+  /** A customer. */
+  | 'END_USER'
+  /** The gateway. */
+  | 'GLOBAL'
+  /** A key. */
+  | 'KEY'
+  /** A window of a key. */
+  | 'KEY_WINDOW'
+  /** An organization. */
+  | 'ORGANIZATION'
+  /** A project. */
+  | 'PROJECT'
+  /** A tag. */
+  | 'TAG'
+  /** A team. */
+  | 'TEAM'
+  /** A member of a team. */
+  | 'TEAM_MEMBER'
+  /** A window of a team. */
+  | 'TEAM_WINDOW'
+  /** A user. */
+  | 'USER';
+
 /** A capability flag of the price map: `VISION` is `supports_vision`. */
 export type CatalogCapability =
   /** Adaptive thinking: the model chooses the amount of reasoning. */
@@ -1660,6 +1687,16 @@ export type AuditLogQueryVariables = Exact<{
 
 
 export type AuditLogQuery = { auditLog: { totalCount: number, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, endCursor: string | null }, nodes: Array<{ id: string, changedBy: string, changedByKey: string | null, action: AuditAction, noun: AuditNoun, objectId: string, teamId: string | null, before: unknown, after: unknown }> } };
+
+export type SpendUpdatesSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SpendUpdatesSubscription = { spendUpdates: { droppedUpdates: number, row: { modelGroup: string, costUsd: string | null, user: { userId: string } | null } } };
+
+export type BudgetAlertsSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BudgetAlertsSubscription = { budgetAlerts: { scope: BudgetScope, ownerId: string, message: string, keyHash: string | null, droppedUpdates: number } };
 
 export type OwnersOfATeamQueryVariables = Exact<{
   id: string | number;
@@ -3303,6 +3340,31 @@ export const AuditLogDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
+export const SpendUpdatesDocument = new TypedDocumentString(`
+    subscription SpendUpdates {
+  spendUpdates {
+    droppedUpdates
+    row {
+      modelGroup
+      costUsd
+      user {
+        userId
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SpendUpdatesSubscription, SpendUpdatesSubscriptionVariables>;
+export const BudgetAlertsDocument = new TypedDocumentString(`
+    subscription BudgetAlerts {
+  budgetAlerts {
+    scope
+    ownerId
+    message
+    keyHash
+    droppedUpdates
+  }
+}
+    `) as unknown as TypedDocumentString<BudgetAlertsSubscription, BudgetAlertsSubscriptionVariables>;
 export const OwnersOfATeamDocument = new TypedDocumentString(`
     query OwnersOfATeam($id: ID!) {
   node(id: $id) {

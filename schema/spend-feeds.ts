@@ -1,0 +1,76 @@
+import { watchBudgets, watchSpend } from '../resolvers/spend-feeds.ts';
+import type { BudgetScope } from '../src/domain/admission/scopes.ts';
+import type { BudgetAlert } from '../src/domain/budgets/budget-alert.ts';
+import type { Delivery } from '../src/domain/bus.ts';
+import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { builder } from './builder.ts';
+import { SpendRowType } from './refs.ts';
+
+const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').implement({
+  description: 'A call that was just settled.',
+  fields: (t) => ({
+    row: t.field({
+      type: SpendRowType,
+      description: 'Usage and cost of the call. It is stored a moment later.',
+      resolve: ({ event }) => event,
+    }),
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
+    }),
+  }),
+});
+
+const BudgetScopeType = builder.enumType('BudgetScope', {
+  description: 'Whose budget it is.',
+  values: {
+    KEY: { value: 'key', description: 'A key.' },
+    KEY_WINDOW: { value: 'key_window', description: 'A window of a key.' },
+    TEAM: { value: 'team', description: 'A team.' },
+    TEAM_WINDOW: { value: 'team_window', description: 'A window of a team.' },
+    TEAM_MEMBER: { value: 'team_member', description: 'A member of a team.' },
+    USER: { value: 'user', description: 'A user.' },
+    END_USER: { value: 'end_user', description: 'A customer.' },
+    ORGANIZATION: { value: 'organization', description: 'An organization.' },
+    PROJECT: { value: 'project', description: 'A project.' },
+    TAG: { value: 'tag', description: 'A tag.' },
+    ACCESS_GROUP: { value: 'access_group', description: 'An access group.' },
+    GLOBAL: { value: 'global', description: 'The gateway.' },
+  } as const satisfies Record<Uppercase<BudgetScope>, { readonly value: BudgetScope; readonly description: string }>,
+});
+
+const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').implement({
+  description: 'A budget that refused a call.',
+  fields: (t) => ({
+    at: t.field({ type: 'DateTime', description: 'When the call was refused.', resolve: ({ event }) => event.at }),
+    scope: t.field({ type: BudgetScopeType, description: 'Whose budget it is.', resolve: ({ event }) => event.scope }),
+    ownerId: t.id({
+      description: 'Id within the scope, e.g. the hash of a key or the id of a team.',
+      resolve: ({ event }) => event.id,
+    }),
+    message: t.string({ description: 'The refusal, with spend and budget.', resolve: ({ event }) => event.message }),
+    keyHash: t.id({
+      nullable: true,
+      description: 'Key of the refused call. Null for the admin key.',
+      resolve: ({ event }) => event.keyHash,
+    }),
+    droppedUpdates: t.exposeInt('missed', {
+      description: 'Number of updates that were dropped before this one because the client read too slowly.',
+    }),
+  }),
+});
+
+builder.subscriptionFields((t) => ({
+  spendUpdates: t.field({
+    type: SpendUpdateType,
+    description: 'Calls as this process settles them: all for administrators, those of the team or key for others.',
+    subscribe: (_root, _args, { scope }) => watchSpend(scope, undefined),
+    resolve: (delivery) => delivery,
+  }),
+  budgetAlerts: t.field({
+    type: BudgetAlertType,
+    description:
+      'Budgets that refuse calls in this process, at most one alert a minute for each. For proxy administrators, read-only ones too.',
+    subscribe: (_root, _args, { scope }) => watchBudgets(scope, undefined),
+    resolve: (delivery) => delivery,
+  }),
+}));

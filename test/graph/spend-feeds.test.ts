@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
+import { BudgetAlertsDocument, SpendUpdatesDocument } from './generated/graphql.ts';
+import { overYoga } from './subscribers.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+type Follower = ReturnType<typeof overYoga>;
+const spendOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, key);
+const alertsOf = (key: string): Follower => overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, key);
+
+/** Repeats a call until all followers have received something. */
+async function untilReceived(followers: readonly Follower[], call: () => Promise<unknown>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await call();
+      if (followers.some(({ received }) => received.length === 0)) throw new Error('No update yet.');
+    },
+    { timeout: 10_000, interval: 100 },
+  );
+}
+
+it('spendUpdates shows calls to those who may read them, and owners as each may see them', async () => {
+  for (const user_id of ['ada', 'bob']) await calls.manage('/user/new', { user_id, auto_create_key: false });
+  const [ada, bob] = [
+    await calls.newKey({ team_id: 'crew', user_id: 'ada' }),
+    await calls.newKey({ team_id: 'crew', user_id: 'bob' }),
+  ];
+  const alone = await calls.newKey({});
+  const [admin, ofAda, ofBob, ofAlone] = [calls.app.adminKey, ada, bob, alone].map((key) => spendOf(key)) as [
+    Follower,
+    Follower,
+    Follower,
+    Follower,
+  ];
+  try {
+    await untilReceived([admin, ofAda, ofBob], () => calls.chat(ada));
+    const row = { modelGroup: 'priced', costUsd: '1', user: { userId: 'ada' } };
+    const update = (seen: object) => ({ data: { spendUpdates: { droppedUpdates: 0, row: seen } } });
+    expect([admin.received[0], ofAda.received[0], ofBob.received[0]]).toMatchObject([
+      update(row),
+      update(row),
+      update({ ...row, user: null }),
+    ]);
+    await untilReceived([ofAlone], () => calls.chat(alone, 'free'));
+    expect(ofAlone.received[0]).toMatchObject(update({ modelGroup: 'free', costUsd: '0', user: null }));
+    expect(JSON.stringify([ofAda.received, ofBob.received])).not.toContain('free');
+  } finally {
+    for (const one of [admin, ofAda, ofBob, ofAlone]) await one.leave();
+  }
+});
+
+it('budgetAlerts tells an administrator once of a budget that refuses', async () => {
+  await calls.manage('/team/new', { team_id: 'poor', max_budget: 0 });
+  const key = await calls.newKey({ team_id: 'poor' });
+  const admin = alertsOf(calls.app.adminKey);
+  const user = alertsOf(key);
+  try {
+    // Wait for the subscription: an alert that nobody follows is not repeated for a minute.
+    const other = spendOf(calls.app.adminKey);
+    await untilReceived([other], () => calls.chat(calls.app.adminKey));
+    await other.leave();
+    expect((await calls.chat(key)).status).toBe(422);
+    expect((await calls.chat(key)).status).toBe(422);
+    await vi.waitFor(() => expect(admin.received).not.toEqual([]), 5_000);
+    expect(admin.received).toMatchObject([
+      {
+        data: {
+          budgetAlerts: {
+            scope: 'TEAM',
+            ownerId: 'poor',
+            message: 'Budget has been exceeded! Team=poor Current cost: 0.0, Max budget: 0.0',
+            keyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+            droppedUpdates: 0,
+          },
+        },
+      },
+    ]);
+    expect(JSON.stringify(user.received)).not.toContain('Budget has been exceeded');
+  } finally {
+    for (const one of [admin, user]) await one.leave();
+  }
+});
