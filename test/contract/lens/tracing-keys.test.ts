@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
@@ -74,6 +76,18 @@ describe('tracing keys', () => {
     const { body } = await send('POST', '/graphql', { query }, token);
     expect(body['errors']).toMatchObject([{ message: ONLY_TRACES, extensions: { code: 'FORBIDDEN' } }]);
   }, 60_000);
+
+  it('lens.createTracingKey 409: there are at most 10,000', async () => {
+    const database = new DatabaseSync(join(app().dataDir, 'lensgate.db'), { timeout: 5_000 });
+    database.exec(`
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
+      insert into lens_tracing_key
+        (id, name, token_hash, team_id, user_id, organization_id, created_at, created_by, updated_at, updated_by)
+      select 'full-' || i, 'n', 'h' || i, '', '', '', 0, '', 0, '' from n`);
+    expect(await send('POST', PATH, {})).toEqual(detail(409, 'Revoke an unused ingestion key before creating another'));
+    database.exec("delete from lens_tracing_key where id like 'full-%'");
+    database.close();
+  });
 
   it('lens.createTracingKey 422: names each fault', async () => {
     expect(await send('POST', PATH, { expires_at: '2001-01-01T00:00:00Z' })).toEqual(
