@@ -11,6 +11,12 @@ export interface Registration {
 /** Paths that are served past Koa, for POST only. */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
+/** The hot row of a path, or null for another one; null where no row has the path. */
+type Own = { readonly hot: RouteRow | null } | null;
+
+/** Most paths whose rows are remembered. */
+const MOST_KNOWN = 1_000;
+
 /** Paths that a row never has to decode: other forms are left to Koa. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
 
@@ -53,6 +59,22 @@ export function createHotRows(registrations: readonly Registration[], passThroug
   const anywhere = registrations.filter(({ path }) => isPattern(firstSegment(path)));
   const bySegment = Map.groupBy(registrations, ({ path }) => firstSegment(path));
 
+  const known = new Map<string, Own>();
+
+  /** What the rows have for a path; null when none matches. */
+  function ownOf(path: string): Own {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...anywhere].filter((one) =>
+      mayMatch(one.path, path),
+    );
+    const row = matching.find(({ row: { method } }) => method === 'POST')?.row;
+    const own = matching.length === 0 ? null : { hot: row?.hot === true ? row : null };
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(path, own);
+    return own;
+  }
+
   function rowOf(path: string): RouteRow | null {
     const found = passThrough?.find('POST', path) ?? { kind: 'none' };
     if (found.kind !== 'none' && REPLACEABLE.has(path))
@@ -60,14 +82,11 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     const hot = exact.get(path);
     if (hot !== undefined) return hot;
     if (!PLAIN.test(path)) return null;
-    const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...anywhere].filter((one) =>
-      mayMatch(one.path, path),
-    );
-    if (matching.length === 0) return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
-    const row = matching.find(({ row: { method } }) => method === 'POST')?.row;
-    return row?.hot === true ? row : null;
+    const own = ownOf(path);
+    if (own === null) return found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+    return own.hot;
   }
 
-  const paths: HotPaths = { has: (path) => exact.has(path) || rowOf(path) !== null, size: registrations.length };
+  const paths: HotPaths = { has: (path) => rowOf(path) !== null, size: registrations.length };
   return { paths, rowOf };
 }

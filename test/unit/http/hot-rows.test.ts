@@ -86,4 +86,10 @@ describe('hot rows', () => {
       null,
     ]);
   });
+
+  it('leave a decision to Koa where an entry serves its path for other methods only', () => {
+    const entries = routesOf([entry('/v1/decisions', { methods: ['GET'] })] as never);
+    const { rowOf, paths } = createHotRows(ROWS, entries);
+    expect([rowOf('/v1/decisions'), paths.has('/v1/decisions')]).toEqual([null, false]);
+  });
 });
