@@ -4,7 +4,7 @@ import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
-import type { HealthPlatform } from './operation/platform.ts';
+import type { HealthPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** State of the process for load balancers and operators. */

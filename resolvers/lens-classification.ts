@@ -30,7 +30,7 @@ import type { Scope } from './operation/scope.ts';
 type SignalPlatform = LensPlatform & KeyPlatform & DecisionPlatform;
 
 /** Kind of the jobs that ask about new traces. */
-export const SIGNAL_JOB = 'lens-signals';
+const SIGNAL_JOB = 'lens-signals';
 const WORKER = 'lens-signals';
 /** Lease of a job, in ms: longer than the slowest pass. */
 const LEASE_MS = 600_000;

@@ -19,7 +19,7 @@ export interface ReadDataset {
 const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
 
 /** The cases with their ids; later duplicates are left out. */
-export function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
+function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
   const cases = drafts.map((draft): DatasetCase => ({ ...draft, id: platform.keyGenerator.hash(caseSeed(draft)) }));
   return [...new Map(cases.toReversed().map((one) => [one.id, one])).values()].toReversed();
 }

@@ -1,7 +1,7 @@
 import type { MetricsText } from '../src/domain/metrics.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { MetricsPlatform } from './operation/platform.ts';
+import type { MetricsPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Reads the metrics of the process. They contain counts and times only, so no credential is required. */

@@ -1,7 +1,7 @@
 import { InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import type { OutsidePlatform } from './operation/platform.ts';
+import type { OutsidePlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Name of the collector of spans. */

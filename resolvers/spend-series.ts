@@ -11,8 +11,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Lengths of time buckets, in ms. Weeks would begin on Thursdays. */
-export const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
-export type BucketName = keyof typeof BUCKETS;
+const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
+type BucketName = keyof typeof BUCKETS;
 
 /** Most fields of one grouping, and most groups of one answer. */
 export const MOST_GROUP_FIELDS = 3;

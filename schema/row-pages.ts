@@ -2,7 +2,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { PageArgs } from './paging.ts';
 
 /** Most rows of a page, and the size of a page where the query names none. */
-export const ROW_PAGE_SIZE = 100;
+const ROW_PAGE_SIZE = 100;
 
 /** The place of a row in the order of its creation. */
 export interface RowPlace {
@@ -12,7 +12,7 @@ export interface RowPlace {
 
 const CURSOR = /^(\d{1,15}):(.+)$/s;
 
-export const rowCursor = ({ createdAt, id }: RowPlace): string =>
+const rowCursor = ({ createdAt, id }: RowPlace): string =>
   Buffer.from(`${createdAt.getTime()}:${id}`).toString('base64url');
 
 /** The row that a page begins after. Throws InvalidInput for a malformed cursor. */

@@ -1,5 +1,5 @@
 import type { Bus } from '../../src/domain/bus.ts';
-import type { CatalogSource, FollowedCatalog } from '../../src/domain/catalog/catalog.ts';
+import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
 import type { AgentMessages, AgentPolls } from '../../src/domain/coding-agents/agent-polls.ts';
 import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
@@ -8,7 +8,6 @@ import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
-import type { Metrics, ProcessLoad } from '../../src/domain/metrics.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
@@ -17,7 +16,6 @@ import type { AllowedAddresses } from '../../src/domain/settings/allowed-address
 import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
 import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
-import type { SpanExport } from '../../src/domain/traces/span-export.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
@@ -329,27 +327,4 @@ export interface LensPlatform {
   readonly heldRuns: HeldRuns;
   /** Waits. Rejects with the signal's reason when it fires first. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>;
-}
-
-/** Services outside that calls are reported to. */
-export interface OutsidePlatform {
-  /** Null where no collector of spans is configured. */
-  readonly spanExport: Pick<SpanExport, 'counts'> | null;
-}
-
-/** State of the process. */
-export interface HealthPlatform {
-  readonly stores: Pick<Stores, 'ping' | 'writable'>;
-  readonly catalog: FollowedCatalog;
-  readonly records: Pick<RecordState, 'waiting'>;
-  readonly configuration: Configuration;
-  readonly clock: Clock;
-  /** Whether the process is shutting down. */
-  draining(): boolean;
-  load(): ProcessLoad;
-}
-
-/** Measurements of the process. */
-export interface MetricsPlatform {
-  readonly metrics: Metrics;
 }

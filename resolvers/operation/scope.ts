@@ -11,6 +11,7 @@ import type {
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
+import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';
 import type {
   ActivityPlatform,
   AuditPlatform,
@@ -19,13 +20,10 @@ import type {
   DeploymentPlatform,
   FallbackPlatform,
   GatewayActivityPlatform,
-  HealthPlatform,
   InferencePlatform,
   KeyPlatform,
   LensPlatform,
-  MetricsPlatform,
   ObjectPlatform,
-  OutsidePlatform,
   PassThroughPlatform,
   RealtimePlatform,
   RecordState,

@@ -86,7 +86,7 @@ export const ALL_CHANGES: AuditFilter = {
   to: null,
 };
 
-export const AUDIT_SORTS = ['created_at', 'changed_by', 'action', 'noun', 'object_id'] as const;
+const AUDIT_SORTS = ['created_at', 'changed_by', 'action', 'noun', 'object_id'] as const;
 export type AuditSort = (typeof AUDIT_SORTS)[number];
 
 /** Recorded changes. Each entry is written in the transaction of its change. */
@@ -117,7 +117,7 @@ function jsonOf(value: unknown): unknown {
 }
 
 /** A row as the log shows it: secrets are redacted by the names of members, on every level. */
-export function auditedRow(row: object): AuditedRow {
+function auditedRow(row: object): AuditedRow {
   const members = Object.entries(row).filter(([name]) => !LEFT_OUT.has(name));
   return Object.fromEntries(
     members.map(([member, value]) => {
@@ -135,7 +135,7 @@ interface ChangedMembers {
 }
 
 /** What happened to a row. */
-export function auditAction(before: ChangedMembers | null, after: ChangedMembers | null): AuditAction {
+function auditAction(before: ChangedMembers | null, after: ChangedMembers | null): AuditAction {
   if (before === null) return 'created';
   if (after === null || (after.deletedAt ?? null) !== null) return 'deleted';
   if (before.secretHash !== after.secretHash) return 'rotated';

@@ -56,7 +56,7 @@ export interface Dataset extends Stamps {
 }
 
 /** The cases of one revision. */
-export interface DatasetRevision extends Stamps {
+interface DatasetRevision extends Stamps {
   /** Of the dataset and the number. */
   readonly id: string;
   readonly datasetId: string;

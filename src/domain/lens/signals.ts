@@ -68,7 +68,7 @@ export interface TraceSignals extends Stamps {
   readonly askedMs: number;
 }
 
-export interface TraceSignalFilter {
+interface TraceSignalFilter {
   readonly ids: readonly string[] | null;
   readonly traceBeforeMs: number | null;
 }

@@ -1,12 +1,12 @@
 import type { Visibility } from '../caller.ts';
 
-export type QueryDialect = 'sqlite' | 'postgresql';
+type QueryDialect = 'sqlite' | 'postgresql';
 
 /** Limits of one query: time in ms, rows, characters of all rows as JSON, and queries at once. */
 export const QUERY_LIMITS = { timeMs: 5_000, rows: 1_000, characters: 4_000_000, atOnce: 2, text: 20_000 } as const;
 
 export const QUERY_VIEWS = ['spans', 'traces', 'spend'] as const;
-export type QueryView = (typeof QUERY_VIEWS)[number];
+type QueryView = (typeof QUERY_VIEWS)[number];
 
 /** A column of a view. */
 export interface QueryColumn {

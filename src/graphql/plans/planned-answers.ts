@@ -10,7 +10,7 @@ import type { Requester } from '../requester.ts';
 import { createPlan, type Plan, type VariableValues } from './plan.ts';
 
 /** The answer of a planned query. */
-export interface PlannedAnswer {
+interface PlannedAnswer {
   readonly contentType: string;
   readonly text: string;
 }
