@@ -30,9 +30,6 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Most keys of one page of the graph's list. */
-const KEY_PAGE_SIZE = 100;
-
 /** A key as its maker sees it, once: afterwards only its hash exists. */
 export interface GeneratedKey {
   readonly clearKey: string;
