@@ -68,8 +68,10 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...anywhere].filter((one) =>
       mayMatch(one.path, path),
     );
-    const row = matching.find(({ row: { method } }) => method === 'POST')?.row;
-    const own = matching.length === 0 ? null : { hot: row?.hot === true ? row : null };
+    const first = matching.find(({ row: { method } }) => method === 'POST');
+    // Koa reads the parameters of a path. A row below a wildcard reads its address itself.
+    const isHot = first?.row.hot === true && !first.path.includes(':');
+    const own = matching.length === 0 ? null : { hot: isHot ? first.row : null };
     if (known.size >= MOST_KNOWN) known.clear();
     known.set(path, own);
     return own;

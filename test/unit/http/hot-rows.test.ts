@@ -12,6 +12,7 @@ const registered = (path: string, row: Partial<RouteRow>): Registration => ({
 const ROWS: readonly Registration[] = [
   registered('/v1/chat/completions', { hot: true }),
   registered('/v1/decisions', { hot: true }),
+  registered('/openai/deployments/:model/chat/completions', { hot: true }),
   registered('/openai/v1/responses', {}),
   registered('/openai/v1/responses/:id', { method: 'GET' }),
   registered('/v1/models', { method: 'GET' }),
@@ -52,6 +53,7 @@ describe('hot rows', () => {
   it.each([
     ['a row that is not hot comes first', '/openai/v1/responses'],
     ['a row of another method only', '/v1/models'],
+    ['a path with a parameter', '/openai/deployments/gpt/chat/completions'],
     ['no row', '/nothing'],
     ['a server that a parameter may name', '/openai-tools/mcp'],
     ['dot segments', '/openai/../admin'],
