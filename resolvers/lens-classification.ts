@@ -118,7 +118,8 @@ async function readTranscript({ platform }: Scope<SignalPlatform>, trace: TraceS
 function scoresOf({ questions, decision }: MadeDecision): TraceSignals['scores'] {
   return questions.map(({ name }, at) => {
     const answer = decision.answers[at];
-    if (name === null || answer?.kind !== 'predicate') throw new Unavailable('The model left a question open.', null);
+    if (name === null || answer?.kind !== 'predicate')
+      throw new Unavailable(`The model did not answer the question ${name ?? at}.`, null);
     return { signalId: name, score: answer.probability };
   });
 }

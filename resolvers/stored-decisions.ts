@@ -90,7 +90,7 @@ export const recordDecisionOutcome = operation({
       limit: 1,
       from: 0,
     });
-    if (decision === undefined) throw new NotFound('stored decision', draft.callId);
+    if (decision === undefined) throw notStored(draft.callId);
     const asked = questionOf(decision, draft);
     const answer = judged(asked.question, asked.answer, draft.outcome);
     const source = sourceOf(asked.answer);
@@ -111,6 +111,13 @@ export const recordDecisionOutcome = operation({
     return { ...asked, decision, outcome: stored };
   },
 });
+
+const notStored = (callId: string): NotFound =>
+  new NotFound(
+    'stored decision',
+    callId,
+    `No stored decision has the call id ${callId}. Decisions are stored where \`store_decisions\` of the settings or of the key is \`redacted\` or \`full\`.`,
+  );
 
 async function addOrReplace({ platform }: DecisionScope, outcome: DecisionOutcome): Promise<DecisionOutcome> {
   const { decisionOutcomes } = platform.stores;

@@ -236,6 +236,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'signIn.form': 'Sign in with name and password from a form; sets the cookies of a session.',
   'signIn.json': 'Sign in with name and password; sets the cookies of a session and answers its token.',
   'signIn.page': 'Form for name and password.',
+  'signIn.welcome': 'Page after a sign-in, with links.',
   'spend.byEndUser': 'Read spend by end user.',
   'spend.byKey': 'Read spend by key.',
   'spend.byModel': 'Read spend by model.',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { escapeHtml } from './http/html.ts';
 import type { HttpAnswer } from './http/route.ts';
 
 const STYLE = `
@@ -6,9 +7,11 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 22rem; margin: 6rem auto
 label { display: block; margin: 1rem 0 .2rem; }
 input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem; }
 button { font: inherit; margin-top: 1.2rem; padding: .4rem .8rem; }
+.notice { color: #a11d1d; }
 `;
 
-const HEADERS: Readonly<Record<string, string>> = {
+/** Headers of every page of sign-in: no script, no cache, no external content. */
+export const SIGN_IN_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
@@ -21,29 +24,51 @@ const HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 };
 
-const PAGE = `<!doctype html>
+const documentOf = (title: string, content: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign in to Lensgate</title>
+<title>${title}</title>
 <style>${STYLE}</style>
 </head>
 <body>
-<h1>Sign in</h1>
+${content}
+</body>
+</html>
+`;
+
+const formWith = (notice: string): string =>
+  documentOf(
+    'Sign in to Lensgate',
+    `<h1>Sign in</h1>${notice}
 <form action="/login" method="post">
 <label for="username">User name, id or email</label>
 <input id="username" name="username" autocomplete="username" required>
 <label for="password">Password or key</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button type="submit">Sign in</button>
-</form>
-</body>
-</html>
-`;
+</form>`,
+  );
+
+const WELCOME = documentOf(
+  'Lensgate',
+  `<h1>Lensgate</h1>
+<p><a href="/graphql">GraphiQL</a> uses the session of this browser while its key field is empty. A session ends after 24 hours.</p>
+<p><a href="/docs">HTTP paths</a> · <a href="/fallback/login">Sign in</a></p>`,
+);
+
+const pageOf = (html: string): HttpAnswer => ({
+  headers: SIGN_IN_HEADERS,
+  body: { kind: 'bytes', bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' },
+});
 
 /** The form for name and password. It has no script and loads nothing. */
-export const signInPage = (): HttpAnswer => ({
-  headers: HEADERS,
-  body: { kind: 'bytes', bytes: Buffer.from(PAGE), contentType: 'text/html; charset=utf-8' },
-});
+export const signInPage = (): HttpAnswer => pageOf(formWith(''));
+
+/** The page that a browser sees after it signed in. It has no data of the session. */
+export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
+
+/** The form with the reason why a sign-in was refused. */
+export const refusedPage = (reason: string): string =>
+  formWith(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);

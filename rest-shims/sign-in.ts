@@ -4,7 +4,7 @@ import { SUCCESS } from './errors.ts';
 import { fields, requiredText } from './http/body-fields.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './http/session-cookie.ts';
 import { type HttpRequest, route, type RouteRow } from './http/route.ts';
-import { signInPage } from './sign-in-page.ts';
+import { signInPage, welcomePage } from './sign-in-page.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 
@@ -44,6 +44,7 @@ export const signInRoutes: readonly RouteRow[] = [
     name: 'signIn.form',
     paths: ['/login'],
     answers: [303, 401, 429],
+    failures: { body: 'model', page: true },
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({
@@ -75,5 +76,16 @@ export const signInRoutes: readonly RouteRow[] = [
     parse: () => undefined,
     run: (scope) => getPageSettings(scope, undefined),
     render: signInPage,
+  }),
+  route({
+    ...ROW,
+    method: 'GET',
+    name: 'signIn.welcome',
+    paths: ['/ui'],
+    answers: [200],
+    bodyLimit: 0,
+    parse: () => undefined,
+    run: (scope) => getPageSettings(scope, undefined),
+    render: welcomePage,
   }),
 ];

@@ -3,6 +3,7 @@ import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '.
 import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
+import { refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
 
 /** How a row of users, teams and what belongs to them answers failures; the reference has several forms. */
 export interface FailureForm {
@@ -18,6 +19,8 @@ export interface FailureForm {
   readonly unknown?: 'bad_request';
   /** Status class of a taken id, where it is not a malformed request. */
   readonly taken?: 'conflict';
+  /** Whether browsers get refused sign-ins as a page. */
+  readonly page?: true;
 }
 
 function statusIn(form: FailureForm, error: DomainError): number {
@@ -35,8 +38,18 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   if (value === null) return renderError('management', error, headers);
   const headersOf: Record<string, string> =
     error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
-  return { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+  const isPage = form.page === true && isSignIn(error) && (headers.accept ?? '').includes('text/html');
+  return isPage
+    ? {
+        status,
+        headers: { ...SIGN_IN_HEADERS, ...headersOf },
+        contentType: 'text/html; charset=utf-8',
+        body: Buffer.from(refusedPage(error.message)),
+      }
+    : { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
+
+const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
 
 /** The body of a failure in the form of its row; null where the common form of the surface holds. */
 function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {

@@ -61,7 +61,7 @@ builder.node(AuditEntryType, {
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,
-      description: 'Hash of the virtual key that made the change. Null for the master key.',
+      description: 'Hash of the virtual key that made the change. Null for the admin key.',
     }),
     action: t.expose('action', { type: AuditActionType, description: 'What happened.' }),
     noun: t.expose('noun', { type: AuditNounType, description: 'Kind of the row.' }),

@@ -54,7 +54,7 @@ unhealthy at \`/health\`, and its calls are answered with 503. So is one that re
 A wrong value ends the start with exit code 1. All wrong values are reported at once, each with its variable, or file, line and
 key. Secrets are never repeated.
 
-A section or key that Lensgate does not support (guardrails, cache, callbacks, router settings and others of the LiteLLM proxy) has
+A section or key that Lensgate does not support (guardrails, cache, callbacks, some router settings and others of the LiteLLM proxy) has
 no effect, and the start logs one warning for each, with file and line. So it does for unknown keys, with the nearest known name. With
 \`strict_config: true\` at the top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty)
 is no reason for a warning. Unknown keys of \`model_info\` are accepted as free data.

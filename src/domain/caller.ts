@@ -7,7 +7,7 @@ export interface Caller {
   readonly role: Role;
   /** SHA-256 hex of the key that was sent; owns what the caller creates. */
   readonly keyHash: string;
-  /** The key's row; null for the master key, which is not stored. */
+  /** The key's row; null for the admin key, which is not stored. */
   readonly key: VirtualKey | null;
   readonly teamId: string | null;
   readonly userId: string | null;

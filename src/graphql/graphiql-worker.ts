@@ -109,6 +109,7 @@ const STYLE = `
   #key-bar input { flex: 0 1 26rem; padding: 4px 8px; border: 1px solid #6b7280; border-radius: 4px;
     background: #111827; color: inherit; font: inherit; }
   #key-bar small { color: #d1d5db; }
+  #key-bar a { color: inherit; }
   @media (max-width: 640px) {
     #key-bar small { display: none; }
     #key-bar input { flex: 1; min-width: 0; }
@@ -126,24 +127,27 @@ const BAR = `
   <form id="key-bar" autocomplete="off">
     <label for="key">Key</label>
     <input id="key" type="password" placeholder="sk-..." spellcheck="false" autocomplete="off" />
-    <small>Sent with every query and subscription of this tab; kept until the tab is closed.</small>
+    <small>Sent with every query of this tab until it is closed. Or <a href="/fallback/login">sign in</a>.</small>
   </form>
 `;
 
-/** Runs before the bundle: adds the key to its requests and repairs clicks on tabs. */
+/** Runs before the bundle: adds the key, or the proof of a session, to its requests and repairs clicks on tabs. */
 const SCRIPT = `
   (() => {
     const field = document.getElementById('key');
     field.value = sessionStorage.getItem('lensgate-key') ?? '';
     field.addEventListener('input', () => sessionStorage.setItem('lensgate-key', field.value.trim()));
     field.form.addEventListener('submit', (event) => event.preventDefault());
+    const proof = () =>
+      document.cookie.split('; ').find((one) => one.startsWith('lensgate_csrf='))?.slice('lensgate_csrf='.length) ?? '';
     const send = window.fetch.bind(window);
     window.fetch = (target, options = {}) => {
       const url = new URL(target instanceof Request ? target.url : target, location.href);
       const key = field.value.trim();
-      if (url.origin !== location.origin || key === '') return send(target, options);
+      const [name, value] = key === '' ? ['x-csrf-token', proof()] : ['authorization', 'Bearer ' + key];
+      if (url.origin !== location.origin || value === '') return send(target, options);
       const headers = new Headers(options.headers ?? (target instanceof Request ? target.headers : undefined));
-      if (!headers.has('authorization')) headers.set('authorization', 'Bearer ' + key);
+      if (!headers.has(name)) headers.set(name, value);
       return send(target, { ...options, headers });
     };
     // Tabs move while the pointer is down: the click then reaches the list of tabs instead of the tab.

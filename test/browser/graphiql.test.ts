@@ -144,6 +144,30 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(app.adminKey);
   });
 
+  it('shows why a sign-in failed, then uses the session without a key', async () => {
+    const context = await browser.newContext();
+    const visitor = await context.newPage();
+    visitor.setDefaultTimeout(15_000);
+    const signInWith = async (password: string): Promise<void> => {
+      await visitor.getByLabel('User name, id or email').fill('admin');
+      await visitor.getByLabel('Password or key').fill(password);
+      await visitor.getByRole('button', { name: 'Sign in' }).click();
+    };
+    await visitor.goto(`${app.url}/fallback/login`);
+    await signInWith('wrong');
+    await visitor.getByRole('alert').getByText('Invalid credentials').waitFor();
+    await visitor.screenshot({ path: join(screenshots, 'sign-in-refused.png') });
+    await signInWith(app.adminKey);
+    await visitor.getByRole('link', { name: 'GraphiQL' }).click();
+    const viewer = await visitor.evaluate(async () => {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch('/graphql', { method: 'POST', headers, body: '{"query":"{ viewer { role } }"}' });
+      return answer.text();
+    });
+    expect(viewer).toBe('{"data":{"viewer":{"role":"PROXY_ADMIN"}}}');
+    await context.close();
+  });
+
   it('sends no request to another host and logs no error', () => {
     expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
   });

@@ -118,6 +118,52 @@ describe('commands of the documents', () => {
       { deleteKeys: { __typename: 'DeletedKeys' } },
     ]);
   });
+
+  it('the operations of docs/administration.md work as they are', async () => {
+    const operations = snippetsOf('docs/administration.md', 'graphql');
+    const answers: unknown[] = [];
+    for (const query of operations) {
+      // oxlint-disable-next-line no-await-in-loop -- a reader runs them in this order
+      const answer = await fetch(`${server.url}/graphql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      answers.push(await answer.json());
+    }
+    expect(answers).toMatchObject([
+      {
+        data: {
+          createUser: { __typename: 'User' },
+          createTeam: { __typename: 'Team' },
+          generateKey: { key: expect.stringMatching(/^sk-/) as unknown },
+        },
+      },
+      { data: { spend: { groups: expect.any(Array) as unknown } } },
+      { data: { auditLog: { nodes: [{ action: 'CREATED', objectId: 'support', before: null }] } } },
+      { data: { updateSetting: { __typename: 'Setting', source: 'DATABASE', effectiveValue: 1 } } },
+    ]);
+  });
+
+  it('the calls of docs/lens.md give feedback, ask signals, build a dataset, make a key and query traces', async () => {
+    const [investigation = '', feedback = '', , datasets = '', tracingKey = '', sql = ''] = snippetsOf(
+      'docs/lens.md',
+      'bash',
+    );
+    // The server has no reviewer: the refusal names it.
+    const refused = here(investigation).replace(/export LENS=\$\(([\s\S]*?)\\\n {2}\| sed[\s\S]*/, '$1');
+    expect(await answersOf(refused)).toMatchObject([{ detail: expect.stringContaining('reviewer') as unknown }]);
+    const [given, listed] = await answersOf(feedback);
+    expect(given).toMatchObject({ score: 3, comment: 'Wrong language.', author: 'customer-7' });
+    expect(listed).toMatchObject({ feedback: [{ score: 3 }] });
+    const [built, saved, exported] = await answersOf(`${feedback.split('curl -s -X PUT')[0]}\n${datasets}`);
+    expect(built).toMatchObject({ cases: [{}, { messages: [{ content: 'Where is my parcel?' }] }], skipped: [] });
+    expect(saved).toMatchObject({ revision: 1 });
+    expect(exported).toMatchObject({ expected: 'Asks for the number.' });
+    expect(await answersOf(tracingKey)).toMatchObject([{ active: true }]);
+    expect(await answersOf(sql)).toMatchObject([{ data: [{ name: 'chat demo' }, {}] }]);
+  });
 });
 
 it('the README has at most 100 lines and a picture below 200 kB', () => {

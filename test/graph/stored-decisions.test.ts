@@ -165,6 +165,8 @@ describe('recordDecisionOutcome', () => {
     expect(await record(plainKey, { callId: 'full-1', question: 'late', outcome: true })).toMatchObject({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
+      message:
+        'No stored decision has the call id full-1. Decisions are stored where `store_decisions` of the settings or of the key is `redacted` or `full`.',
     });
   });
 });

@@ -34,7 +34,7 @@ export type AuditedRow = Readonly<Record<string, unknown>>;
 export interface ChangeAuthor {
   /** Id of the user, or of whom the caller acts for. */
   readonly by: string;
-  /** Hash of the virtual key; null for the master key. */
+  /** Hash of the virtual key; null for the admin key. */
   readonly keyHash: string | null;
   readonly at: Date;
 }
@@ -44,7 +44,7 @@ export interface AuditEntry {
   readonly id: string;
   readonly createdAt: Date;
   readonly changedBy: string;
-  /** Hash of the virtual key that made the change; null for the master key. */
+  /** Hash of the virtual key that made the change; null for the admin key. */
   readonly changedByKey: string | null;
   readonly action: AuditAction;
   readonly noun: AuditNoun;

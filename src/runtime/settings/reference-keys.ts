@@ -106,7 +106,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       redact_messages_in_exceptions: 'errors of providers are not redacted',
       max_budget: 'the proxy has no budget of its own; keys and teams have one',
       budget_duration: 'the proxy has no budget of its own',
-      max_end_user_budget_id: 'end users have no budget',
+      max_end_user_budget_id: 'customers have no default budget; set `budget_id` of each',
       default_key_generate_params: NO_KEY_RULE,
       upperbound_key_generate_params: NO_KEY_RULE,
       key_generation_settings: NO_KEY_RULE,

@@ -41,7 +41,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Model calls', settings: GATEWAY_SETTINGS },
   {
     title: 'New users and teams, discounts and margins',
-    note: 'Where the file has none of them, the dashboard can store them.',
+    note: 'Where the file has none of them, `/update/*_settings` and `/config/cost_*_config` can store them.',
     settings: GROUP_SETTINGS,
   },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },

@@ -50,6 +50,22 @@ describe('signIn.form', () => {
     expect({ status: answer.status, body: await answer.json() }).toEqual(REFUSED);
   });
 
+  it('401: a browser gets the form with the reason', async () => {
+    const answer = await fetch(`${client.app().url}/login`, {
+      method: 'POST',
+      headers: { accept: 'text/html,*/*;q=0.8' },
+      body: new URLSearchParams({ username: '<b>', password: 'wrong' }),
+    });
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+      401,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+    const page = await answer.text();
+    expect(page).toContain('<p class="notice" role="alert">Invalid credentials: check the user name');
+    expect(page).toContain('<form action="/login" method="post">');
+  });
+
   it('429: after six failures of a name, also with the right password; other names are free', async () => {
     const send = (username: string, password: string) =>
       fetch(`${throttled.app().url}/login`, {
@@ -126,6 +142,14 @@ describe('signIn.json', () => {
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(6);
     expect((await throttled.post('/v2/login', { username: 'eve', password: 'x' }, '')).status).toBe(429);
+  });
+});
+
+describe('signIn.welcome', () => {
+  it('200: a page with links, the target of a sign-in', async () => {
+    const answer = await fetch(`${client.app().url}/ui?login=success`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toContain('<a href="/graphql">GraphiQL</a>');
   });
 });
 
