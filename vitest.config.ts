@@ -1,6 +1,11 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// A browser beside the other tiers is starved by them, and its own short waits run out: it comes after them, alone.
+/** The runner's default leaves one core unused, which on two cores is half of the machine. */
+const WORKERS = Math.max(2, availableParallelism() - 1);
+
+// Processes and a browser beside the other tiers are starved by them, and their own short waits run out: they come after
+// them, alone.
 const folder = (name: string, timeoutMs = 5_000, order = 0) => ({
   // The runner would add `development`, by which graphql resolves to a second copy of itself.
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
@@ -10,6 +15,7 @@ const folder = (name: string, timeoutMs = 5_000, order = 0) => ({
     testTimeout: timeoutMs,
     hookTimeout: Math.max(30_000, timeoutMs),
     sequence: { groupOrder: order },
+    maxWorkers: order === 0 ? WORKERS : 1,
     // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise.
     isolate: false,
   },
@@ -24,8 +30,8 @@ export default defineConfig({
       folder('parity', 15_000),
       folder('ports', 30_000),
       folder('providers', 15_000),
-      folder('e2e', 60_000),
-      folder('browser', 120_000, 1),
+      folder('e2e', 60_000, 1),
+      folder('browser', 120_000, 2),
       folder('house', 300_000),
     ],
   },

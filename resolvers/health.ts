@@ -57,6 +57,13 @@ export const readLoad = operation({
   run: ({ platform }: Scope<HealthPlatform>, _input: undefined): ProcessLoad => platform.load(),
 });
 
+/** Checks the key of a caller of facts that never change. */
+export const checkCaller = operation({
+  name: 'checkCaller',
+  access: anyKey,
+  run: (_scope: Scope<object>, _input: undefined): null => null,
+});
+
 /** Rejects when `ending` does not settle in time. */
 async function within(ms: number, ending: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();

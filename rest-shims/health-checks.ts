@@ -1,6 +1,6 @@
 import { type ConnectionDraft, type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
 import { listLatestProbes, listProbes, type ProbePage, type ProbePageDraft } from '../resolvers/health-checks.ts';
-import { checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
+import { checkCaller, checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
 import { checkService, listServices, checkCache } from '../resolvers/outside-services.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { RecordedProbe } from '../src/domain/deployments/probe.ts';
@@ -95,16 +95,20 @@ const stateObject = ({ catalog, recordsWaiting, reload }: Readiness): object => 
 });
 
 /** A row for callers with a key whose answer never changes. */
-const fixed = (name: string, path: string, answer: object): RouteRow => ({
-  ...READING,
-  name,
-  paths: [path],
-  answers: [200, 401],
-  handle: () => json(answer),
-});
+const fixed = (name: string, path: string, answer: object): RouteRow =>
+  route({
+    ...READING,
+    name,
+    paths: [path],
+    answers: [200, 401],
+    parse: () => undefined,
+    run: checkCaller,
+    render: () => json(answer),
+  });
 
 /** Checks of this process and of its deployments, for callers with a key. */
 export const healthCheckRoutes: readonly RouteRow[] = [
+  fixed('service.teamMetadata', '/team/metadata_schema', { fields: [] }),
   route({
     ...READING,
     method: 'POST',

@@ -73,12 +73,6 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ['/public/model_hub/info'],
     json({ docs_title: 'Lensgate API', custom_docs_description: null, litellm_version: VERSION, useful_links: {} }),
   ),
-  {
-    ...fixed('service.teamMetadata', ['/team/metadata_schema'], json({ fields: [] })),
-    surface: 'management',
-    credential: 'required',
-    answers: [200, 401],
-  },
   // No agent and no release is known: nothing outside is asked.
   fixed('service.agentHub', ['/public/agent_hub'], json([])),
   fixed('service.latestRelease', ['/get/latest_release_info'], json(null)),

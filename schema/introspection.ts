@@ -73,6 +73,21 @@ export function countIntrospection(
 ): number {
   const info = { schema } as unknown as GraphQLResolveInfo;
   let fields = 0;
+  /** Fields below an item by selection: types and fields recur in one answer. */
+  const known = new Map<SelectionSetNode, Map<unknown, number>>();
+
+  function below(set: SelectionSetNode, type: GraphQLObjectType, item: unknown): void {
+    let byItem = known.get(set);
+    if (byItem === undefined) known.set(set, (byItem = new Map<unknown, number>()));
+    const before = byItem.get(item);
+    if (before !== undefined) {
+      fields += before;
+      return;
+    }
+    const start = fields;
+    visit(set, type, item, false, new Set());
+    byItem.set(item, fields - start);
+  }
 
   function visit(
     set: SelectionSetNode,
@@ -101,7 +116,8 @@ export function countIntrospection(
         const args = field.args.length === 0 ? {} : getArgumentValues(field, selection, variables);
         const found: unknown = field.resolve?.(value, args, {}, info);
         for (const item of Array.isArray(found) ? (found as readonly unknown[]) : [found]) {
-          if (item !== null && item !== undefined) visit(selection.selectionSet, of, item, false, new Set());
+          if (fields > mostFields) return;
+          if (item !== null && item !== undefined) below(selection.selectionSet, of, item);
         }
       }
     }

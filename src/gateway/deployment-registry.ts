@@ -93,8 +93,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       else all.push({ deployment: found, stored: row });
     };
     for (const deployment of configured) {
-      const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment;
+      const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
       add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
+      // A configured one stays in place: its calls fail with 503.
+      if (typeof whole === 'string') add(whole, deployment, null);
     }
     const taken = new Set(configured.map(({ id }) => id));
     for (const row of rows)

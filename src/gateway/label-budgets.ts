@@ -82,6 +82,8 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
   const entries = new Map<string, Entry>();
   let kinds: Kinds | null = null;
   let generation = 0;
+  /** The read in flight, which calls share. */
+  let readingKinds: Promise<Kinds> | null = null;
 
   async function readKinds(): Promise<Kinds> {
     const readMs = clock.monotonicMs();
@@ -198,11 +200,15 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
     of(labels, key) {
       if (labels === undefined) return [];
       if (kinds !== null && isFresh(kinds)) return budgetsOf(kinds, labels, key);
-      return readKinds().then((read) => budgetsOf(read, labels, key));
+      readingKinds ??= readKinds().finally(() => {
+        readingKinds = null;
+      });
+      return readingKinds.then((read) => budgetsOf(read, labels, key));
     },
     forget() {
       generation += 1;
       kinds = null;
+      readingKinds = null;
       entries.clear();
     },
   };

@@ -90,11 +90,12 @@ it('stores, changes, blocks and deletes a deployment, whose secrets are masked',
 });
 
 it('shows cooldowns and access groups of deployments, and those that cannot be called', async () => {
-  expect(await graph('{ deployments { deploymentId accessGroups cooldownMs } }')).toMatchObject({
+  expect(await graph('{ deployments { deploymentId accessGroups cooldownMs fault } }')).toMatchObject({
     data: {
       deployments: [
-        { accessGroups: [], cooldownMs: 0 },
-        { deploymentId: 'filed-1', accessGroups: ['file-group'], cooldownMs: 0 },
+        { accessGroups: [], cooldownMs: 0, fault: null },
+        { deploymentId: 'filed-1', accessGroups: ['file-group'], cooldownMs: 0, fault: null },
+        { accessGroups: [], cooldownMs: 0, fault: 'The credential none does not exist.' },
       ],
     },
   });
