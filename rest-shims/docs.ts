@@ -51,10 +51,11 @@ function renderPage(rows: readonly RouteRow[], origin: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Lensgate</title>
 <style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #d9dee7; }
 code, pre { font: 14px/1.5 ui-monospace, monospace; background: #f3f5f9; }
+td code { overflow-wrap: anywhere; }
 pre { padding: .8rem; overflow-x: auto; }
 </style>
 </head>

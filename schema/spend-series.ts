@@ -38,7 +38,7 @@ const SpendFilterType = builder.inputType('SpendFilter', {
   description: 'Filter of calls. All conditions must match; a list matches any of its values.',
   fields: (t) => ({
     from: t.field({ type: 'DateTime', description: 'Earliest start, inclusive; 30 days ago when absent.' }),
-    to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; now when absent.' }),
+    to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; all later calls when absent.' }),
     keys: t.idList({ description: 'Keys, by hash or secret.' }),
     userIds: t.idList({ description: 'Users.' }),
     teamIds: t.idList({ description: 'Teams.' }),

@@ -42,7 +42,7 @@ replaced.
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`router_settings\`,
 pass-through entries, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
 changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
-stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness\` says \`kept_running\`.
+stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness/details\` says \`kept_running\`.
 
 ## Models that cannot be called
 

@@ -1006,7 +1006,7 @@ export type SpendFilter = {
   tags?: Array<string> | null | undefined;
   /** Teams. */
   teamIds?: Array<string | number> | null | undefined;
-  /** Latest start, exclusive; now when absent. */
+  /** Latest start, exclusive; all later calls when absent. */
   to?: string | null | undefined;
   /** Users. */
   userIds?: Array<string | number> | null | undefined;
