@@ -2,6 +2,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
@@ -60,6 +61,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       deployments: parts.deploymentStore,
       credentials: parts.credentialStore,
       ...labelStores(stores, parts.labelBudgets),
+      jobs: withJobUpdates(stores.jobs, (job) => parts.bus.publish('job', job)),
     },
     deployments: parts.deployments,
     credentials: parts.deployments,
