@@ -2,6 +2,7 @@ import type { BudgetAlert } from './budgets/budget-alert.ts';
 import type { CatalogChange } from './catalog/changes.ts';
 import type { AgentNews } from './coding-agents/coding-agent.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
+import type { Job } from './jobs/job.ts';
 import type { LensRun } from './lens/lens.ts';
 import type { LensFinding } from './lens/store.ts';
 import type { PollableStream } from './pollable-stream.ts';
@@ -21,6 +22,8 @@ export interface Topics {
   activity: ActivityMoved;
   /** A run of a lens after a change; its reviews are those since the last event. */
   lensRun: LensRun;
+  /** A background job after this process changed its state. */
+  job: Job;
   /** A coding agent after its state changed, and after it was deleted. */
   codingAgent: AgentNews;
   /** A finding after a run or a person changed it. */

@@ -3,6 +3,7 @@ import type { Bus } from '../domain/bus.ts';
 import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
@@ -64,6 +65,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       deployments: parts.deploymentStore,
       credentials: parts.credentialStore,
       ...labelStores(stores, parts),
+      jobs: withJobUpdates(stores.jobs, (job) => parts.bus.publish('job', job)),
     },
     deployments: parts.deployments,
     credentials: parts.deployments,
