@@ -21,6 +21,10 @@ const ATTACKS = {
   'a table of keys': 'select * from virtual_key',
   'a qualified view': 'select * from main.spans',
   'a qualified view of PostgreSQL': 'select * from public.spans',
+  'a qualified view without a column': 'select count(*) from main.spans',
+  'a base table without a column': 'select count(*) from trace_summary',
+  'an expression over a base table without a column':
+    'with spans as (select 1 from virtual_key) select count(*) from spans',
   'a quoted qualified view': 'select * from "main"."spans"',
   'an expression named as a view': 'with spans as (select * from trace_summary) select * from spans',
   'an expression named as a view, over a secret view':

@@ -53,7 +53,9 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
     const isInside = context !== null && secrets.has(context);
     if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
-    if (FREE_TABLES.has(first) || secrets.has(first) || (VIEWS.has(first) && schema === 'temp')) return SQLITE_OK;
+    // A name of which no column is read is reported as it was written: without a schema it is the temporary view.
+    const isView = VIEWS.has(first) && (schema === 'temp' || (schema === null && second === ''));
+    if (FREE_TABLES.has(first) || secrets.has(first) || isView) return SQLITE_OK;
     return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;
   });
 }

@@ -128,6 +128,14 @@ describe('signIn.json', () => {
     expect(await json('admin', await client.key({}))).toEqual(REFUSED);
   });
 
+  it('200: the administrator, who is a member of a team', async () => {
+    expect((await client.post('/team/new', { team_id: 'own' })).status).toBe(200);
+    const { body } = await client.get('/user/info?user_id=default_user_id');
+    expect(body['user_info']).toMatchObject({ user_id: 'default_user_id', user_role: 'internal_user' });
+    const token = String((await json('admin', PASSWORD)).body['token']);
+    expect((await client.get('/user/list', token)).status).toBe(200);
+  });
+
   it('401: a tracing key, also with the name of the administrator', async () => {
     const { body } = await client.post('/lens/tracing/keys', { name: 'sender' });
     const key = String(body['key']);
