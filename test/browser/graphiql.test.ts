@@ -159,6 +159,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await visitor.screenshot({ path: join(screenshots, 'sign-in-refused.png') });
     await signInWith(app.adminKey);
     await visitor.getByRole('link', { name: 'GraphiQL' }).click();
+    await visitor.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor();
     const viewer = await visitor.evaluate(async () => {
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch('/graphql', { method: 'POST', headers, body: '{"query":"{ viewer { role } }"}' });
