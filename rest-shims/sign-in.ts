@@ -1,5 +1,6 @@
 import { SESSION_SECONDS, type Session, signIn, type SignIn } from '../resolvers/sign-in.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
+import { Forbidden } from '../src/domain/errors.ts';
 import { SUCCESS } from './errors.ts';
 import { fields, requiredText } from './http/body-fields.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './http/session-cookie.ts';
@@ -10,8 +11,14 @@ const readJson = fields({ username: requiredText, password: requiredText });
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** Name and password of a form or a JSON body. */
-function readSignIn({ headers, body }: HttpRequest): SignIn {
+/** Whether a page of another site sent the browser here. It could sign users in with a name of its own choice. */
+const isForeign = ({ headers }: HttpRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
+
+/** Name and password of a form or a JSON body. Throws Forbidden for a form of another site. */
+function readSignIn(request: HttpRequest): SignIn {
+  if (isForeign(request)) throw new Forbidden('Sign in on a page of this server.');
+  const { headers, body } = request;
   if (!FORM.test(headers['content-type'] ?? '')) return readJson(body);
   const form = new URLSearchParams(Buffer.from(body).toString('utf8'));
   return { username: form.get('username') ?? '', password: form.get('password') ?? '' };
@@ -43,7 +50,7 @@ export const signInRoutes: readonly RouteRow[] = [
     ...SIGNING_IN,
     name: 'signIn.form',
     paths: ['/login'],
-    answers: [303, 401, 429],
+    answers: [303, 401, 403, 429],
     failures: { body: 'model', page: true },
     parse: readSignIn,
     run: signIn,
@@ -58,7 +65,7 @@ export const signInRoutes: readonly RouteRow[] = [
     ...SIGNING_IN,
     name: 'signIn.json',
     paths: ['/v2/login'],
-    answers: [200, 401, 422, 429],
+    answers: [200, 401, 403, 422, 429],
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({

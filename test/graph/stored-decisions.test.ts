@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { TypedDocumentString } from './generated/graphql.ts';
@@ -78,10 +78,22 @@ const LIST = `{ decisions { edges { node {
   answers { __typename ... on DecisionAnswer { name instructions source calibrated } ... on PredicateAnswer { probability } }
 } } } }`;
 
-const listed = async (key: string): Promise<readonly Record<string, unknown>[]> => {
+type Listed = readonly Record<string, unknown>[];
+async function listedNow(key: string): Promise<Listed> {
   const { data } = (await graph(key, LIST)) as { data: { decisions: { edges: { node: Record<string, unknown> }[] } } };
   return data.decisions.edges.map(({ node }) => node);
-};
+}
+
+/** The decisions of a key, once the records of their calls are committed. */
+const listed = (key: string): Promise<Listed> =>
+  vi.waitFor(
+    async () => {
+      const found = await listedNow(key);
+      expect(found.map(({ costUsd }) => costUsd)).not.toContain(null);
+      return found;
+    },
+    { timeout: 10_000 },
+  );
 
 describe('decisions', () => {
   it('of a key that stores them are listed to it and to administrators, without texts where they are redacted', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
@@ -64,6 +67,32 @@ describe('signIn.form', () => {
     const page = await answer.text();
     expect(page).toContain('<p class="notice" role="alert">Invalid credentials: check the user name');
     expect(page).toContain('<form action="/login" method="post">');
+  });
+
+  it.each([
+    ['signIn.form', '/login', 303],
+    ['signIn.json', '/v2/login', 200],
+  ])('%s 403: a form of another site', async (_row, path, success) => {
+    // `fetch` sets these headers itself.
+    const send = async (site: string) => {
+      const sent = request(`${client.app().url}${path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'sec-fetch-site': site,
+          'sec-fetch-mode': 'navigate',
+        },
+      });
+      sent.end(new URLSearchParams({ username: 'admin', password: PASSWORD }).toString());
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      return { status: answer.statusCode, cookies: answer.headers['set-cookie'] ?? [], body: await textOf(answer) };
+    };
+    const { status, cookies, body } = await send('cross-site');
+    expect({ status, body: JSON.parse(body) as unknown }).toEqual(
+      envelope(403, 'Sign in on a page of this server.', 'auth_error', 'None'),
+    );
+    expect(cookies).toEqual([]);
+    expect((await send('same-origin')).status).toBe(success);
   });
 
   it('429: after six failures of a name, also with the right password; other names are free', async () => {

@@ -24,7 +24,7 @@ function aScope(caller: Caller | null) {
     },
   };
   const platform = {
-    stores: { annotations, traces: { forget } },
+    stores: { annotations, traceSignals: { list: () => Promise.resolve([]) }, traces: { forget } },
     callerWatch: { tend: () => done.push('tend') },
     keyRing: {
       refresh: async () => {
