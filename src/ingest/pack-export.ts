@@ -64,7 +64,9 @@ export function payloadsAt(
   const plain = open(body);
   if (body.format === 'calls') return places.map((at) => payloadOfCall(plain, at) ?? lost());
   const spans = decodeSpans(plain, body.format, places);
-  return places.map((at) => readPayload(spans.get(at) ?? lost(), owner, valueBytes));
+  const payloads = places.map((at) => readPayload(spans.get(at) ?? lost(), owner, valueBytes));
+  letGo(plain);
+  return payloads;
 }
 
 /** A stored body without the spans of these traces. */
@@ -99,7 +101,7 @@ function inflate(sent: SentExport, mostBytes: number): Uint8Array {
 }
 
 /**
- * Frees an inflated export. V8 counts such memory and frees it late: a hundred unfreed exports cause repeated marking of the
+ * Frees an inflated export or body. V8 counts such memory and frees it late: a hundred unfreed exports cause repeated marking of the
  * heap.
  */
 function letGo({ buffer, byteLength }: Uint8Array): void {

@@ -4,7 +4,7 @@ import type { Review } from '../review.ts';
 import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
 
 /** Least time between two reports, in ms. Reports that come in between are sent together. */
-const REPORT_MS = 250;
+const REPORT_MS = 500;
 
 /** Reports of a run to its server. */
 export interface Reporter {
