@@ -98,6 +98,14 @@ export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key,
   };
 }
 
+/** The models that a request names, in its path and its body. The first is the one that answers. */
+function modelsOf({ provider, subpath, sent }: ProviderCall): readonly string[] {
+  const [inPath, inBody] = [modelIn(subpath), modelOf(sent)];
+  // Azure names a deployment in the path, and may name its model in the body.
+  const named = provider.name === 'azure' ? [inBody, inPath] : [inPath, inBody];
+  return named.filter((model) => model !== null);
+}
+
 /** The account of a provider. Throws Forbidden where none is configured. */
 export async function accountOf(
   { platform }: Scope<Pick<PassThroughPlatform, 'accounts'>>,
@@ -130,8 +138,9 @@ export const callProvider = operation({
     const { provider, subpath, sent } = call;
     if (!scope.platform.accounts.served) throw new NotFound('forwarded path', subpath, 'Not Found');
     const caller = callerOf(scope);
-    const model = modelOf(sent) ?? modelIn(subpath);
-    if (model !== null) assertMayCall(caller.key, model);
+    const models = modelsOf(call);
+    for (const one of models) assertMayCall(caller.key, one);
+    const model = models[0] ?? null;
     assertServed(call);
     const deployment = deploymentFor(scope, call);
     const account =
@@ -166,8 +175,8 @@ export const callUnconfigured = operation({
   async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall | null> {
     const { platform } = scope;
     if (!platform.accounts.served) return null;
-    const named = modelOf(call.sent) ?? modelIn(call.subpath);
-    const model = named === null ? null : modelBehind(callerOf(scope).key, named);
+    const [named] = modelsOf(call);
+    const model = named === undefined ? null : modelBehind(callerOf(scope).key, named);
     if (model === null || platform.gateway.deployments().some(({ modelGroup }) => standsFor(modelGroup, model)))
       return null;
     if ((await platform.accounts.of(call.provider)) === null) return null;

@@ -52,10 +52,12 @@ async function hasAttributes(
 ): Promise<boolean> {
   const { traces } = platform.stores;
   const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
-  for (const { spanId } of heads) {
-    const span = await traces.findSpan([summary], spanId);
-    const values = { ...span?.resourceAttributes, ...span?.attributes };
-    if (filters.every(({ key, value }) => values[key] === value)) return true;
+  for (let from = 0; from < heads.length; from += PAGE_PARTS) {
+    const ids = heads.slice(from, from + PAGE_PARTS).map(({ spanId }) => spanId);
+    for (const { resourceAttributes, attributes } of await traces.findSpans(summary, ids)) {
+      const values = { ...resourceAttributes, ...attributes };
+      if (filters.every(({ key, value }) => values[key] === value)) return true;
+    }
   }
   return false;
 }
@@ -202,8 +204,11 @@ export async function contentPage(
   if (cursor !== null && !CURSOR.test(cursor)) throw new InvalidInput('Invalid cursor.');
   const at = heads.findIndex(({ spanId }) => spanId === cursor) + 1;
   const page = heads.slice(at, at + PAGE_PARTS);
-  const spans = await Promise.all(page.map(({ spanId }) => traces.findSpan([summary], spanId)));
-  const parts = spans.flatMap((span) => (span === null ? [] : [contentPart(executionId, span, offset)]));
+  const spans = await traces.findSpans(
+    summary,
+    page.map(({ spanId }) => spanId),
+  );
+  const parts = spans.map((span) => contentPart(executionId, span, offset));
   return {
     execution: executionOf(summary),
     parts,

@@ -107,9 +107,9 @@ async function readTranscript({ platform }: Scope<SignalPlatform>, trace: TraceS
   const heads = (await traces.listSpans([trace])).get(trace.traceRef) ?? [];
   const id = executionIdOf('', trace);
   const parts: ContentPart[] = [];
-  for (const { spanId } of heads.slice(0, MOST_CONTENT * PAGE_PARTS)) {
-    const span = await traces.findSpan([trace], spanId);
-    if (span !== null) parts.push(contentPart(id, span, 0));
+  for (let page = 0; page < MOST_CONTENT && page * PAGE_PARTS < heads.length; page += 1) {
+    const ids = heads.slice(page * PAGE_PARTS, (page + 1) * PAGE_PARTS).map(({ spanId }) => spanId);
+    for (const span of await traces.findSpans(trace, ids)) parts.push(contentPart(id, span, 0));
   }
   return transcriptOf(trace.inputPreview, parts);
 }

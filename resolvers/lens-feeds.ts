@@ -49,6 +49,19 @@ export const listJobs = operation({
   },
 });
 
+/** Streams jobs after each change of their state, from now on: of one kind, or all. Ends when the reader loses access. */
+export const watchJobs = operation({
+  name: 'watchJobs',
+  access: lensReader,
+  run(scope: Scope<LensPlatform>, { kind }: { readonly kind: string | null }): PollableStream<Delivery<Job>> {
+    const jobs = scope.platform.bus.subscribe('job', {
+      wanted: (job) => kind === null || job.kind === kind,
+      signal: scope.signal,
+    });
+    return whileAllowed(jobs, { scope, access: lensReader, show: (job) => job });
+  },
+});
+
 /** Streams the runs of a lens as they change, from now on. Ends when the reader loses access. */
 export const watchLensRun = operation({
   name: 'watchLensRun',

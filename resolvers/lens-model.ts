@@ -2,7 +2,7 @@ import { collect } from '../src/domain/bytes.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { callLabels } from '../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { Conflict, InvalidInput, Unauthenticated, Unavailable } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
 import { RESERVED_MS, renewed, reserved, settled } from '../src/domain/lens/budget.ts';
@@ -18,7 +18,14 @@ import {
 } from '../src/domain/lens/worker.ts';
 import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { traceIdOfRun } from './lens-activity.ts';
-import { assertAnalysisModel, exceedsContext, followsSchema, outputTokensOf, worstCost } from './lens-models.ts';
+import {
+  assertAnalysisModel,
+  exceedsContext,
+  followsSchema,
+  outputTokensOf,
+  payerOfKey,
+  worstCost,
+} from './lens-models.ts';
 import { heldRun, workerOf } from './lens-work.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
@@ -40,18 +47,11 @@ const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), wi
 
 /** The current caller of the key that pays for a worker. Throws Conflict when the key cannot be used. */
 export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
-  const { stores, keyRing } = scope.platform;
   const { analysisKeyId } = workerOf(scope);
-  const [key] = analysisKeyId === null ? [] : await stores.keys.findMany([analysisKeyId]);
-  const refusal = 'Assign an analysis key to this worker in Lens setup';
-  if (key === undefined || key.deletedAt !== null) throw new Conflict(refusal);
-  const { role, hash: keyHash, teamId, userId } = key;
-  try {
-    return await keyRing.current({ role, keyHash, key, teamId, userId });
-  } catch (cause) {
-    if (cause instanceof Unauthenticated) throw new Conflict(refusal, { cause });
-    throw cause;
-  }
+  const [key] = analysisKeyId === null ? [] : await scope.platform.stores.keys.findMany([analysisKeyId]);
+  const payer = key === undefined ? null : await payerOfKey(scope, key);
+  if (payer === null) throw new Conflict('Assign an analysis key to this worker in Lens setup');
+  return payer;
 }
 
 /** The body of a chat completion: JSON by the schema of the prompt, where the model follows one. */

@@ -1,7 +1,8 @@
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
-import { InvalidInput } from '../src/domain/errors.ts';
-import { mayCall } from '../src/domain/keys/virtual-key.ts';
+import type { Caller } from '../src/domain/caller.ts';
+import { InvalidInput, Unauthenticated } from '../src/domain/errors.ts';
+import { mayCall, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { priceUsage } from '../src/domain/spend/priced-usage.ts';
 import type { LensPlatform } from './operation/platform.ts';
@@ -103,6 +104,31 @@ export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): 
   worstCost(scope, model, { input: 1, output: 1 });
 }
 
+/** The caller of a key that pays for analysis, as the gateway knows it: with its access groups. Null when it cannot be used. */
+export async function payerOfKey({ platform }: Scope<LensPlatform>, key: VirtualKey): Promise<Caller | null> {
+  if (key.deletedAt !== null) return null;
+  const { role, hash: keyHash, teamId, userId } = key;
+  try {
+    return await platform.keyRing.current({ role, keyHash, key, teamId, userId });
+  } catch (error) {
+    if (error instanceof Unauthenticated) return null;
+    throw error;
+  }
+}
+
+/** Whether one of the keys may call a model, by name or by access group. */
+export async function canAnyPay(
+  scope: Scope<LensPlatform>,
+  keys: readonly VirtualKey[],
+  model: string,
+): Promise<boolean> {
+  for (const key of keys) {
+    const payer = await payerOfKey(scope, key);
+    if (payer !== null && mayCall(payer.key, model)) return true;
+  }
+  return false;
+}
+
 /** Throws InvalidInput when workers with keys exist, and none of their keys may call the model. */
 export async function assertWorkerFor(scope: Scope<LensPlatform>, model: string): Promise<void> {
   const { stores } = scope.platform;
@@ -110,7 +136,7 @@ export async function assertWorkerFor(scope: Scope<LensPlatform>, model: string)
   const ids = workers.flatMap(({ analysisKeyId }) => analysisKeyId ?? []);
   if (ids.length === 0) return;
   const keys = await stores.keys.findMany(ids);
-  if (keys.length === 0 || keys.some((key) => key.deletedAt === null && !key.blocked && mayCall(key, model))) return;
+  if (keys.length === 0 || (await canAnyPay(scope, keys, model))) return;
   throw new InvalidInput(
     `No worker can use this analysis model. Allow ${model} for the analysis key of a worker, or register another worker.`,
   );

@@ -13,29 +13,29 @@ import type { Scope } from './operation/scope.ts';
 export const resultFault = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: [], rule: 'text', message }]);
 
-/** Spans that are looked up at once. */
-const CONCURRENCY = 16;
+/** Executions whose spans are read at once. */
+const CONCURRENCY = 4;
 
 /** Checks every quote against the stored text of its span. Throws InvalidInput. */
 async function assertQuotes({ platform }: Scope<LensPlatform>, evidence: readonly Evidence[]): Promise<void> {
   const { traces } = platform.stores;
-  const spans = [...Map.groupBy(evidence, ({ executionId, spanId }) => JSON.stringify([executionId, spanId])).values()];
+  const executions = [...Map.groupBy(evidence, ({ executionId }) => executionId)];
 
-  async function spanOf({ executionId, spanId }: Evidence): Promise<Span | null> {
+  async function spansOf(executionId: string, spanIds: readonly string[]): Promise<readonly Span[]> {
     const address = readExecutionId(executionId);
-    if (address === null) return null;
+    if (address === null) return [];
     const { traceId, traceRef } = address;
     const found = await traces.findSummaries({ kind: 'all' }, traceId, traceRef === '' ? null : traceRef);
-    return found.length === 0 ? null : traces.findSpan(found, spanId);
+    return (await Promise.all(found.map((summary) => traces.findSpans(summary, spanIds)))).flat();
   }
 
-  for (let from = 0; from < spans.length; from += CONCURRENCY)
+  for (let from = 0; from < executions.length; from += CONCURRENCY)
     await Promise.all(
-      spans.slice(from, from + CONCURRENCY).map(async (quotes) => {
-        const [first] = quotes;
-        const span = first === undefined ? null : await spanOf(first);
-        if (span === null || quotes.some(({ quote }) => !isQuoteOf(span, quote)))
-          throw resultFault('Evidence quote does not match stored content');
+      executions.slice(from, from + CONCURRENCY).map(async ([executionId, quotes]) => {
+        const spans = await spansOf(executionId, [...new Set(quotes.map(({ spanId }) => spanId))]);
+        const isLiteral = ({ spanId, quote }: Evidence): boolean =>
+          spans.some((span) => span.spanId === spanId && isQuoteOf(span, quote));
+        if (!quotes.every(isLiteral)) throw resultFault('Evidence quote does not match stored content');
       }),
     );
 }

@@ -4,7 +4,7 @@ import type { ContentPage } from '../src/domain/lens/content.ts';
 import type { Sample } from '../src/domain/lens/execution.ts';
 import { versionWithFeedback } from '../src/domain/lens/feedback.ts';
 import { mergeFindings } from '../src/domain/lens/finding.ts';
-import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
+import { isActive, type LensRun, type LensState, type RunHead } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
 import { claimed, ended, inStage } from '../src/domain/lens/schedule.ts';
 import { criteriaOf } from '../src/domain/lens/settings.ts';
@@ -19,9 +19,9 @@ import {
   type RunResult,
 } from '../src/domain/lens/worker.ts';
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
-import { mayCall } from '../src/domain/keys/virtual-key.ts';
 import { queueDueRun } from './lens.ts';
 import { chosen, contentPage } from './lens-activity.ts';
+import { canAnyPay } from './lens-models.ts';
 import { assertResult, resultFault } from './lens-result.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -56,7 +56,7 @@ export async function heldRun(scope: Scope<LensPlatform>, claim: RunClaim): Prom
   if (isHere && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
   const state = await stores.lenses.find(claim.lensId);
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
-  assertOwned(scope, state, claim);
+  assertOwned(scope, state.run, claim);
   if (!isHere) throw new OwnershipLost();
   if (state.run.sample !== null) heldRuns.keep(claim, state.run);
   return state.run;
@@ -70,7 +70,7 @@ async function extendedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise
   return run;
 }
 
-function assertOwned(scope: Scope<LensPlatform>, { run }: LensState, { runId, attempt }: RunClaim): void {
+function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt }: RunClaim): void {
   const isOwned =
     run.id === runId && run.status === 'running' && run.attempts === attempt && run.workerId === workerOf(scope).id;
   if (!isOwned) throw new OwnershipLost();
@@ -83,7 +83,7 @@ async function changedRun(
   change: (state: LensState) => LensState,
 ): Promise<LensState> {
   const state = await scope.platform.stores.lenses.change(claim.lensId, (before) => {
-    assertOwned(scope, before, claim);
+    assertOwned(scope, before.run, claim);
     return change(before);
   });
   if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
@@ -107,8 +107,7 @@ async function buryLost(scope: Scope<LensPlatform>): Promise<void> {
 async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promise<boolean> {
   const { analysisKeyId } = workerOf(scope);
   if (analysisKeyId === null) return false;
-  const [key] = await scope.platform.stores.keys.findMany([analysisKeyId]);
-  return key !== undefined && mayCall(key, settings.model);
+  return canAnyPay(scope, await scope.platform.stores.keys.findMany([analysisKeyId]), settings.model);
 }
 
 /** The run of a claimed job; null when the run has ended, or the worker cannot pay for it. */
@@ -220,10 +219,10 @@ export const extendLensRun = operation({
 const listed = (review: Review): Review => ({ ...review, extraction: null, contentVersion: '' });
 
 function withProgress(
-  run: LensRun,
+  run: RunHead,
   { stage, coverage, reviews = [], reading, activities }: RunProgress,
   now: Date,
-): LensRun {
+): RunHead {
   const changed = {
     ...run,
     coverage: coverage ?? run.coverage,
@@ -246,18 +245,20 @@ export const reportLensProgress = operation({
     const { stores, clock, bus } = scope.platform;
     const run = await extendedRun(scope, claim);
     const reviews = progress.reviews ?? [];
-    if (reviews.some(({ executionId }) => !isSampled(run, executionId)))
+    const sampled = new Set(run.sample?.executions.map(({ id }) => id));
+    if (reviews.some(({ executionId }) => !sampled.has(executionId)))
       throw resultFault('Review references a trace outside this job');
     const criteriaKey = criteriaKeyOf(scope, run);
     const isKept = ({ reused, extraction, contentVersion }: Review): boolean =>
       !reused && extraction !== null && contentVersion !== '';
     const kept = reviews.filter(isKept).map((review) => ({ lensId: claim.lensId, criteriaKey, review }));
     await stores.lenses.keepReviews(kept);
-    const state = await changedRun(scope, claim, (before) => ({
-      ...before,
-      run: withProgress(before.run, progress, clock.now()),
-    }));
-    bus.publish('lensRun', { ...state.run, reviews: reviews.map(listed) });
+    const head = await stores.lenses.changeRun(claim.lensId, claim.runId, (before) => {
+      assertOwned(scope, before, claim);
+      return withProgress(before, progress, clock.now());
+    });
+    if (head === null) throw new OwnershipLost();
+    bus.publish('lensRun', { ...head, sample: run.sample, reviews: reviews.map(listed) });
   },
 });
 
@@ -293,6 +294,7 @@ export const completeLensRun = operation({
       { status: state.run.status === 'failed' ? 'failed' : 'completed', error: result.error },
       now,
     );
+    scope.platform.heldRuns.drop(claim);
     bus.publish('lensRun', { ...state.run, reviews: [] });
     for (const finding of changed) bus.publish('finding', { lensId: claim.lensId, finding });
     return state;

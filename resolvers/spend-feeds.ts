@@ -10,7 +10,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Calls as this process settles them, of keys that the caller may read. Ends when the reader loses access. */
+/** Calls as they are settled, of keys that the caller may read. Ends when the reader loses access. */
 export const watchSpend = operation({
   name: 'watchSpend',
   access: traceReader,
@@ -28,7 +28,7 @@ export const watchSpend = operation({
   },
 });
 
-/** Budgets that refuse calls in this process, at most one alert a minute for each. Ends when the reader loses access. */
+/** Budgets that refuse calls, at most one alert a minute of each process for each. Ends when the reader loses access. */
 export const watchBudgets = operation({
   name: 'watchBudgets',
   access: anyAdmin,

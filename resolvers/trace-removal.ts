@@ -1,4 +1,5 @@
 import { ALL_ANNOTATIONS, type AnnotationFilter } from '../src/domain/annotations/annotation.ts';
+import { traceLinkRef } from '../src/domain/bus.ts';
 import type { Caller, Owner } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import { signalRowId } from '../src/domain/lens/signals.ts';
@@ -27,7 +28,7 @@ async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Pro
 /** Removes events of these traces that were published before, and error texts of their calls. */
 async function withdraw({ platform }: Scope<TracePlatform>, traces: readonly TraceSummary[]): Promise<void> {
   const refs = new Set(traces.map(({ traceRef }) => traceRef));
-  platform.bus.withdraw('trace', ({ summary }) => refs.has(summary.traceRef));
+  platform.bus.withdraw('trace', ({ summary }) => refs.has(summary.traceRef), traces.map(traceLinkRef));
   await platform.stores.spend.forgetErrors(traces.map(({ traceId, owner }) => ({ traceId, keyHash: owner.keyHash })));
 }
 

@@ -34,13 +34,14 @@ export const FORWARDED = {
 
 /**
  * A request as it is forwarded. A JSON body must be valid; the member for the gateway is removed from it and all other
- * bytes stay as they were sent. Bodies of other types are not read. Throws InvalidInput.
+ * bytes stay as they were sent. A body of another type is read where it is a JSON object, because a target may read it as
+ * one: the model that it names must be allowed. Throws InvalidInput.
  */
 export function sentRequest(request: HttpRequest): SentRequest {
   const { method, path, search, headers } = request;
   const type = headers['content-type'];
   const isJson = request.body.length > 0 && (type === undefined || JSON_TYPE.test(type));
-  const value = isJson ? parseValue(request.body) : null;
+  const value = isJson ? parseValue(request.body) : valueOrNull(request.body);
   const fields = isObject(value) ? value : {};
   const own = Object.hasOwn(fields, OWN_MEMBER) ? { [OWN_MEMBER]: fields[OWN_MEMBER] } : {};
   const { labels } = labelsOf(request, { endpoint: LABELLED, body: own });
@@ -54,6 +55,19 @@ export function sentRequest(request: HttpRequest): SentRequest {
     ...callFactsOf(request),
     ...(labels === undefined ? {} : { labels }),
   };
+}
+
+const OPENING_BRACE = 0x7b;
+
+/** The value of a body that begins as a JSON object; null for all others. */
+function valueOrNull(body: Uint8Array): unknown {
+  const first = body.find((byte) => byte > 0x20);
+  if (first !== OPENING_BRACE) return null;
+  try {
+    return parseValue(body);
+  } catch {
+    return null;
+  }
 }
 
 /** The answer of a target: its status, headers and bytes, and the headers of the gateway. `bytes` are those read already. */

@@ -7,7 +7,7 @@ import {
   setFindingStatus,
   updateLens,
 } from '../resolvers/lens.ts';
-import { listFindings, listJobs, watchFindings, watchLensRun } from '../resolvers/lens-feeds.ts';
+import { listFindings, listJobs, watchFindings, watchJobs, watchLensRun } from '../resolvers/lens-feeds.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Job } from '../src/domain/jobs/job.ts';
 import { PLAIN_RUN } from '../src/domain/lens/schedule.ts';
@@ -275,5 +275,15 @@ builder.queryField('jobs', (t) =>
     resolve: async (_root, { kind, status, first }, { scope }) => [
       ...(await listJobs(scope, { kind: kind ?? null, status: status ?? null, limit: first ?? 50 })),
     ],
+  }),
+);
+
+builder.subscriptionField('jobUpdates', (t) =>
+  t.field({
+    type: JobType,
+    description: 'Background jobs after each change of their state by this process. For administrators.',
+    args: { kind: t.arg.string({ description: 'Only jobs of this kind.' }) },
+    subscribe: (_root, { kind }, { scope }) => watchJobs(scope, { kind: kind ?? null }),
+    resolve: ({ event }) => event,
   }),
 );

@@ -62,14 +62,14 @@ const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').
 builder.subscriptionFields((t) => ({
   spendUpdates: t.field({
     type: SpendUpdateType,
-    description: 'Calls as this process settles them: all for administrators, those of the team or key for others.',
+    description: 'Calls as they are settled: all for administrators, those of the team or key for others.',
     subscribe: (_root, _args, { scope }) => watchSpend(scope, undefined),
     resolve: (delivery) => delivery,
   }),
   budgetAlerts: t.field({
     type: BudgetAlertType,
     description:
-      'Budgets that refuse calls in this process, at most one alert a minute for each. For proxy administrators, read-only ones too.',
+      'Budgets that refuse calls, at most one alert a minute of each process for each. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchBudgets(scope, undefined),
     resolve: (delivery) => delivery,
   }),

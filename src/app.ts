@@ -6,6 +6,7 @@ import type { RefreshingCatalog } from './runtime/catalog/source.ts';
 import type { Settings } from './runtime/settings/settings.ts';
 import type { Log } from './runtime/telemetry/log.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
+import { composeChanges, evictionFrom } from './startup/compose-changes.ts';
 import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
@@ -61,10 +62,12 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
 }
 
 async function composeApp(context: StartContext): Promise<Reloads> {
-  const bus = createBus();
   const opened = await composeStores(context);
   const { exports } = opened;
-  const { stores, configuration, addressOf, admit } = await composeSettings(context, { stores: opened.stores, bus });
+  const shared = composeChanges(context, { stores: opened.stores, bus: createBus() });
+  const { stores: announcing, changes, feeds } = shared;
+  const { bus } = feeds;
+  const { stores, configuration, addressOf, admit } = await composeSettings(context, { stores: announcing, bus });
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);
@@ -96,6 +99,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     http,
     catalog,
     connections,
+    changes,
   };
   const platform = composePlatform(context, parts);
   await platform.passThrough.refresh();
@@ -116,6 +120,8 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     activity: recording.activity,
     authorship: opened.stores.authorship,
   });
+  changes.start(evictionFrom({ ...parts, passThrough: platform.passThrough }));
+  feeds.start(platform.records.readable);
   startCatalog(context, { catalog, recorder });
   sales.freeTier.start();
   tasks.start();

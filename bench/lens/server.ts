@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { freePort, peakResident, untilReady } from '../measure.ts';
+import { freePort, peakResident, productCommand, untilReady } from '../measure.ts';
 import { exportOf, type SyntheticRun } from './runs.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,10 +21,11 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-const ROOT = join(import.meta.dirname, '..', '..');
 const KEY = 'sk-bench-lens';
 /** Runs per export. */
 const LOT = 100;
+/** Interval between reads of a lens that runs, in ms. Each read renders all executions of its run. */
+const LOOK_MS = 500;
 const HOUR_MS = 3_600_000;
 
 async function ended(child: ChildProcess): Promise<void> {
@@ -37,8 +38,8 @@ export async function startServer(models: readonly object[], slots: number): Pro
   const config = join(folder, 'config.yaml');
   writeFileSync(config, stringify({ model_list: models, general_settings: { master_key: KEY } }));
   const port = await freePort();
-  const child = spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), '--port', String(port), '--config', config], {
-    cwd: ROOT,
+  const [file = '', ...args] = productCommand(['--port', String(port), '--config', config]);
+  const child = spawn(file, args, {
     env: {
       ...process.env,
       LENSGATE_DATA_DIR: folder,
@@ -88,6 +89,6 @@ export async function untilEnded<Lens extends { readonly jobs: readonly { readon
     const lens = await server.send<Lens>('GET', `/lens/${id}`);
     const status = lens.jobs[0]?.status ?? '';
     if (status !== 'queued' && status !== 'running') return lens;
-    await wait(100);
+    await wait(LOOK_MS);
   }
 }

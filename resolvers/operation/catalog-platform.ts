@@ -29,7 +29,7 @@ export interface FreeTierPlatform {
 export interface CheckoutPlatform {
   readonly stores: Pick<Stores, 'checkouts'>;
   readonly payments: PaymentProvider;
-  readonly catalogKeys: CatalogKeyRing;
+  readonly catalogKeys: Pick<CatalogKeyRing, 'holds' | 'forget'>;
   /** Limits how often one client may start a purchase. */
   readonly checkoutPace: RateLimiter;
   readonly keyGenerator: KeyGenerator;

@@ -2,6 +2,7 @@ import type { BudgetAlert } from './budgets/budget-alert.ts';
 import type { CatalogChange } from './catalog/changes.ts';
 import type { AgentNews } from './coding-agents/coding-agent.ts';
 import type { ActivityMoved } from './gateway-activity/gateway-activity.ts';
+import type { Job } from './jobs/job.ts';
 import type { LensRun } from './lens/lens.ts';
 import type { LensFinding } from './lens/store.ts';
 import type { PollableStream } from './pollable-stream.ts';
@@ -21,15 +22,32 @@ export interface Topics {
   activity: ActivityMoved;
   /** A run of a lens after a change; its reviews are those since the last event. */
   lensRun: LensRun;
+  /** A background job after this process changed its state. */
+  job: Job;
   /** A coding agent after its state changed, and after it was deleted. */
   codingAgent: AgentNews;
   /** A finding after a run or a person changed it. */
   finding: LensFinding;
-  /** A call that this process settled. */
+  /** A call that was settled. */
   spend: SpendRow;
-  /** A budget that refused a call in this process. */
+  /** A budget that refused a call. */
   budgetAlert: BudgetAlert;
 }
+
+/** How the events of a topic reach other processes: as short texts, by which those read the data. */
+export interface EventLink<Event> {
+  /** At most a few hundred bytes. It has no content of calls. */
+  refOf(event: Event): string;
+  /** The events of these refs as they are stored now; those that are gone are left out. */
+  read(refs: readonly string[]): Promise<readonly Event[]>;
+}
+
+/** Links by topic. Events of other topics stay in their process. */
+export type EventLinks = { readonly [Topic in keyof Topics]?: EventLink<Topics[Topic]> };
+
+/** Link ref of a trace. */
+export const traceLinkRef = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
+  `${traceId} ${traceRef}`;
 
 /** A part of the changes of one snapshot, at most a hundred. */
 export interface CatalogNews {
@@ -49,15 +67,20 @@ export interface Delivery<Event> {
 }
 
 /**
- * Fan-out of events within this process. Each subscriber has its own bounded queue: when it is full, the oldest event
+ * Fan-out of events to subscribers in this process. Each subscriber has its own bounded queue: when it is full, the oldest event
  * is dropped and counted, so a slow subscriber costs a fixed amount of memory and does not delay others.
  */
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
   /**
    * Removes matching events from all queues and from the kept events, so that they are neither delivered nor replayed.
+   * `refs` are the link refs of the events, for other processes.
    */
-  withdraw<Topic extends keyof Topics>(topic: Topic, unwanted: (event: Topics[Topic]) => boolean): void;
+  withdraw<Topic extends keyof Topics>(
+    topic: Topic,
+    unwanted: (event: Topics[Topic]) => boolean,
+    refs: readonly string[],
+  ): void;
   /**
    * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
    * delivers the events after it. Throws Conflict when that event is not kept any more: a topic keeps its latest few
@@ -71,6 +94,6 @@ export interface Bus {
       readonly signal?: AbortSignal;
     },
   ): PollableStream<Delivery<Topics[Topic]>>;
-  /** Current number of subscribers. */
+  /** Current number of subscribers; those of other processes count as one. */
   subscriberCount(): number;
 }

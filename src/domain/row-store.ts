@@ -35,25 +35,25 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   remove(ids: readonly string[]): Promise<readonly Row[]>;
 }
 
-/** The same store; `changed` is called after each of its changes. */
+/** The same store; `changed` is called after each of its changes, with what was done to rows. */
 export function changeNotifier<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
-  changed: () => void,
+  changed: (how: 'added' | 'changed' | 'removed') => void,
 ): RowStore<Row, Filter, Sort> {
   return {
     ...store,
     async add(...rows) {
       await store.add(...rows);
-      changed();
+      changed('added');
     },
     async change(id, change) {
       const done = await store.change(id, change);
-      changed();
+      changed('changed');
       return done;
     },
     async remove(ids) {
       const removed = await store.remove(ids);
-      changed();
+      changed('removed');
       return removed;
     },
   };

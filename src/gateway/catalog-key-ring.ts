@@ -7,4 +7,6 @@ import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 export interface CatalogKeyRing extends PaidKeys {
   /** Forgets a key, so that the next call reads it afresh. */
   forget(hash: string): void;
+  /** Evicts all keys. */
+  forgetAll(): void;
 }

@@ -74,6 +74,11 @@ export function createCatalogKeyRing(options: {
       refused.delete(hash);
       reading.delete(hash);
     },
+    forgetAll() {
+      held.clear();
+      refused.clear();
+      reading.clear();
+    },
   };
 }
 

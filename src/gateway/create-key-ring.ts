@@ -5,7 +5,7 @@ import type { FailedKeys, Peer } from '../domain/keys/failed-keys.ts';
 import { keyName } from '../domain/keys/own-key.ts';
 import { assertUsable, type KeyGenerator, type KeyStore, opens, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { KeyRing } from './key-ring.ts';
+import type { KeyOwner, KeyRing } from './key-ring.ts';
 import { callerOf, createKnownKeys, type KnownKey } from './known-keys.ts';
 
 /** Age up to which a cached key is used without a read. A change by another process takes effect after this time. */
@@ -45,6 +45,8 @@ export function createKeyRing(options: {
   /** Until this time cached keys are used without a read, because a read failed or timed out. */
   let downUntilMs = Number.NEGATIVE_INFINITY;
   let refreshing: Promise<void> | null = null;
+  /** Entries that were read at this time or before are old. */
+  let distrustedMs = Number.NEGATIVE_INFINITY;
 
   function changed(keyHash: string): void {
     for (const listener of listeners) listener(keyHash);
@@ -146,7 +148,8 @@ export function createKeyRing(options: {
     const entry = known.use(hash, nowMs);
     if (entry) {
       const age = nowMs - entry.readMs;
-      return age <= FRESH_MS || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
+      const isFresh = age <= FRESH_MS && entry.readMs > distrustedMs;
+      return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usable(entry, name) : recheck(entry, name);
     }
     const refusedMs = unknown.get(hash);
     const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
@@ -205,11 +208,19 @@ export function createKeyRing(options: {
         }
       for (const keyHash of new Set(keys.map(({ hash }) => hash))) changed(keyHash);
     },
-    forgetOwner({ kind, id }) {
-      const dropped = known.dropWhere((key) => ownerId(key, kind) === id);
+    forgetOwner(...owners) {
+      const idsByKind = [...Map.groupBy(owners, ({ kind }) => kind)].map(
+        ([kind, named]) => [kind, new Set<string | null>(named.map(({ id }) => id))] as const,
+      );
+      const dropped = known.dropWhere((key) => idsByKind.some(([kind, ids]) => ids.has(ownerId(key, kind))));
       // A read that is under way may have begun before the change.
       reading.clear();
       for (const keyHash of new Set(dropped)) changed(keyHash);
+    },
+    distrust() {
+      distrustedMs = clock.monotonicMs();
+      unknown.clear();
+      reading.clear();
     },
     refresh() {
       refreshing ??= refreshAll().finally(() => {
@@ -223,7 +234,7 @@ export function createKeyRing(options: {
   };
 }
 
-function ownerId(key: VirtualKey, kind: Parameters<KeyRing['forgetOwner']>[0]['kind']): string | null {
+function ownerId(key: VirtualKey, kind: KeyOwner['kind']): string | null {
   switch (kind) {
     case 'userId':
       return key.userId;

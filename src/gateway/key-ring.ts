@@ -1,9 +1,9 @@
+import type { KeyHashes } from '../domain/cache-changes.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Peer } from '../domain/keys/failed-keys.ts';
-import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 
 /** An owner of keys. */
-interface KeyOwner {
+export interface KeyOwner {
   readonly kind: 'userId' | 'teamId' | 'projectId' | 'organizationId';
   readonly id: string;
 }
@@ -21,10 +21,12 @@ export interface KeyRing {
    * Throws Unauthenticated, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
-  /** Evicts the secrets of a key that was created or changed in this process, so that the next call reads the store. */
-  forget(...keys: readonly VirtualKey[]): void;
-  /** Evicts the keys of an owner that was changed in this process, so that their next calls read the store. */
-  forgetOwner(owner: KeyOwner): void;
+  /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
+  forget(...keys: readonly KeyHashes[]): void;
+  /** Evicts the keys of owners that were changed, so that their next calls read the store. */
+  forgetOwner(...owners: readonly KeyOwner[]): void;
+  /** Makes every key old, so that its next call reads the store. While the store is away, keys stay usable as before. */
+  distrust(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
   /** Calls `listener` with the hash of each key that was evicted or whose rights changed. */

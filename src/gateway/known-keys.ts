@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { weakerRole } from '../domain/owners/key-owners.ts';
 import type { Role } from '../domain/role.ts';
+import { DEFAULT_USER_ID } from '../domain/users/user.ts';
 
 /** Most keys in memory. The least recently used is evicted, with a precision of `MOVE_MS`. */
 const MOST_KNOWN = 100_000;
@@ -94,9 +95,12 @@ export function createKnownKeys(most = MOST_KNOWN): KnownKeys {
   };
 }
 
-/** The role of a key, without the rights that its user lacks. */
-function roleOf({ role, owners }: VirtualKey): Role {
-  const userRole = owners?.user?.role ?? null;
+/**
+ * The role of a key, without the rights that its user lacks. The default user stands for the admin key: a row of it, which a
+ * membership of a team makes, takes no rights from sessions of the administrator.
+ */
+function roleOf({ role, userId, owners }: VirtualKey): Role {
+  const userRole = userId === DEFAULT_USER_ID ? null : (owners?.user?.role ?? null);
   return userRole === null ? role : weakerRole(role, userRole);
 }
 

@@ -141,19 +141,22 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
     );
   }
 
-  async function readLabels(names: readonly Named[]): Promise<void> {
+  async function readLabels(names: readonly Named[]): Promise<ReadonlyMap<string, Entry>> {
     const begun = generation;
     const readMs = clock.monotonicMs();
     const ids = await budgetIds(names);
     const wanted = [...new Set([...ids.values()].flatMap((id) => id ?? []))];
     const budgets = wanted.length === 0 ? [] : await stores.budgets.findMany(wanted);
     const byId = new Map(budgets.map((budget) => [budget.id, budget]));
-    const read = await Promise.all(
-      names.map(
-        async (named) => [nameOf(named), await entryOf(named, byId.get(ids.get(named) ?? '') ?? null, readMs)] as const,
+    const read = new Map(
+      await Promise.all(
+        names.map(
+          async (named) =>
+            [nameOf(named), await entryOf(named, byId.get(ids.get(named) ?? '') ?? null, readMs)] as const,
+        ),
       ),
     );
-    if (begun !== generation) return;
+    if (begun !== generation) return read;
     for (const [name, entry] of read) {
       entries.delete(name);
       entries.set(name, entry);
@@ -162,6 +165,7 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
       if (entries.size <= MOST_LABELS) break;
       entries.delete(name);
     }
+    return read;
   }
 
   const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
@@ -170,14 +174,17 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
     names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
 
   async function refreshed(names: readonly Named[]): Promise<readonly LabelBudget[]> {
-    const old = names.filter((named) => !isFresh(entries.get(nameOf(named))));
+    // Kept here: `forget` may evict them during the read, and a call must not pass without its budgets.
+    const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
+    const old = names.filter((named) => !isFresh(known.get(named)));
+    let read: ReadonlyMap<string, Entry> = new Map();
     try {
-      await readLabels(old);
+      read = await readLabels(old);
     } catch (error) {
       const isKnown = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
-      if (!old.every((named) => isKnown(entries.get(nameOf(named)) ?? NEVER))) throw error;
+      if (!old.every((named) => isKnown(known.get(named) ?? NEVER))) throw error;
     }
-    return foundOf(names);
+    return names.flatMap((named) => (read.get(nameOf(named)) ?? known.get(named))?.found ?? []);
   }
 
   function namesOf({ tags, customers }: Kinds, labels: CallLabels, key: VirtualKey | null): readonly Named[] {

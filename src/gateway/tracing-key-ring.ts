@@ -17,6 +17,8 @@ const TOKEN_LENGTH_LIMIT = 512;
 export interface TracingKeyRing extends KeyRing {
   /** Evicts a tracing key that was deleted in this process. */
   forgetTracingKey(tokenHash: string): void;
+  /** Evicts all tracing keys. */
+  forgetTracingKeys(): void;
 }
 
 /** Adds tracing keys to a key ring. Wrong ones count like wrong virtual keys. */
@@ -69,6 +71,9 @@ export function withTracingKeys(
     },
     forgetTracingKey(tokenHash) {
       known.delete(tokenHash);
+    },
+    forgetTracingKeys() {
+      known.clear();
     },
   };
 }

@@ -9,12 +9,17 @@ import type { SpanPayload } from '../domain/traces/span.ts';
 import { createSerialExecutor } from '../runtime/tasks/serial-executor.ts';
 import { createThreadPool, ownMemory } from '../runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
-import { declaredSize, openedSize, packExport, payloadAt, withoutSpans } from './pack-export.ts';
+import { declaredSize, openedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 
 /** A task of a worker thread. */
 export type PackingTask =
   | { readonly kind: 'pack'; readonly sent: SentExport }
-  | { readonly kind: 'payload'; readonly body: ExportBody; readonly at: number; readonly owner: Owner }
+  | {
+      readonly kind: 'payloads';
+      readonly body: ExportBody;
+      readonly places: readonly number[];
+      readonly owner: Owner;
+    }
   | { readonly kind: 'without'; readonly body: ExportBody; readonly traceIds: readonly string[] };
 
 export type PackingFailure =
@@ -82,9 +87,9 @@ export function createTracePacker({
         done();
       }
     },
-    async payload(body, at, owner): Promise<SpanPayload> {
-      if (openedSize(body) <= offloadBytes) return payloadAt(body, at, owner, limits.valueBytes);
-      return pool.run({ kind: 'payload', body, at, owner }, body.bytes.length);
+    async payloads(body, places, owner): Promise<readonly SpanPayload[]> {
+      if (openedSize(body) <= offloadBytes) return payloadsAt(body, places, owner, limits.valueBytes);
+      return pool.run({ kind: 'payloads', body, places, owner }, body.bytes.length);
     },
     async without(body, traceIds): Promise<ExportBody> {
       if (openedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);

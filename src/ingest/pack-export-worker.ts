@@ -3,7 +3,7 @@ import { InvalidInput, TooLarge } from '../domain/errors.ts';
 import type { OtlpLimits } from '../domain/traces/otlp-limits.ts';
 import { packedText } from '../domain/traces/packed-text.ts';
 import { ownMemory } from '../runtime/tasks/thread-pool.ts';
-import { packExport, payloadAt, withoutSpans } from './pack-export.ts';
+import { packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
 
 // Worker thread that reads exports and stored bodies, one after another.
@@ -25,8 +25,8 @@ function perform(task: PackingTask): Done {
       const result: PackedMessage = { ...packedText(read), body };
       return { result, given: [...ownMemory(body.bytes), ...ownMemory(result.rows)] };
     }
-    case 'payload':
-      return { result: payloadAt(task.body, task.at, task.owner, limits.valueBytes), given: [] };
+    case 'payloads':
+      return { result: payloadsAt(task.body, task.places, task.owner, limits.valueBytes), given: [] };
     case 'without': {
       const result = withoutSpans(task.body, task.traceIds);
       return { result, given: ownMemory(result.bytes) };

@@ -13,7 +13,7 @@ import { SpanPlaces } from '../domain/traces/span-places.ts';
 import { type KeptSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
 import { tallyOf } from '../domain/traces/trace.ts';
 import { blankSpans } from '../wire/otlp/blank-spans.ts';
-import { decodeSpan, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
+import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
 
 // Reads exports and stored bodies: pure functions of bytes, for any thread.
 
@@ -54,10 +54,17 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   return { body, ...read };
 }
 
-/** The payload of one span of a stored body, each value cut to `valueBytes`. */
-export function payloadAt(body: ExportBody, at: number, owner: Owner, valueBytes: number): SpanPayload {
-  if (body.format === 'calls') return payloadOfCall(open(body), at) ?? lost();
-  return readPayload(decodeSpan(open(body), body.format, at) ?? lost(), owner, valueBytes);
+/** The payloads of spans of a stored body, in the order of their places. Each value is cut to `valueBytes`. */
+export function payloadsAt(
+  body: ExportBody,
+  places: readonly number[],
+  owner: Owner,
+  valueBytes: number,
+): readonly SpanPayload[] {
+  const plain = open(body);
+  if (body.format === 'calls') return places.map((at) => payloadOfCall(plain, at) ?? lost());
+  const spans = decodeSpans(plain, body.format, places);
+  return places.map((at) => readPayload(spans.get(at) ?? lost(), owner, valueBytes));
 }
 
 /** A stored body without the spans of these traces. */

@@ -13,6 +13,7 @@ import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-ac
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
+import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { LensRowStores } from '../domain/lens/row-stores.ts';
 import type { LensStore, LensWorkerStore } from '../domain/lens/store.ts';
 import type { SealedResponseStore } from '../domain/responses/kept-response.ts';
@@ -49,6 +50,8 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly passThrough: EndpointStore;
+  /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
+  readonly processMessages: ProcessMessages | null;
   readonly lenses: LensStore;
   readonly lensWorkers: LensWorkerStore;
   readonly responses: SealedResponseStore;

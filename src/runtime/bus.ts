@@ -164,6 +164,7 @@ export function createBus({ queueLimit = QUEUE_LIMIT }: { readonly queueLimit?: 
     settingsChange: new Channel(),
     activity: new Channel(),
     lensRun: new Channel(),
+    job: new Channel(),
     codingAgent: new Channel(),
     finding: new Channel(),
     spend: new Channel(),

@@ -1,7 +1,9 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
+import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
+import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
@@ -21,6 +23,7 @@ import { createPassThroughEndpoints } from '../runtime/pass-through/endpoints.ts
 import { createResponseIds } from '../runtime/responses/response-ids.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import { createTraceOutlines } from '../runtime/traces/outlines.ts';
+import { announcingCatalogKeys, announcingKeys } from './compose-changes.ts';
 import type { Deployments } from './compose-deployments.ts';
 import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
@@ -48,18 +51,21 @@ interface PlatformParts
   readonly http: UpstreamClient;
   readonly catalog: RefreshingCatalog;
   readonly connections: Connections;
+  readonly changes: ChangeAnnouncer;
 }
 
 /** Everything that operations may use. */
 export function composePlatform(context: StartContext, parts: PlatformParts): Platform {
   const { settings, state } = context;
   const { stores, catalog, gateway, records } = parts;
+  const keyRing = announcingKeys(parts.keyRing, parts.changes);
   return {
     stores: {
       ...stores,
       deployments: parts.deploymentStore,
       credentials: parts.credentialStore,
-      ...labelStores(stores, parts.labelBudgets),
+      ...labelStores(stores, parts),
+      jobs: withJobUpdates(stores.jobs, (job) => parts.bus.publish('job', job)),
     },
     deployments: parts.deployments,
     credentials: parts.deployments,
@@ -67,7 +73,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     storesModels: settings.storesModels,
     fallbacks: parts.fallbacks,
     catalog,
-    catalogKeys: parts.catalogKeys,
+    catalogKeys: announcingCatalogKeys(parts.catalogKeys, parts.changes),
     catalogResults: createCatalogResultCache(catalog),
     patterns: createPatternCompiler(),
     freeTier: parts.freeTier,
@@ -93,9 +99,9 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     estimates: createCallEstimates(catalog),
     exports: parts.exports,
     outlines: createTraceOutlines(),
-    keyRing: parts.keyRing,
-    ownedKeys: parts.keyRing,
-    tracingKeyRing: parts.keyRing,
+    keyRing,
+    ownedKeys: keyRing,
+    tracingKeyRing: keyRing,
     availableTeams: settings.availableTeams,
     callerWatch: parts.callerWatch,
     responses: {
@@ -126,9 +132,16 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
   const { total, network } = connections.counts().refused;
   return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
 };
-/** The stores of what budgets of labels are read from: every change in this process evicts them. */
-const labelStores = ({ budgets, customers, tags }: Stores, { forget }: PlatformParts['labelBudgets']) => ({
-  budgets: changeNotifier(budgets, forget),
+
+/** The stores of what budgets of labels and keys are read from: every change in this process evicts them. */
+const labelStores = (
+  { budgets, customers, tags }: Stores,
+  { labelBudgets: { forget }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,
+) => ({
+  budgets: changeNotifier(budgets, (how) => {
+    forget();
+    if (how !== 'added') keyRing.distrust();
+  }),
   customers: changeNotifier(customers, forget),
   tags: changeNotifier(tags, forget),
 });

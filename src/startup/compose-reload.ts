@@ -6,7 +6,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
 import type { Reloaded } from '../runtime/settings/reload.ts';
 import { isLive, SETTING_PATHS } from '../runtime/settings/live-settings.ts';
-import { watchFiles } from '../runtime/settings/watch-files.ts';
+import { assertRegular, watchFiles } from '../runtime/settings/watch-files.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { configuredDeployments } from './compose-deployments.ts';
 import type { StartContext } from './context.ts';
@@ -55,6 +55,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
   async function once(): Promise<void> {
     try {
       await watch.settle();
+      await assertRegular(configuration.current().files);
       apply(await settings.readAgain());
     } catch (error) {
       const failure = error instanceof ConfigError ? error.message : 'The configuration could not be read.';

@@ -254,7 +254,7 @@ export async function openGraph(
     ids: randomIds,
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
-    heldRuns: { find: () => null, keep() {} },
+    heldRuns: { find: () => null, keep() {}, drop() {} },
     tracingKeyRing: { forgetTracingKey() {} },
     pause,
     records: { waiting: () => 0, readable: async () => true },

@@ -19,6 +19,10 @@ interface Answer<Data> {
   readonly errors?: readonly { readonly extensions: { readonly code: string } }[];
 }
 
+interface JobEvent {
+  readonly data: { readonly jobUpdates: unknown };
+}
+
 async function ask<Data, Variables>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
@@ -60,6 +64,7 @@ describe('lenses in the graph', () => {
   it('create, run, find, judge and follow an investigation', async () => {
     await ingest(syntheticRuns(6, 5));
     const findings = await subscribed('subscription { findingChanges { title status lens { name } } }', 2);
+    const jobs = await subscribed('subscription { jobUpdates(kind: "lens-run") { kind status attempts } }', 3);
     const input = { name: 'graph', model: 'judge', checks: ALL_CHECKS, enabled: false };
     const { data } = await ask(CreateLensDocument, { input });
     if (!('id' in data.createLens)) throw new Error('No lens was created.');
@@ -72,6 +77,14 @@ describe('lenses in the graph', () => {
     });
     expect(Number(read.lens?.spentUsd)).toBeGreaterThan(0);
     expect(read.lens?.findings).toHaveLength(2);
+    const states = (await jobs.events)
+      .slice(0, 3)
+      .map((line) => (JSON.parse(line.slice(6)) as JobEvent).data.jobUpdates);
+    expect(states).toEqual([
+      { kind: 'lens-run', status: 'QUEUED', attempts: 0 },
+      { kind: 'lens-run', status: 'RUNNING', attempts: 1 },
+      { kind: 'lens-run', status: 'COMPLETED', attempts: 1 },
+    ]);
     expect((await findings.events).every((event) => event.includes('"status":"OPEN"'))).toBe(true);
     const first = await ask(FindingsDocument, { filter: { lensId: id, kind: 'ISSUE', status: 'OPEN' }, first: 1 });
     expect(first.data.jobs).toEqual([{ kind: 'lens-run', status: 'COMPLETED', attempts: 1 }]);
@@ -109,6 +122,12 @@ describe('lenses in the graph', () => {
       message: 'Lens not found',
     });
     const stranger = (await key({})).key;
+    const watched = await fetch(`${app().url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stranger}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: 'subscription { jobUpdates { id } }' }),
+    });
+    expect(await watched.text()).toContain('"code":"FORBIDDEN"');
     expect((await ask(FindingsDocument, { first: 1 }, stranger)).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
     expect((await ask(FindingsDocument, { first: 1, after: 'x' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
     expect((await ask(FindingsDocument, { first: 0 })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');

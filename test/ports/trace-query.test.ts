@@ -21,6 +21,10 @@ const ATTACKS = {
   'a table of keys': 'select * from virtual_key',
   'a qualified view': 'select * from main.spans',
   'a qualified view of PostgreSQL': 'select * from public.spans',
+  'a qualified view without a column': 'select count(*) from main.spans',
+  'a base table without a column': 'select count(*) from trace_summary',
+  'an expression over a base table without a column':
+    'with spans as (select 1 from virtual_key) select count(*) from spans',
   'a quoted qualified view': 'select * from "main"."spans"',
   'an expression named as a view': 'with spans as (select * from trace_summary) select * from spans',
   'an expression named as a view, over a secret view':
@@ -69,8 +73,9 @@ for (const engine of ENGINES)
       stores = await scratch.open();
       queries = stores.traceQueries;
       for (const [at, owner] of [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY].entries()) {
-        const spans = [1, 2].map((no) =>
-          aSpan({ traceId: traceId(at + 1), spanId: spanId(no), name: `s${no}`, startNs: nsAt(START_MS + no * 1_000) }),
+        const names = owner === OTHER_TEAM_KEY ? ['s1', 's2', 'secret'] : ['s1', 's2'];
+        const spans = names.map((name, no) =>
+          aSpan({ traceId: traceId(at + 1), spanId: spanId(no + 1), name, startNs: nsAt(START_MS + no * 1_000) }),
         );
         await stores.traces.ingest([{ owner, spans }]);
       }
@@ -121,6 +126,22 @@ for (const engine of ENGINES)
       );
       expect(failure).toMatchObject({ name: 'InvalidInput' });
       expect(await queries.run(ALL, 'select count(*) as n from traces')).toMatchObject([{}]);
+    });
+
+    it.each([
+      ['spans', "name = 'secret'"],
+      ['spans', `trace_id = '${traceId(2)}'`],
+      ['spans', 'team_id is null'],
+      ['traces', `trace_id = '${traceId(2)}'`],
+      ['traces', 'span_count = 3'],
+    ])('of %s tell nothing of other rows by a failure where %s', async (view, condition) => {
+      const failing = `abs(case when ${condition} then -9223372036854775807 - 1 else 1 end)`;
+      const sql = `select count(*) as n from ${view} where ${failing} > 0`;
+      await expect(queries.run(ALL, sql)).rejects.toMatchObject({ name: 'InvalidInput' });
+      const n = view === 'spans' ? 2 : 1;
+      expect((await queries.run(TEAM, sql)).map((row) => Number(row['n']))).toEqual([n]);
+      const joined = `select count(*) as n from ${view} a join traces b on a.trace_id = b.trace_id and ${failing.replaceAll(/(name|trace_id|team_id|span_count) (?=[=i])/g, 'a.$1 ')} > 0`;
+      expect((await queries.run(TEAM, joined)).map((row) => Number(row['n']))).toEqual([n]);
     });
 
     it('end at the limit of time and rows', async () => {

@@ -127,6 +127,14 @@ export function traceStoreExportSuite(engine: Engine): void {
           expect(await traces.findSpan([key], span.spanId)).toEqual(span);
           expect((await traces.listSpans([key])).get(key.traceRef)).toContainEqual(headOf(span));
         }
+        const grown = keyOf(1, OTHER_TEAM_KEY);
+        const added = aSpan({ traceId: traceId(1), spanId: spanId(7), input: 'later' });
+        await traces.ingest([{ owner: OTHER_TEAM_KEY, spans: [added] }]);
+        const [first, , second] = spansIn(sent, OTHER_TEAM_KEY);
+        const ids = [spanId(2), spanId(9), spanId(7), spanId(1)];
+        expect(await traces.findSpans(grown, ids)).toEqual([second, added, first]);
+        expect(await traces.findSpans(grown, [])).toEqual([]);
+        expect(await traces.findSpans(keyOf(1), [spanId(1)])).toEqual([]);
         expect((await traces.findSpan([keyOf(1, OTHER_TEAM_KEY)], spanId(1)))?.resourceAttributes).toEqual({
           'service.name': 'sender',
           'litellm.team_id': 'team-b',

@@ -66,7 +66,9 @@ export function lensClient({
   beforeAll(async () => {
     judge = await startJudge(judging);
     app = await startApp({
-      config: { model_list: [judgeModel(judge.base), unpriced(judge.base)] },
+      config: {
+        model_list: [{ ...judgeModel(judge.base), model_info: { access_groups: ['reviewers'] } }, unpriced(judge.base)],
+      },
       env: { LENSGATE_LENS_POLL_SECONDS: '0.05', LENSGATE_LENS_WORKER_SLOTS: String(slots) },
     });
   });

@@ -63,7 +63,10 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
   function payloadOf(body: ExportBody, payload: PayloadPlace, owner: Owner): SpanPayload | Promise<SpanPayload> {
     if (payload.kind === 'row') return payloadOfText(payload.text);
     if (bodies === undefined) throw new Error('This store was made without a reader of bodies.');
-    return bodies.payload(body, payload.at, owner);
+    return bodies.payloads(body, [payload.at], owner).then(([read]) => {
+      if (read === undefined) throw new Error('A span has no payload in its body.');
+      return read;
+    });
   }
 
   function sessionsOf(visibility: Visibility, { startMs, endMs, filters }: SessionSearch): readonly SessionActivity[] {
@@ -195,6 +198,9 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     },
     async findSpan(keys, spanId) {
       return keys.flatMap(({ traceRef }) => traces.get(traceRef)?.spans.get(spanId) ?? [])[0] ?? null;
+    },
+    async findSpans({ traceRef }, spanIds) {
+      return spanIds.flatMap((spanId) => traces.get(traceRef)?.spans.get(spanId) ?? []);
     },
     async forget(beforeMs, most) {
       const old = [...traces.values()]

@@ -17,9 +17,13 @@ const SECRET_WORDS = new Set(['key', 'token', 'secret', 'password', 'passphrase'
 /** Names with such a word whose values are not secret. */
 const SHOWN = new Set(['litellm_credential_name', 'configurable_clientside_auth_params']);
 
+/** Headers of calls: their values may be credentials, whatever their own names are. */
+const HEADERS = new Set(['headers', 'extra_headers', 'default_headers']);
+
 /** Whether the value of a parameter is secret, by its name. */
 const isSecretParameter = (name: string): boolean =>
-  !SHOWN.has(name) && !isPriceField(name) && name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase()));
+  HEADERS.has(name) ||
+  (!SHOWN.has(name) && !isPriceField(name) && name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
 
 /** Parts parameters into secret ones and others. A number or a boolean is no secret. */
 export function partedParameters(sent: Named): Parameters {

@@ -101,6 +101,9 @@ export interface LensRun {
   readonly reviewVersions: readonly { readonly executionId: string; readonly contentVersion: string }[];
 }
 
+/** A run without its executions, of which there may be thousands. */
+export type RunHead = Omit<LensRun, 'sample'>;
+
 /** A part of the budget that a model call holds until it is settled. */
 export interface Reservation {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { ZERO_USD } from '../money.ts';
-import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunStep } from './lens.ts';
+import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
 import { criteriaOf, type LensSettings } from './settings.ts';
 
 /** Traces that began later than this before now may still receive spans, in ms. */
@@ -135,13 +135,13 @@ function stageStep(label: string, now: Date): RunStep {
 }
 
 /** The run with a further step. */
-const withStep = (run: LensRun, step: RunStep): LensRun => ({
+const withStep = <Run extends RunHead>(run: Run, step: RunStep): Run => ({
   ...run,
   steps: [...run.steps, step].slice(-MOST_STEPS),
 });
 
 /** The run in a stage, which adds a step when it is another one. */
-export const inStage = (run: LensRun, stage: string, now: Date): LensRun =>
+export const inStage = <Run extends RunHead>(run: Run, stage: string, now: Date): Run =>
   stage === run.stage ? run : withStep({ ...run, stage }, stageStep(stage, now));
 
 /** The claimed run. Its sample stays; what its last worker was doing does not. */

@@ -1,7 +1,7 @@
 import type { RowStore } from '../row-store.ts';
 import type { Usd } from '../money.ts';
 import type { Finding, FindingKind, FindingStatus, Priority } from './finding.ts';
-import type { Lens, LensRun, LensState } from './lens.ts';
+import type { Lens, LensRun, LensState, RunHead } from './lens.ts';
 import type { Review } from './review.ts';
 import type { LensWorker } from './worker.ts';
 
@@ -58,6 +58,8 @@ export interface LensStore {
   change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
   /** Changes a lens in the same way, without reading its run and findings. */
   changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
+  /** Changes a run in the same way, without reading its executions, the lens and the findings. Its status must stay. */
+  changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
   /** Settles a model call: changes the lens, adds the cost to the run and keeps the answer, in one transaction. */
   settle(
     id: string,

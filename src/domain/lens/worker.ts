@@ -41,6 +41,7 @@ export interface RunClaim {
 export interface HeldRuns {
   find(claim: RunClaim): LensRun | null;
   keep(claim: RunClaim, run: LensRun): void;
+  drop(claim: RunClaim): void;
 }
 
 /** A run that a worker has claimed, and the earlier findings of its lens. */

@@ -59,6 +59,9 @@ const NOT_RELAYED = new Set<string>([
   'strict-transport-security',
 ]);
 
+/** Headers that describe the body. The body is read as they say, so that the target must get the same ones. */
+const OF_BODY = new Set(['content-encoding', 'content-type']);
+
 /** A header with this prefix is forwarded without it. */
 const PASSED = 'x-pass-';
 const AWS = 'x-amz-';
@@ -86,7 +89,7 @@ const hasOwnKey = (sent: Sent): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
 function pass(name: string, text: string, headers: Record<string, string>): void {
-  const isKept = KEPT.has(name) || name === 'content-encoding' || name.startsWith(AWS);
+  const isKept = KEPT.has(name) || OF_BODY.has(name) || name.startsWith(AWS);
   if (!isKept && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;
 }
 

@@ -9,17 +9,23 @@ const REFERENCE = /^os\.environ\/.+$/;
 
 /** Names whose texts are secrets. */
 const SECRET =
-  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook_url|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|x-api-key|headers)$/i;
+  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook|webhook_urls?|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|x-api-key|headers|environment_variables|credential_values)$/i;
 /** Names that a read-only administrator may not see either, whatever their values are. */
 const SENSITIVE = /pass|auth|token|secret|key|credential|webhook|private|cert|database_url|redis_url/i;
+
+/** Names of maps whose texts are all secrets, whatever their own names are. */
+const SECRET_MAP = /^(headers|environment_variables|alert_to_webhook_url|credentials?|credential_values)$/i;
+
+/** An address with a password, as `redis://user:password@host`. */
+const WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s]+@/i;
 
 /** Who reads a value. */
 export type Reader = 'admin' | 'viewer';
 
 const isEmpty = (value: unknown): boolean => value === null || value === undefined || value === '';
 
-/** Whether texts of this name are secrets. */
-export const isSecretName = (name: string): boolean => SECRET.test(name);
+/** Whether a text is a secret: by its name, or because it is an address with a password. */
+export const isSecretText = (name: string, text: string): boolean => SECRET.test(name) || WITH_PASSWORD.test(text);
 
 /**
  * A setting as a reader may see it. Secrets are hidden from everyone, also from administrators. Read-only administrators do not
@@ -28,17 +34,14 @@ export const isSecretName = (name: string): boolean => SECRET.test(name);
 export function shown(name: string, value: unknown, reader: Reader, depth = 0): unknown {
   if (isEmpty(value) || typeof value === 'number' || typeof value === 'boolean') return value;
   if (depth > DEEPEST) return REDACTED;
-  if (typeof value === 'string') return isHidden(name, reader) && !REFERENCE.test(value) ? REDACTED : value;
+  if (typeof value === 'string') return isHidden(name, value, reader) && !REFERENCE.test(value) ? REDACTED : value;
   if (reader === 'viewer' && SENSITIVE.test(name)) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => shown(name, item, reader, depth + 1));
-  const all = name.toLowerCase() === 'headers' || name === 'environment_variables';
+  const all = SECRET_MAP.test(name);
   return Object.fromEntries(
-    Object.entries(value as object).map(([inner, item]) => [
-      inner,
-      all && typeof item === 'string' && !REFERENCE.test(item) ? REDACTED : shown(inner, item, reader, depth + 1),
-    ]),
+    Object.entries(value as object).map(([inner, item]) => [inner, shown(all ? name : inner, item, reader, depth + 1)]),
   );
 }
 
-const isHidden = (name: string, reader: Reader): boolean =>
-  SECRET.test(name) || (reader === 'viewer' && SENSITIVE.test(name));
+const isHidden = (name: string, text: string, reader: Reader): boolean =>
+  isSecretText(name, text) || (reader === 'viewer' && SENSITIVE.test(name));

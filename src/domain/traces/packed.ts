@@ -51,8 +51,8 @@ export interface ExportPacker {
 
 /** Reads stored bodies. */
 export interface BodyReader {
-  /** The payload of the span at this place; `owner` is who sent it. */
-  payload(body: ExportBody, at: number, owner: Owner): Promise<SpanPayload>;
+  /** The payloads of the spans at these places, in their order; `owner` is who sent them. Opens the body once. */
+  payloads(body: ExportBody, places: readonly number[], owner: Owner): Promise<readonly SpanPayload[]>;
   /** The body without the spans of these traces. The others keep their places. */
   without(body: ExportBody, traceIds: readonly string[]): Promise<ExportBody>;
 }

@@ -51,6 +51,8 @@ export interface TraceStore {
   listSpanPage(trace: TraceKey, after: SpanPosition | null, limit: number): Promise<readonly SpanHead[]>;
   /** One span with its payload, or null. `traces` as for `listSpans`. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<Span | null>;
+  /** Those of the spans of a trace that exist, with payload, in the order of the ids. `trace` as for `listSpans`. */
+  findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]>;
   /**
    * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their number.
    * Nothing of them is left, in bodies neither.

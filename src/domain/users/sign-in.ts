@@ -51,13 +51,15 @@ interface Count {
 const MS = 1_000;
 /** Most counted names and sources each; the least recently counted is evicted. */
 const MOST = 10_000;
+/** Characters of a name by which it is counted. */
+const MOST_CHARACTERS = 256;
 
 export function createSignInThrottle(limits: SignInLimits, clock: Clock): SignInThrottle {
   const { perSource, windowSeconds, blockSeconds, countsSources } = limits;
   const perPair = Math.max(1, Math.floor(perSource / 2));
   const pairs = new Map<string, Count>();
   const sources = new Map<string, Count>();
-  const pairOf = ({ source, name }: Attempt): string => `${source}\n${name.toLowerCase()}`;
+  const pairOf = ({ source, name }: Attempt): string => `${source}\n${name.slice(0, MOST_CHARACTERS).toLowerCase()}`;
 
   function assertOpen(count: Count | undefined): void {
     const leftMs = (count?.blockedUntilMs ?? 0) - clock.monotonicMs();

@@ -140,7 +140,7 @@ class Compiler {
           return value instanceof Promise
             ? value.then((settled: unknown) => complete(settled, run, undefined))
             : complete(value, run, undefined);
-        if (plain === 'string') run.characters += (value as string).length;
+        if (plain === 'string') count(run, (value as string).length);
         return value;
       };
     }

@@ -100,11 +100,13 @@ export async function openClickHouseTraces(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
+  const spanColumns = `trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))}`;
+
   async function findSpan(client: ClickHouse, traces: readonly TraceKey[], spanId: string): Promise<Span | null> {
     if (traces.length === 0) return null;
     return using(async () => {
-      const [found] = await client.rows<FoundSpan>(
-        `select trace_id, team_id, key_hash, body_id, ${selected(columnNames(tables.span))} from span final
+      const found = await client.rows<FoundSpan>(
+        `select ${spanColumns} from span final
          where trace_id in {ids:Array(String)} and trace_ref in {refs:Array(String)} and span_id = {id:String}
          order by trace_ref limit 1`,
         {
@@ -113,21 +115,42 @@ export async function openClickHouseTraces(
           id: spanId,
         },
       );
-      if (found === undefined) return null;
-      const span = spanNumbers(found);
-      const payload = await payloadOf(client, span);
-      return payload === null ? null : { ...spanHeadOf(span.trace_id, span), ...payload };
+      return (await wholeSpans(client, found.map(spanNumbers)))[0] ?? null;
     });
   }
 
-  /** Null when the span and its body were removed meanwhile. */
-  async function payloadOf(client: ClickHouse, span: FoundSpan): Promise<SpanPayload | null> {
-    const { payload, body_at: at, body_id: bodyId } = span;
-    if (payload !== null) return payloadOfText(payload);
-    const body = at === null ? null : await findBody(client, bodyId);
-    if (at === null || body === null) return null;
-    if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
-    return bodies.payload(body, at, ownerOfColumns(span));
+  const findSpans = ({ traceId, traceRef }: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]> =>
+    using(async () => {
+      const found = await reader.rows<FoundSpan>(
+        `select ${spanColumns} from span final
+         where trace_id = {trace:String} and trace_ref = {ref:String} and span_id in {ids:Array(String)}`,
+        { trace: storable(traceId), ref: traceRef, ids: spanIds.map(storable) },
+      );
+      const spans = await wholeSpans(reader, found.map(spanNumbers));
+      const byId = new Map(spans.map((span) => [span.spanId, span]));
+      return spanIds.flatMap((id) => byId.get(id) ?? []);
+    });
+
+  /** The spans with their payloads. Spans that were removed meanwhile with their body are left out. */
+  async function wholeSpans(client: ClickHouse, found: readonly FoundSpan[]): Promise<readonly Span[]> {
+    const payloads = new Map<FoundSpan, SpanPayload>();
+    const inBody = found.filter(({ payload }) => payload === null);
+    for (const [bodyId, held] of Map.groupBy(inBody, ({ body_id: id }) => id)) {
+      const body = await findBody(client, bodyId);
+      const [first] = held;
+      if (body === null || first === undefined) continue;
+      if (bodies === undefined) throw new Error('The store was opened without a reader of bodies.');
+      const placed = held.filter(({ body_at: at }) => at !== null);
+      const places = placed.flatMap(({ body_at: at }) => at ?? []);
+      for (const [at, payload] of (await bodies.payloads(body, places, ownerOfColumns(first))).entries()) {
+        const span = placed[at];
+        if (span !== undefined) payloads.set(span, payload);
+      }
+    }
+    return found.flatMap((span) => {
+      const payload = span.payload === null ? payloads.get(span) : payloadOfText(span.payload);
+      return payload === undefined ? [] : [{ ...spanHeadOf(span.trace_id, span), ...payload }];
+    });
   }
 
   async function close(): Promise<void> {
@@ -202,6 +225,7 @@ export async function openClickHouseTraces(
     listSpans: (traces) => using(() => spansByRef(reader, tables, traces)),
     listSpanPage: (trace, after, most) => using(() => spanPage(reader, tables, { trace, after, limit: most })),
     findSpan: (traces, spanId) => findSpan(reader, traces, spanId),
+    findSpans,
     forget: (beforeMs, most) => using(() => removal.forget(beforeMs, most)),
     remove: (traces) => using(() => inTurn(() => removal.remove(traces))),
     redact: (traces, at) =>

@@ -7,6 +7,7 @@ import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
 import { reaching } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
+import { createProcessMessages } from './process-messages.ts';
 import { migrate, migrationsOf } from '../migrate.ts';
 import type { OpenSqlite } from '../sqlite/handle.ts';
 import type { Stores, StoresOptions } from '../stores.ts';
@@ -47,7 +48,8 @@ import { probeWrites } from './write-probe.ts';
 const POSTGRES_CONNECT_MS = 5_000;
 /** How long a write waits for a lock of another connection, where the options name no other time. */
 const LOCK_TIMEOUT_MS = 5_000;
-const POSTGRES_POOL = { min: 0, max: 10 };
+/** One connection listens for messages of other processes. */
+const POSTGRES_POOL = { min: 0, max: 11 };
 
 /** Options of a connection. */
 type DatabaseOptions = Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'log' | 'sqliteDriver' | 'lockTimeoutMs'>;
@@ -213,6 +215,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     jobs: createJobStore(database),
     keys: createKeyStore(database),
     passThrough: createEndpointStore(database),
+    processMessages: createProcessMessages(database, options.log),
     lenses: createLensStore(database),
     lensWorkers: createLensWorkerStore(database),
     responses: createResponseStore(database),

@@ -1,7 +1,7 @@
 import type { Usd } from '../../domain/money.ts';
 import type { Sample } from '../../domain/lens/execution.ts';
 import type { Finding } from '../../domain/lens/finding.ts';
-import type { Lens, LensRun, Reservation } from '../../domain/lens/lens.ts';
+import type { Lens, LensRun, Reservation, RunHead } from '../../domain/lens/lens.ts';
 import { dueAt } from '../../domain/lens/schedule.ts';
 import type { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
 
@@ -43,30 +43,37 @@ export function lensOf({ id, data, reservations, spent }: LensEntity): Lens {
   };
 }
 
-export function runRow(run: LensRun) {
-  const { id, lensId, status, createdAt, cost, sample, ...data } = run;
-  return {
-    id,
-    lensId,
-    status,
-    createdAt: new Date(createdAt).getTime(),
-    cost,
-    data: dataOf(data),
-    sample: sample === null ? null : dataOf(sample),
-  };
+export function runHeadRow({ id, lensId, status, createdAt, cost, ...data }: RunHead) {
+  return { id, lensId, status, createdAt: new Date(createdAt).getTime(), cost, data: dataOf(data) };
 }
 
-export function runOf({ id, lensId, status, createdAt, cost, data, sample }: LensRunEntity): LensRun {
+export const runRow = ({ sample, ...head }: LensRun) => ({
+  ...runHeadRow(head),
+  sample: sample === null ? null : dataOf(sample),
+});
+
+export function runHeadOf({
+  id,
+  lensId,
+  status,
+  createdAt,
+  cost,
+  data,
+}: Pick<LensRunEntity, 'id' | 'lensId' | 'status' | 'createdAt' | 'cost' | 'data'>): RunHead {
   return {
-    ...(data as unknown as Omit<LensRun, 'id' | 'lensId' | 'status' | 'createdAt' | 'cost' | 'sample'>),
+    ...(data as unknown as Omit<RunHead, 'id' | 'lensId' | 'status' | 'createdAt' | 'cost'>),
     id,
     lensId,
     status: status as LensRun['status'],
     createdAt: new Date(createdAt).toISOString(),
     cost,
-    sample: sample === null ? null : (sample as unknown as Sample),
   };
 }
+
+export const runOf = (row: LensRunEntity): LensRun => ({
+  ...runHeadOf(row),
+  sample: row.sample === null ? null : (row.sample as unknown as Sample),
+});
 
 export function findingRow(lensId: string, finding: Finding, place: number) {
   const { id, status, kind, priority, lastSeen, ...data } = finding;

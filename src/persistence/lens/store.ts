@@ -10,7 +10,7 @@ import { createRowStore, equal } from '../database/row-store.ts';
 import { entityTransaction } from '../database/transaction.ts';
 import { LensEntity, LensFindingEntity, LensRunEntity } from './entities/lens.ts';
 import { LensAnswerEntity, LensReviewEntity, LensWorkerEntity } from './entities/lens-work.ts';
-import { dueMs, findingOf, findingRow, lensOf, lensRow, runOf, runRow } from './rows.ts';
+import { dueMs, findingOf, findingRow, lensOf, lensRow, runHeadOf, runHeadRow, runOf, runRow } from './rows.ts';
 
 const reviewId = (lensId: string, criteriaKey: string, executionId: string): string =>
   JSON.stringify([lensId, criteriaKey, executionId]);
@@ -116,15 +116,27 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         }),
       ),
     changeLens: (id, change) => inFlight.write(() => entityTransaction(orm, (em) => changeLens(em, id, change))),
+    changeRun: (lensId, runId, change) =>
+      inFlight.write(() =>
+        entityTransaction(orm, async (em) => {
+          if ((await locked(em, lensId)) === null) return null;
+          const named = { id: storable(runId), lensId: storable(lensId) };
+          const stored = await em.findOne(LensRunEntity, named, { exclude: ['sample'] });
+          if (stored === null) return null;
+          const after = change(runHeadOf(stored));
+          Object.assign(stored, runHeadRow(after));
+          return after;
+        }),
+      ),
     settle: (id, change, { runId, cost, answer }) =>
       inFlight.write(() =>
         entityTransaction(orm, async (em) => {
           await changeLens(em, id, change);
-          const run = await em.findOne(LensRunEntity, { id: runId });
+          const run = await em.findOne(LensRunEntity, { id: runId }, { fields: ['cost'] });
           if (run !== null) run.cost = addUsd(run.cost, cost);
           if (answer === null) return;
           const { id: answerId, runId: of, ...data } = answer;
-          if ((await em.findOne(LensAnswerEntity, { id: answerId })) === null)
+          if ((await em.count(LensAnswerEntity, { id: answerId })) === 0)
             em.create(LensAnswerEntity, { id: answerId, runId: of, data, at: Date.now() });
         }),
       ),

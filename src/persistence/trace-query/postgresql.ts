@@ -13,6 +13,12 @@ const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /** Classes of errors: syntax and access, and data. Others are the server's. */
 const OF_QUERY = /^(?:42|22|21|25)/;
 
+/**
+ * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the planner may evaluate them on
+ * other rows first, and an error that they cause would tell what is in these.
+ */
+const BARRIER = sql.raw('offset 0');
+
 function conditionOf(visibility: Visibility) {
   switch (visibility.kind) {
     case 'all':
@@ -45,7 +51,7 @@ export function runOnPostgres(
     const relations = await RELATIONS.execute(db);
     const foreign = relations.rows.find(({ name }) => names.has(name) && !VIEWS.has(name));
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
-    const where = conditionOf(visibility);
+    const where = visibility.kind === 'all' ? sql`true` : sql`${conditionOf(visibility)} ${BARRIER}`;
     // Not recursive: inside of each expression, and in those before it, the name is still that of the view.
     const query = sql<Row>`
       with spans as (select * from spans where ${where}),

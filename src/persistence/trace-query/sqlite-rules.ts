@@ -11,6 +11,12 @@ const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /** Functions that exceed any memory or leave the database. The list of allowed functions is checked before. */
 const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', 'format', 'readfile', 'writefile']);
 
+/**
+ * Keeps conditions of the query out of the view. Otherwise SQLite may evaluate them on other rows first, and an error that
+ * they cause would tell what is in these.
+ */
+const BARRIER = ' limit -1';
+
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 function conditionOf(visibility: Visibility): string {
@@ -38,7 +44,8 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
     const name = `${view}_${secret}`;
     secrets.add(name);
     database.exec(`create temp view "${name}" as ${body}`);
-    database.exec(`create temp view "${view}" as select * from "${name}" where ${conditionOf(visibility)}`);
+    const barrier = visibility.kind === 'all' ? '' : BARRIER;
+    database.exec(`create temp view "${view}" as select * from "${name}" where ${conditionOf(visibility)}${barrier}`);
   }
   database.exec('pragma query_only = on');
   database.setAuthorizer((action, first, second, schema, context) => {
@@ -46,7 +53,9 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
     const isInside = context !== null && secrets.has(context);
     if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
-    if (FREE_TABLES.has(first) || secrets.has(first) || (VIEWS.has(first) && schema === 'temp')) return SQLITE_OK;
+    // A name of which no column is read is reported as it was written: without a schema it is the temporary view.
+    const isView = VIEWS.has(first) && (schema === 'temp' || (schema === null && second === ''));
+    if (FREE_TABLES.has(first) || secrets.has(first) || isView) return SQLITE_OK;
     return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;
   });
 }

@@ -40,6 +40,7 @@ export const readableTraces = (store: TraceStore, readable: () => Promise<void>)
       'listSpans',
       'listSpanPage',
       'findSpan',
+      'findSpans',
       'remove',
       'redact',
     ],

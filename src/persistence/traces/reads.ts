@@ -8,7 +8,7 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
 import { type Given, preparedQuery } from '../database/prepared-query.ts';
 import { rowReader } from '../database/row-reader.ts';
-import { tableWithout, tuplesInJson } from '../database/rows.ts';
+import { tableWithout, textsInJson, tuplesInJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { type SpanRow, spanHeadOf } from './span-rows.ts';
 import { type SpanSource, spanSources } from '../span-blocks/blocks.ts';
@@ -29,6 +29,8 @@ export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSumm
   summariesOf(traces: readonly TraceKey[]): Promise<readonly TraceSummary[]>;
   /** The first span of these traces with this id. */
   findSpan(traces: readonly TraceKey[], spanId: string): Promise<FoundSpan | undefined>;
+  /** Those of the spans of a trace that exist, in no order. Of the spans in one body, only one has its bytes. */
+  findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly FoundSpan[]>;
 }
 
 /** A visibility as a condition on summaries. Each kind repeats the condition of its partial index. */
@@ -87,6 +89,12 @@ interface SpanPageValues {
 interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
   readonly by_start: unknown;
   readonly by_id: string;
+}
+
+/** A span and its position among the spans of its body, from 1. */
+interface HeldSpan {
+  readonly held_by: string | null;
+  readonly place: number;
 }
 
 export function createTraceReads({ orm, flavour, inFlight }: Database, tables: TraceTables): TraceReads {
@@ -193,6 +201,32 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
     return spanIn(sources.rows).unionAll(spanIn(sources.blocks)).orderBy('trace_ref').limit(1);
   });
 
+  /** Joins a body to one of its spans only: the result holds its bytes once. */
+  const theseSpans = preparedQuery((db, given: Given<{ readonly keys: string; readonly spanIds: string }>) => {
+    const spansIn = (source: SpanSource) =>
+      spansOf(db, source, given('keys'))
+        .where('span.span_id', 'in', textsInJson(flavour, given('spanIds')))
+        .select(['trace_summary.trace_id', 'trace_summary.team_id', 'trace_summary.key_hash'])
+        .select(spanRows.selection)
+        .select('span.body_no as held_by');
+    const [rows, blocks] = [spansIn(sources.rows), spansIn(sources.blocks)];
+    const all = sql`select * from ${rows} as r union all select * from ${blocks} as s`;
+    const numberedSpans = sql<Pick<SummaryRow, 'trace_id' | 'team_id' | 'key_hash'> & HeldSpan>`(
+      select a.*, row_number() over (partition by a.held_by) as place from (${all}) as a)`;
+    return db
+      .selectFrom(numberedSpans.as('found'))
+      .leftJoin('export_body', (join) =>
+        join.onRef('export_body.body_no', '=', 'found.held_by').on('found.place', '=', sql.lit(1)),
+      )
+      .select(['found.trace_id', 'found.team_id', 'found.key_hash'])
+      .select(spanRows.names.map((name) => sql.ref(`found.${name}`).as(name)))
+      .select(['export_body.format', 'export_body.compression', 'export_body.bytes']);
+  });
+  const foundOf = (row: object): FoundSpan => ({
+    ...(row as Omit<FoundSpan, keyof SpanRow>),
+    ...spanRows.rowOf(row),
+  });
+
   return {
     listSummaries: (visibility, { startMs, endMs, after }, limit) =>
       inFlight.run(async () => {
@@ -228,7 +262,12 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
     findSpan: (traces, spanId) =>
       inFlight.run(async () => {
         const [row] = await oneSpan(reading(), { keys: keysOf(traces), spanId });
-        return row && { ...(row as Omit<FoundSpan, keyof SpanRow>), ...spanRows.rowOf(row) };
+        return row && foundOf(row);
+      }),
+    findSpans: (trace, spanIds) =>
+      inFlight.run(async () => {
+        const values = { keys: keysOf([trace]), spanIds: JSON.stringify(spanIds.map(storable)) };
+        return (await theseSpans(reading(), values)).map(foundOf);
       }),
   };
 }

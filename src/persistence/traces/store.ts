@@ -1,8 +1,8 @@
 import { expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
-import type { BodyReader } from '../../domain/traces/packed.ts';
-import type { SpanPayload } from '../../domain/traces/span.ts';
+import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { Span, SpanPayload } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
 import type { TraceFilters } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
@@ -36,6 +36,15 @@ export interface ClosableTraceStore extends TraceStore {
   idle(): Promise<void>;
 }
 
+function missing(): never {
+  throw new Error('The body of a span is missing.');
+}
+
+function bodyOf(spans: readonly FoundSpan[]): ExportBody {
+  const { format, compression, bytes } = spans.find((span) => span.bytes !== null) ?? missing();
+  return format === null || compression === null || bytes === null ? missing() : { format, compression, bytes };
+}
+
 /** Trace store in SQL: group commits on the writer, reads on the read connection. */
 export function createTraceStore(
   database: Database,
@@ -63,13 +72,29 @@ export function createTraceStore(
     sql<SqlBool>`${visible(visibility)(expressionBuilder())} and ${passing(flavour, filters)}`;
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
-  function payloadOf(span: FoundSpan): SpanPayload | Promise<SpanPayload> {
-    const { payload, body_at: at, format, compression, bytes } = span;
-    if (payload !== null) return payloadOfText(payload);
-    if (at === null || format === null || compression === null || bytes === null)
-      throw new Error('The body of a span is missing.');
+
+  /** The spans with their payloads. One of the spans in a body has its bytes; the body is opened once. */
+  async function wholeSpans(found: readonly FoundSpan[]): Promise<readonly Span[]> {
+    const payloads = new Map<FoundSpan, SpanPayload>();
+    for (const held of Map.groupBy(found, ({ body_no: bodyNo }) => bodyNo).values()) {
+      const inBody = held.filter(({ payload }) => payload === null);
+      const read = inBody.length === 0 ? [] : await payloadsIn(inBody, bodyOf(held));
+      for (const [at, span] of inBody.entries()) payloads.set(span, read[at] ?? missing());
+    }
+    return found.map((span) => ({
+      ...spanHeadOf(span.trace_id, span),
+      ...(span.payload === null ? (payloads.get(span) ?? missing()) : payloadOfText(span.payload)),
+    }));
+  }
+
+  function payloadsIn(spans: readonly FoundSpan[], body: ExportBody): Promise<readonly SpanPayload[]> {
+    const [first = missing()] = spans;
     if (bodies === undefined) throw new Error('The store was opened without a body reader.');
-    return bodies.payload({ format, compression, bytes }, at, ownerOfColumns(span));
+    return bodies.payloads(
+      body,
+      spans.map(({ body_at: at }) => at ?? missing()),
+      ownerOfColumns(first),
+    );
   }
 
   return {
@@ -116,7 +141,13 @@ export function createTraceStore(
     listSpanPage: reads.listSpanPage,
     async findSpan(traces, spanId) {
       const found = await reads.findSpan(traces, spanId);
-      return found ? { ...spanHeadOf(found.trace_id, found), ...(await payloadOf(found)) } : null;
+      const [span = null] = found === undefined ? [] : await wholeSpans([found]);
+      return span;
+    },
+    async findSpans(trace, spanIds) {
+      const found = await wholeSpans(await reads.findSpans(trace, spanIds));
+      const byId = new Map(found.map((span) => [span.spanId, span]));
+      return spanIds.flatMap((id) => byId.get(id) ?? []);
     },
     forget: (beforeMs, most) => inFlight.write(() => removal.forget(beforeMs, most)),
     remove: (keys) => inFlight.write(() => removal.remove(keys)),

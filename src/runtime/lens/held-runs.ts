@@ -15,5 +15,6 @@ export function createHeldRuns(): HeldRuns {
       const [oldest] = runs.keys();
       if (runs.size > MOST_RUNS && oldest !== undefined) runs.delete(oldest);
     },
+    drop: (claim) => void runs.delete(nameOf(claim)),
   };
 }

@@ -48,8 +48,9 @@ export function createPassThroughEndpoints({
   let configured = ofStart;
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = routesOf(configured);
-  /** Number of reads and writes begun; a read that a write overtook is not used. */
-  let latest = 0;
+  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  let begun = 0;
+  let inUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
     stored = rows.map(shown);
@@ -71,9 +72,11 @@ export function createPassThroughEndpoints({
   }
 
   async function refresh(): Promise<void> {
-    const turn = (latest += 1);
+    const turn = (begun += 1);
     const rows = await store.all(null);
-    if (turn === latest) use(rows);
+    if (turn < inUse) return;
+    inUse = turn;
+    use(rows);
   }
 
   return {

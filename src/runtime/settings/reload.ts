@@ -53,13 +53,16 @@ export async function readAgain(argv: readonly string[], env: NodeJS.ProcessEnv)
   const worker = new Worker(new URL('./reload-worker.ts', import.meta.url), { workerData: task });
   // The thread must not delay a shutdown.
   worker.unref();
-  const late = setTimeout(() => void worker.terminate(), LONGEST_MS).unref();
+  const expired = Promise.withResolvers<never>();
+  expired.promise.catch(() => {});
+  const late = setTimeout(() => expired.reject(new Error('The configuration was not read in time.')), LONGEST_MS);
+  late.unref();
   const deployments: Deployment[] = [];
   const declared: unknown[] = [];
   try {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one answer after another
-      const answer = await nextAnswer(worker);
+      const answer = await Promise.race([nextAnswer(worker), expired.promise]);
       if (answer.kind === 'refused') throw new ConfigError(answer.faults);
       if (answer.kind === 'end') return joined(revived(answer.config, mark) as CarriedConfig, deployments, declared);
       deployments.push(...(revived(answer.deployments, mark) as readonly Deployment[]));

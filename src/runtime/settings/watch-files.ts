@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { ConfigError } from './config-fault.ts';
 
 /** Watches files by their state, which also finds files that were replaced, and those behind links. */
 export interface FileWatch {
@@ -7,6 +8,15 @@ export interface FileWatch {
   stop(): void;
   /** Takes the present state as known. */
   settle(): Promise<void>;
+}
+
+/** Throws ConfigError for anything but regular files: reading a pipe may never end. Missing files are left to the reader. */
+export async function assertRegular(files: readonly string[]): Promise<void> {
+  const states = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  const faults = files.flatMap((source, at) =>
+    states[at]?.isFile() === false ? [{ source, line: null, key: '', message: 'is not a regular file' }] : [],
+  );
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /** State of a file as text; a missing file has one, too. */

@@ -34,6 +34,9 @@ export function createConfiguration({
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
   let outcome: ConfigReload | null = null;
+  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  let begun = 0;
+  let inUse = 0;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
@@ -56,7 +59,11 @@ export function createConfiguration({
     },
     toYaml: (value) => stringify(value),
     async refresh() {
-      apply(config, sectionsOf(await store.all()));
+      const turn = (begun += 1);
+      const sections = sectionsOf(await store.all());
+      if (turn < inUse) return;
+      inUse = turn;
+      apply(config, sections);
     },
     declare(next) {
       apply(next, stored);

@@ -1,5 +1,5 @@
 import type { Secret } from '../../domain/secret.ts';
-import { isSecretName } from '../../domain/settings/redaction.ts';
+import { isSecretText } from '../../domain/settings/redaction.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import { keyFor, open, seal } from '../credentials/encryption.ts';
 
@@ -19,9 +19,11 @@ export function createSealedSettings(store: SettingsStore, masterKey: Secret): S
   const key = keyFor(masterKey, 'settings');
 
   function sealed(value: unknown, name: string, place: string): unknown {
-    const isSecret = place.startsWith(`${ALL_SECRET}.`) || isSecretName(name);
+    const isSecret = (text: string): boolean => place.startsWith(`${ALL_SECRET}.`) || isSecretText(name, text);
     if (typeof value === 'string')
-      return isSecret && value !== '' ? { [SEALED]: seal(key, Buffer.from(value), place).toString('base64') } : value;
+      return value !== '' && isSecret(value)
+        ? { [SEALED]: seal(key, Buffer.from(value), place).toString('base64') }
+        : value;
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
     return isMap(value) ? mapped(value, (inner, item) => sealed(item, inner, `${place}.${inner}`)) : value;
   }

@@ -9,14 +9,14 @@ const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
 /**
  * Decodes an ExportTraceServiceRequest in JSON and passes its spans to `visit` in order. Accepts the variants in use:
- * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `onlyPosition`, decodes only
- * the span at this position, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
+ * ids in hex or base64, enums by number or name, 64-bit integers as text or number. With `wanted`, decodes only
+ * the spans at these positions, from 0. Throws InvalidInput for an invalid request or span, and TooLarge above a limit.
  */
 export function visitJson(
   body: Uint8Array,
   limits: OtlpLimits,
   visit: (span: RawSpan, position: number) => void,
-  onlyPosition: number | null = null,
+  wanted: ReadonlySet<number> | null = null,
 ): void {
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
@@ -31,7 +31,7 @@ export function visitJson(
       spendMessage(allowance);
       const scope = readInstrumentationScope(messageOf(scopeSpans['scope'], 'scope'), allowance);
       for (const span of messagesOf(scopeSpans['spans'], 'spans')) {
-        if (onlyPosition === null || onlyPosition === position)
+        if (wanted === null || wanted.has(position))
           visit(readSpan(span, position, resource, scope, allowance), position);
         position++;
       }

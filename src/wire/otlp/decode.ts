@@ -51,10 +51,14 @@ export function decodeExport(
   return spans;
 }
 
-/** Decodes one span of an accepted body, by its position from 0. Undefined when the body has fewer spans. No limits. */
-export function decodeSpan(body: Uint8Array, format: Format, position: number): RawSpan | undefined {
-  let found: RawSpan | undefined;
+/** Decodes spans of an accepted body, by their positions from 0. Positions behind the last span are left out. No limits. */
+export function decodeSpans(
+  body: Uint8Array,
+  format: Format,
+  positions: readonly number[],
+): ReadonlyMap<number, RawSpan> {
+  const found = new Map<number, RawSpan>();
   const visitIn = format === 'json' ? visitJson : visitProtobuf;
-  visitIn(body, NO_LIMITS, (span) => (found = span), position);
+  visitIn(body, NO_LIMITS, (span, position) => void found.set(position, span), new Set(positions));
   return found;
 }

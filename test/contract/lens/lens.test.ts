@@ -321,4 +321,25 @@ describe('workers of lenses', () => {
     expect(await send('PUT', '/lens/workers/none/billing-key', { analysis_key_id: hash })).toEqual(missing);
     expect(await send('DELETE', '/lens/workers/none')).toEqual(missing);
   });
+
+  it('lens.create 400: no key of a worker may call the model, by its name or an access group', async () => {
+    const register = async (draft: object): Promise<string> => {
+      const { hash } = await key(draft);
+      const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });
+      return (body['worker'] as { readonly id: string }).id;
+    };
+    const refused = detail(
+      400,
+      'No worker can use this analysis model. Allow judge for the analysis key of a worker, or register another worker.',
+    );
+    await register({ models: ['other'] });
+    expect(await send('POST', '/lens', aLens())).toEqual(refused);
+    const named = await register({ models: ['reviewers'] });
+    expect((await send('POST', '/lens', aLens())).status).toBe(200);
+    await send('DELETE', `/lens/workers/${named}`);
+    expect(await send('POST', '/lens', aLens())).toEqual(refused);
+    const group = await send('POST', '/v1/access_group', { access_group_name: 'g', access_model_names: ['judge'] });
+    await register({ models: ['other'], access_group_ids: [group.body['access_group_id']] });
+    expect((await send('POST', '/lens', aLens())).status).toBe(200);
+  });
 });

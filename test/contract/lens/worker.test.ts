@@ -156,6 +156,27 @@ describe('the protocol of lens workers', () => {
   });
 });
 
+describe('the key that pays for a worker', () => {
+  it('may call a model that it names by an access group only; another worker leaves the run in the queue', async () => {
+    const tokenOf = async (models: readonly string[]): Promise<string> => {
+      const { hash } = await key({ models });
+      return String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
+    };
+    const [grouped, other] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
+    const lens = await create(aLens());
+    const { body } = await send('POST', CLAIM, {}, grouped);
+    expect(body).toMatchObject({ lens_id: lens.id });
+    const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}/model`;
+    const asked = { prompt: JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' }), purpose: 'cluster' };
+    expect((await send('POST', path, asked, grouped, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
+    await cancel(lens.id);
+    const waiting = await create(aLens());
+    expect(await send('POST', CLAIM, {}, other)).toEqual({ status: 200, body: null });
+    expect((await lensAt(waiting.id)).jobs[0].status).toBe('queued');
+    await cancel(waiting.id);
+  });
+});
+
 /** A backend whose process ends at its nth report. */
 function killedAt(backend: LensBackend, nth: number): LensBackend {
   let reports = 0;

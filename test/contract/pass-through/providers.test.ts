@@ -130,6 +130,31 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
   });
 });
 
+describe('the models of a key', () => {
+  const refused = async (path: string, headers: Record<string, string>, body: string): Promise<number> => {
+    const count = target.received.length;
+    const { status } = await sendAs(app, limited, { method: 'POST', path, headers, body });
+    expect(target.received.length).toBe(status === 200 ? count + 1 : count);
+    return status;
+  };
+
+  it('apply to the path where the body names another one', async () => {
+    const path = '/gemini/v1beta/files/1/models/secret:count';
+    expect(await refused(path, JSON_TYPE, '{"model":"served"}')).toBe(403);
+    expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"secret"}')).toBe(403);
+    expect(await refused(path.replace('secret', 'served'), JSON_TYPE, '{"model":"served"}')).toBe(200);
+  });
+
+  it('apply to a JSON body of another type, and the type is not replaced', async () => {
+    const path = '/openai/v1/things';
+    const types = { 'content-type': 'text/plain', 'x-pass-content-type': 'application/json' };
+    expect(await refused(path, types, ' {"model":"secret"}')).toBe(403);
+    expect(await refused(path, types, '{"model":"served"}')).toBe(200);
+    expect(seen()?.headers).toMatchObject({ 'content-type': 'text/plain' });
+    expect(await refused(path, types, '{"model"')).toBe(200);
+  });
+});
+
 it('codingAgents.get 403: a key that may call other routes only', async () => {
   const elsewhere = await newKey(app, { allowed_routes: ['/key/info'] });
   expect((await sendAs(app, elsewhere, { path: '/codeagent/v0/me' })).status).toBe(403);

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { describe, expect, it, vi } from 'vitest';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
 
@@ -52,6 +53,22 @@ describe('a new configuration', () => {
     );
     const { body } = await client.get('/health/readiness/details');
     expect(body['configuration']).toEqual({ read_again_at: (configReload as Json)['at'], kept_running: true });
+  });
+
+  it('is refused where the file is a pipe, which may never end, and read again after that', async () => {
+    const file = join(client.app().dataDir, 'config.yaml');
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    const errorOf = async (): Promise<unknown> =>
+      ((await graph('{ configReload { error } }'))['configReload'] as Json)['error'];
+    await vi.waitFor(
+      async () => expect(String(await errorOf())).toMatch(/config\.yaml: is not a regular file$/),
+      10_000,
+    );
+    rmSync(file);
+    await client.app().reload(config([model('after')]));
+    expect(await errorOf()).toBe(null);
+    expect(await models()).toContain('after');
   });
 
   it('drops no request', async () => {

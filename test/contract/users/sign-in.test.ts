@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const PASSWORD = 'a-long-password-of-a-test';
 const client = tenancyClient({ env: { UI_PASSWORD: PASSWORD } });
@@ -126,6 +126,57 @@ describe('signIn.json', () => {
     expect(await json('nobody', key)).toEqual(REFUSED);
     expect(await json('admin', key)).toEqual(REFUSED);
     expect(await json('admin', await client.key({}))).toEqual(REFUSED);
+  });
+
+  it('200: the administrator, who is a member of a team', async () => {
+    expect((await client.post('/team/new', { team_id: 'own' })).status).toBe(200);
+    const { body } = await client.get('/user/info?user_id=default_user_id');
+    expect(body['user_info']).toMatchObject({ user_id: 'default_user_id', user_role: 'internal_user' });
+    const token = String((await json('admin', PASSWORD)).body['token']);
+    expect((await client.get('/user/list', token)).status).toBe(200);
+  });
+
+  it('401: a tracing key, also with the name of the administrator', async () => {
+    const { body } = await client.post('/lens/tracing/keys', { name: 'sender' });
+    const key = String(body['key']);
+    expect(key).toMatch(/^lens-trace-/);
+    expect(await json('admin', key)).toEqual(REFUSED);
+    expect(await json('default_user_id', key)).toEqual(REFUSED);
+  });
+
+  it('200: a session has the bounds of the key that was the password', async () => {
+    await client.post('/user/new', { user_id: 'dora', user_role: 'internal_user' });
+    await client.post('/team/new', { team_id: 'doras', members_with_roles: [{ role: 'user', user_id: 'dora' }] });
+    const key = await client.key({
+      user_id: 'dora',
+      team_id: 'doras',
+      models: ['cheap'],
+      max_budget: 1,
+      duration: '1h',
+      rpm_limit: 7,
+      metadata: { project: 'x' },
+    });
+    const token = String((await json('dora', key)).body['token']);
+    const info = (await client.get('/key/info', token)).body['info'] as Record<string, unknown>;
+    expect(info).toMatchObject({
+      user_id: 'dora',
+      team_id: 'doras',
+      models: ['cheap'],
+      max_budget: 0,
+      rpm_limit: 7,
+      metadata: { project: 'x', session: true },
+    });
+    const minutes = (new Date(String(info['expires'])).getTime() - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(50);
+    expect(minutes).toBeLessThanOrEqual(60);
+    expect((await client.post('/v1/chat/completions', chat('other'), token)).status).toBe(403);
+  });
+
+  it('200: a session has the routes of the key that was the password', async () => {
+    const key = await client.key({ user_id: 'anna2', allowed_routes: ['/key/info'] });
+    const token = String((await json('anna2', key)).body['token']);
+    expect((await client.get('/key/info', token)).status).toBe(200);
+    expect((await client.post('/v1/chat/completions', chat(), token)).status).toBe(403);
   });
 
   it('422: without a password', async () => {

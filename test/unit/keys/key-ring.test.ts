@@ -87,6 +87,67 @@ describe('the key ring', () => {
   });
 });
 
+describe('a key ring that distrusts what it has read', () => {
+  it('reads each key once more, also one that it did not know', async () => {
+    const { ring, state, stored } = aRing();
+    const other = `${KEY}-other`;
+    await ring.identify(KEY);
+    expect(await identified(ring, other)).toBeInstanceOf(Unauthenticated);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    stored.set(sha256(other), aKey({ hash: sha256(other) }));
+    state.nowMs = 1;
+    ring.distrust();
+    state.nowMs = 2;
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+    expect(await identified(ring, other)).toMatchObject({ keyHash: sha256(other) });
+    expect(await identified(ring, other)).toMatchObject({ keyHash: sha256(other) });
+    expect(state.finds).toBe(4);
+  });
+
+  it('does not trust a read that began before', async () => {
+    const { ring, state, stored, held } = aRing();
+    held.reads = [];
+    const early = ring.identify(KEY);
+    await expect.poll(() => held.reads?.length).toBe(1);
+    stored.set(HASH, aKey({ hash: HASH, blocked: true }));
+    state.nowMs = 1;
+    ring.distrust();
+    state.nowMs = 2;
+    held.reads.forEach((resolve) => resolve());
+    held.reads = null;
+    expect(await early).toMatchObject({ keyHash: HASH });
+    expect(await identified(ring, KEY)).toEqual(BLOCKED);
+  });
+
+  it('uses what it has while the store is away', async () => {
+    const { ring, state } = aRing();
+    await ring.identify(KEY);
+    state.away = true;
+    ring.distrust();
+    state.nowMs = 1;
+    expect(await identified(ring, KEY)).toMatchObject({ keyHash: HASH });
+    expect(state.finds).toBe(2);
+  });
+});
+
+describe('owners that were changed', () => {
+  it('evict their keys together, and no others', async () => {
+    const [first, second, third] = ['sk-first', 'sk-second', 'sk-third'].map((key) => ({ key, hash: sha256(key) }));
+    const rows = [
+      aKey({ hash: first?.hash ?? '', teamId: 't' }),
+      aKey({ hash: second?.hash ?? '', userId: 'u' }),
+      aKey({ hash: third?.hash ?? '', teamId: 'u', userId: 't' }),
+    ];
+    const { ring, state, changes } = aRing(rows);
+    const useAll = () => Promise.all(['sk-first', 'sk-second', 'sk-third'].map(async (key) => ring.identify(key)));
+    await useAll();
+    ring.forgetOwner({ kind: 'teamId', id: 't' }, { kind: 'userId', id: 'u' });
+    expect(changes).toEqual([first?.hash, second?.hash]);
+    await useAll();
+    expect(state.finds).toBe(5);
+  });
+});
+
 describe('a key that was changed in this process', () => {
   it('is read afresh by the next call, and its watchers hear of it', async () => {
     const { ring, stored, changes } = aRing([]);

@@ -32,7 +32,7 @@ describe('the bus', () => {
     const behind = bus.subscribe('trace', {});
     for (const id of ['a', 'b', 'a', 'c']) bus.publish('trace', change(id));
     const first = await behind.next();
-    bus.withdraw('trace', (event) => idOf(event) === 'a');
+    bus.withdraw('trace', (event) => idOf(event) === 'a', []);
     bus.publish('trace', change('a'));
     const back = bus.subscribe('trace', { after: first.value.id });
     for (const feed of [behind, back]) {

@@ -90,6 +90,17 @@ it('secrets are hidden from everyone, further names from read-only administrator
   expect(shown('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' } }], 'admin')).toEqual([
     { api_key: 'REDACTED', name: 'n', headers: { any: 'REDACTED' } },
   ]);
+  const hook = 'https://hooks.example.org/T0/secret';
+  expect(shown('alert_to_webhook_url', { budget_alerts: hook, all: [hook, 'os.environ/HOOK'] }, 'admin')).toEqual({
+    budget_alerts: 'REDACTED',
+    all: ['REDACTED', 'os.environ/HOOK'],
+  });
+  expect(shown('credential_values', { region: 'r', nested: { id: 'x' } }, 'admin')).toEqual({
+    region: 'REDACTED',
+    nested: { id: 'REDACTED' },
+  });
+  expect(shown('url', 'redis://:pass@host:6379', 'admin')).toBe('REDACTED');
+  expect(shown('url', 'redis://host:6379/user@x', 'admin')).toBe('redis://host:6379/user@x');
   const deep = JSON.parse(`${'{"a":'.repeat(15)}"x"${'}'.repeat(15)}`) as unknown;
   expect(JSON.stringify(shown('deep', deep, 'admin'))).toContain('REDACTED');
 });

@@ -54,7 +54,7 @@ describe.each([
   ['at once', packer, 2, 10],
   ['in a turn of its own', onOneCore, 200, 1_000],
   ['on a thread', packer, 200, 1_000],
-])('an export that is read %s', (_where, { pack, payload, without }, spans, bytes) => {
+])('an export that is read %s', (_where, { pack, payloads, without }, spans, bytes) => {
   const plain = anExport(spans, bytes);
 
   it('comes out the same, gzipped or not, with the sender’s own gzip kept', async () => {
@@ -69,10 +69,10 @@ describe.each([
 
   it('gives payloads back by their places, and without others when these are gone', async () => {
     const { body } = await pack(protobuf(gzipSync(plain), 'gzip'));
-    const [first, last] = [await payload(body, 0, OWNER), await payload(body, spans - 1, OWNER)];
-    expect(first.input).toBe('x'.repeat(bytes));
+    const [last, first] = await payloads(body, [spans - 1, 0], OWNER);
+    expect(first?.input).toBe('x'.repeat(bytes));
     const rest = await without(body, ['01'.repeat(16)]);
-    expect(await payload(rest, spans - 1, OWNER)).toEqual(last);
+    expect(await payloads(rest, [spans - 1], OWNER)).toEqual([last]);
     expect(rest.bytes.length).toBeLessThan(1_000);
   });
 
@@ -132,7 +132,7 @@ it('opens what is kept on a thread where it is larger than may be read here', as
   // A thousandth of what it is once open.
   expect(body.bytes.length).toBeLessThan(DEFAULT_OFFLOAD_BYTES);
   const opened = vi.spyOn(Worker.prototype, 'postMessage');
-  expect((await onOneCore.payload(body, 0, OWNER)).input).toBe('x'.repeat(5_000));
+  expect((await onOneCore.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(5_000));
   expect(opened).toHaveBeenCalledOnce();
 });
 
@@ -141,7 +141,7 @@ it('opens gzip in several parts on a thread where it is large, whatever the last
   const parts = [gzipSync(plain.subarray(0, -10), { level: 0 }), gzipSync(plain.subarray(-10))];
   const { body } = await packer.pack(protobuf(Buffer.concat(parts), 'gzip'));
   const opened = vi.spyOn(Worker.prototype, 'postMessage').mockClear();
-  expect((await packer.payload(body, 0, OWNER)).input).toBe('x'.repeat(40_000));
+  expect((await packer.payloads(body, [0], OWNER))[0]?.input).toBe('x'.repeat(40_000));
   expect(opened).toHaveBeenCalledOnce();
 });
 

@@ -38,6 +38,12 @@ describe('failed sign-ins', () => {
     );
   });
 
+  it('a name is counted by its first 256 characters', () => {
+    const throttle = throttleOf();
+    throttle.fail(6, 'x'.repeat(256));
+    expect([throttle.isOpen(`${'x'.repeat(256)}y`), throttle.isOpen('x'.repeat(255))]).toEqual([false, true]);
+  });
+
   it('a block ends after its time, and names the seconds that are left', () => {
     const throttle = throttleOf();
     throttle.fail(6);

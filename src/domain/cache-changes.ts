@@ -1,0 +1,51 @@
+/**
+ * Kinds of rows that processes hold in memory. Ids of `key` are made by `keyChangeId`, those of `catalogKey` are hashes,
+ * those of owners are row ids; the others have no ids and are always changed as a whole.
+ */
+export const CHANGE_KINDS = [
+  'key',
+  'userId',
+  'teamId',
+  'projectId',
+  'organizationId',
+  'keyBudgets',
+  'labelBudgets',
+  'tracingKeys',
+  'catalogKey',
+  'models',
+  'fallbacks',
+  'settings',
+  'endpoints',
+] as const;
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+
+/** Changed rows by kind; null stands for every row of the kind. */
+export type ChangedRows = ReadonlyMap<ChangeKind, ReadonlySet<string> | null>;
+
+/** Every row of every kind. */
+export const EVERYTHING: ChangedRows = new Map(CHANGE_KINDS.map((kind) => [kind, null]));
+
+/** Tells other processes of the same database what a committed change made stale. Never waits and never throws. */
+export interface ChangeAnnouncer {
+  /** `ids` null: every row of the kind. */
+  announce(kind: ChangeKind, ids: readonly string[] | null): void;
+}
+
+/** What a key ring needs to evict a key: hashes, no secrets. */
+export interface KeyHashes {
+  readonly hash: string;
+  readonly secretHash: string;
+  readonly previousSecret: { readonly hash: string } | null;
+}
+
+/** The hashes of a key as one id: identity, current secret, previous secret. Trailing repetitions are left out. */
+export function keyChangeId({ hash, secretHash, previousSecret }: KeyHashes): string {
+  if (previousSecret !== null) return `${hash}.${secretHash}.${previousSecret.hash}`;
+  return secretHash === hash ? hash : `${hash}.${secretHash}`;
+}
+
+/** The hashes of an id that `keyChangeId` made. */
+export function keyHashesOf(id: string): KeyHashes {
+  const [hash = '', secretHash = hash, previous] = id.split('.');
+  return { hash, secretHash, previousSecret: previous === undefined ? null : { hash: previous } };
+}

@@ -1,0 +1,36 @@
+import type { Job, JobStore } from './job.ts';
+
+/**
+ * The same store; `changed` is called with each job after a change of its state through this store. An extended lease is no
+ * such change. A job that is added again may be passed again.
+ */
+export function withJobUpdates(store: JobStore, changed: (job: Job) => void): JobStore {
+  async function reread(id: string): Promise<void> {
+    const [job] = await store.findMany([id]);
+    if (job !== undefined) changed(job);
+  }
+  function told(job: Job | null): Job | null {
+    if (job !== null) changed(job);
+    return job;
+  }
+  return {
+    ...store,
+    async add(job, now) {
+      await store.add(job, now);
+      await reread(job.id);
+    },
+    claim: async (wanted) => told(await store.claim(wanted)),
+    async end(claim, ending, now) {
+      const isEnded = await store.end(claim, ending, now);
+      if (isEnded) await reread(claim.id);
+      return isEnded;
+    },
+    retry: async (claim, delayed, now) => told(await store.retry(claim, delayed, now)),
+    cancel: async (id, now) => told(await store.cancel(id, now)),
+    async bury(claim, error, now) {
+      const isBuried = await store.bury(claim, error, now);
+      if (isBuried) await reread(claim.id);
+      return isBuried;
+    },
+  };
+}

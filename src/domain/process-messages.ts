@@ -1,0 +1,15 @@
+/** Short texts between the processes of one database. A text may be lost; none comes twice. */
+export interface ProcessMessages {
+  /** Longest text, in bytes of UTF-8. */
+  readonly mostBytes: number;
+  /** Sends a text to every listening process, this one included. Throws Unavailable. */
+  send(text: string): Promise<void>;
+  /** Listens, and connects again after a failure, until `stop`. */
+  listen(listener: ProcessListener): { stop(): Promise<void> };
+}
+
+export interface ProcessListener {
+  readonly message: (text: string) => void;
+  /** Called when listening begins, at first and after each failure. Texts sent before are lost. */
+  readonly joined: () => void;
+}

@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import type { ProcessListener, ProcessMessages } from '../../domain/process-messages.ts';
+import type { StoresOptions } from '../stores.ts';
+import type { Database } from './database.ts';
+
+/** PostgreSQL channel. Channels belong to one database. */
+const CHANNEL = 'lensgate';
+/** May be repeated, and so shows whether the connection is alive, too. */
+const LISTEN = `listen ${CHANNEL}`;
+/** PostgreSQL takes payloads of less than 8,000 bytes. */
+const MOST_BYTES = 7_500;
+/** First and longest wait before another attempt to connect, in ms; each failure doubles it. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+/** Interval of checks of the connection, in ms. It counts as lost when one takes longer. */
+const ALIVE_MS = 5_000;
+
+/** The parts of a connection of the `pg` driver that listening needs. */
+interface ListeningClient {
+  on(event: 'notification', handler: (message: { readonly payload?: string }) => void): unknown;
+  on(event: 'error' | 'end', handler: () => void): unknown;
+  query(text: string): Promise<unknown>;
+  release(destroy: boolean): void;
+}
+
+interface ClientPool {
+  connect(): Promise<ListeningClient>;
+}
+
+/** Messages over LISTEN and NOTIFY, on one connection of the pool. Null for SQLite, which one process uses at a time. */
+export function createProcessMessages(
+  { orm, flavour, inFlight }: Pick<Database, 'orm' | 'flavour' | 'inFlight'>,
+  log: StoresOptions['log'],
+): ProcessMessages | null {
+  if (flavour !== 'postgresql') return null;
+  return {
+    mostBytes: MOST_BYTES,
+    send: (text) =>
+      inFlight.run(async () => {
+        await sql`select pg_notify(${CHANNEL}, ${text})`.execute(orm.em.fork().getKysely());
+      }),
+    listen: (listener) =>
+      keepListening(async () => ((await orm.driver.getConnection().getNativeClient()) as ClientPool).connect(), {
+        ...listener,
+        failed: (error) =>
+          log.warn(
+            { err: error },
+            'Changes of other processes are seen with a delay of a few seconds: the connection that listens was lost.',
+          ),
+      }),
+  };
+}
+
+interface Listener extends ProcessListener {
+  /** Called once for each loss of the connection. */
+  readonly failed: (error: unknown) => void;
+}
+
+function keepListening(
+  connect: () => Promise<ListeningClient>,
+  { message, joined, failed }: Listener,
+): { stop(): Promise<void> } {
+  let isStopped = false;
+  let current: ListeningClient | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let waitMs = FIRST_WAIT_MS;
+  let isAnswered = true;
+  let opening = open();
+
+  async function open(): Promise<void> {
+    let client: ListeningClient | null = null;
+    try {
+      client = await connect();
+      await follow(client);
+    } catch (error) {
+      if (client !== null && client !== current) client.release(true);
+      if (waitMs === FIRST_WAIT_MS && !isStopped) failed(error);
+      again();
+    }
+  }
+
+  async function follow(client: ListeningClient): Promise<void> {
+    client.on('notification', ({ payload = '' }) => message(payload));
+    client.on('error', () => lose(client));
+    client.on('end', () => lose(client));
+    await client.query(LISTEN);
+    if (isStopped) {
+      client.release(true);
+      return;
+    }
+    current = client;
+    waitMs = FIRST_WAIT_MS;
+    isAnswered = true;
+    timer = setInterval(() => void checkAlive(client), ALIVE_MS).unref();
+    joined();
+  }
+
+  async function checkAlive(client: ListeningClient): Promise<void> {
+    if (!isAnswered) return lose(client);
+    isAnswered = false;
+    try {
+      await client.query(LISTEN);
+      if (current === client) isAnswered = true;
+    } catch {
+      lose(client);
+    }
+  }
+
+  function lose(client: ListeningClient): void {
+    if (current !== client) return;
+    current = null;
+    client.release(true);
+    failed(new Error('The connection was closed.'));
+    again();
+  }
+
+  function again(): void {
+    clearInterval(timer);
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      opening = open();
+    }, waitMs).unref();
+    waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+  }
+
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await opening;
+      const last = current;
+      current = null;
+      last?.release(true);
+    },
+  };
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import {
+  CHANGE_KINDS,
+  type ChangeAnnouncer,
+  type ChangedRows,
+  type ChangeKind,
+  EVERYTHING,
+} from '../domain/cache-changes.ts';
+import type { ProcessMessages } from '../domain/process-messages.ts';
+
+/** Time in which changes are gathered before they are sent or applied, in ms. */
+const GATHER_MS = 5;
+/** Least time between two messages, and between two evictions for messages, in ms: 20 a second at most. */
+const GAP_MS = 50;
+/** Time after which a message that could not be sent is sent again, in ms. */
+const RETRY_MS = 1_000;
+/** Most ids of one kind. Beyond it, every row of the kind counts as changed. */
+const MOST_IDS = 100;
+
+/** Changes between processes: announces those of this process, and evicts what others announce. */
+export interface CacheChanges extends ChangeAnnouncer {
+  /** Begins to listen. `evict` is called with what others have changed, and with everything when messages may be lost. */
+  start(evict: (changed: ChangedRows) => void): void;
+  /** Sends what waits, and ends the listening. */
+  stop(): Promise<void>;
+}
+
+/** `messages` null: no other process uses the database. */
+export function createCacheChanges(messages: ProcessMessages | null): CacheChanges {
+  return messages === null ? { announce() {}, start() {}, stop: () => Promise.resolve() } : changesOver(messages);
+}
+
+function changesOver(messages: ProcessMessages): CacheChanges {
+  const origin = randomBytes(9).toString('base64url');
+  const outgoing = createBatch();
+  const incoming = createBatch();
+  let evict: (changed: ChangedRows) => void = () => {};
+  let listening: { stop(): Promise<void> } | null = null;
+
+  async function send(): Promise<void> {
+    if (outgoing.isEmpty()) return;
+    const changed = outgoing.take();
+    try {
+      await messages.send(encoded(origin, changed, messages.mostBytes));
+    } catch {
+      // Others see the change by the age of their entries until then.
+      outgoing.add(changed);
+      sending.request(RETRY_MS);
+    }
+  }
+
+  const sending = createPace(send);
+  const evicting = createPace(() => {
+    evict(incoming.take());
+    return Promise.resolve();
+  });
+
+  function receive(changed: ChangedRows | null): void {
+    if (changed === null) return;
+    incoming.add(changed);
+    evicting.request(GATHER_MS);
+  }
+
+  return {
+    announce(kind, ids) {
+      if (ids?.length === 0) return;
+      outgoing.add(new Map([[kind, ids === null ? null : new Set(ids)]]));
+      sending.request(GATHER_MS);
+    },
+    start(evicted) {
+      evict = evicted;
+      listening = messages.listen({
+        message: (text) => receive(decoded(text, origin)),
+        joined: () => receive(EVERYTHING),
+      });
+    },
+    async stop() {
+      evicting.stop();
+      sending.stop();
+      await Promise.all([send(), listening?.stop()]);
+    },
+  };
+}
+
+/** Runs work once for any number of requests, at most every `GAP_MS`. */
+function createPace(work: () => Promise<void>) {
+  let timer: NodeJS.Timeout | null = null;
+  let isRunning = false;
+  /** Delay of the next run, when one was requested during a run. */
+  let nextMs: number | null = null;
+  let isStopped = false;
+
+  function request(afterMs: number): void {
+    if (isStopped || timer !== null) return;
+    if (isRunning) nextMs = Math.max(afterMs, nextMs ?? GAP_MS);
+    else timer = setTimeout(() => void run(), afterMs).unref();
+  }
+
+  /** Counts as running until `GAP_MS` after the work. */
+  async function run(): Promise<void> {
+    timer = null;
+    isRunning = true;
+    await work();
+    setTimeout(() => {
+      isRunning = false;
+      if (nextMs === null) return;
+      const afterMs = nextMs - GAP_MS;
+      nextMs = null;
+      request(afterMs);
+    }, GAP_MS).unref();
+  }
+
+  return {
+    request,
+    stop() {
+      isStopped = true;
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}
+
+/** Changed rows that wait. Its size is bounded by `MOST_IDS`. */
+function createBatch() {
+  let rows = new Map<ChangeKind, ReadonlySet<string> | null>();
+  return {
+    isEmpty: () => rows.size === 0,
+    add(changed: ChangedRows) {
+      for (const [kind, ids] of changed) {
+        const before = rows.get(kind);
+        const together = ids === null || before === null ? null : new Set([...(before ?? []), ...ids]);
+        rows.set(kind, together !== null && together.size > MOST_IDS ? null : together);
+      }
+    },
+    take(): ChangedRows {
+      const taken = rows;
+      rows = new Map();
+      return taken;
+    },
+  };
+}
+
+/** A message of at most `mostBytes`: the kind with most ids is named as a whole until it is short enough. */
+function encoded(origin: string, changed: ChangedRows, mostBytes: number): string {
+  const rows = new Map(changed);
+  for (;;) {
+    const named = [...rows].map(([kind, ids]) => [kind, ids === null ? null : [...ids]] as const);
+    const text = JSON.stringify({ origin, changed: Object.fromEntries(named) });
+    if (Buffer.byteLength(text) <= mostBytes) return text;
+    const [largest] = named.toSorted(([, one], [, other]) => (other?.length ?? 0) - (one?.length ?? 0));
+    if (largest === undefined || largest[1] === null) return text;
+    rows.set(largest[0], null);
+  }
+}
+
+/** What a message says; null for one of this process, and for one that is no message of this kind. */
+function decoded(text: string, origin: string): ChangedRows | null {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(message) || message['origin'] === origin) return null;
+  const changed = message['changed'];
+  if (!isObject(changed)) return null;
+  const rows = new Map<ChangeKind, ReadonlySet<string> | null>();
+  for (const kind of CHANGE_KINDS) {
+    const ids = changed[kind];
+    if (ids === null) rows.set(kind, null);
+    else if (Array.isArray(ids)) rows.set(kind, new Set(ids.filter((id) => typeof id === 'string')));
+  }
+  return rows;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

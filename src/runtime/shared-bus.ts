@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import type { Bus, EventLink, EventLinks, Topics } from '../domain/bus.ts';
+import type { ProcessMessages } from '../domain/process-messages.ts';
+
+/** Time in which events are gathered, and least time between two messages, in ms: 20 a second at most. */
+const GAP_MS = 50;
+/** Interval at which a process with subscribers says so, in ms, and how long that holds. */
+const FOLLOW_MS = 2_000;
+const FOLLOWED_MS = 6_000;
+/** Most events that wait to be sent, or to be read. The oldest are dropped beyond it. */
+const MOST_WAITING = 1_000;
+/** Bytes of a message beside its lists. */
+const FRAME_BYTES = 200;
+/** Events that are read together. */
+const READ_BATCH = 20;
+
+/** A topic and the link ref of an event. */
+type Named = readonly [topic: string, ref: string];
+
+/** What processes tell each other. */
+interface FeedMessage {
+  readonly origin: string;
+  /** Whether the sender has subscribers. */
+  readonly follows: boolean;
+  /** Events that no reader may receive any more; they come before `events`. */
+  readonly gone: readonly Named[];
+  readonly events: readonly Named[];
+}
+
+/** A bus whose linked events reach the subscribers of all processes. */
+export interface SharedBus<Own extends Bus> {
+  readonly bus: Own;
+  /** Begins to listen. `stored` resolves when what was published so far can be read by others. */
+  start(stored: () => Promise<unknown>): void;
+  stop(): Promise<void>;
+}
+
+/** `messages` null: no other process uses the database. */
+export function createSharedBus<Own extends Bus>(
+  own: Own,
+  messages: ProcessMessages | null,
+  links: EventLinks,
+): SharedBus<Own> {
+  if (messages === null) return { bus: own, start() {}, stop: () => Promise.resolve() };
+  const origin = randomBytes(9).toString('base64url');
+  const outgoing = { gone: createQueue(), events: createQueue() };
+  const incoming = createQueue();
+  /** Withdrawn during the read that runs. */
+  let goneMeanwhile: Named[] = [];
+  let stored: () => Promise<unknown> = () => Promise.resolve();
+  let followedUntilMs = Number.NEGATIVE_INFINITY;
+  let saidMs = Number.NEGATIVE_INFINITY;
+  let isSending = false;
+  let isReading = false;
+  let saying: NodeJS.Timeout | undefined;
+  let listening: { stop(): Promise<void> } | null = null;
+
+  const isFollowed = (): boolean => performance.now() < followedUntilMs;
+  const linkOf = <Topic extends keyof Topics>(topic: Topic): EventLink<Topics[Topic]> | undefined => links[topic];
+
+  async function send(body: Omit<FeedMessage, 'origin'>): Promise<void> {
+    // A lost message is a missed event: subscribers read lists again after a connection ends.
+    await messages?.send(JSON.stringify({ origin, ...body })).catch(() => {});
+  }
+
+  /** Says that this process has subscribers, unless it has just done so. */
+  function sayFollows(): void {
+    const nowMs = performance.now();
+    if (nowMs - saidMs < FOLLOW_MS / 2 || own.subscriberCount() === 0) return;
+    saidMs = nowMs;
+    void send({ follows: true, gone: [], events: [] });
+  }
+
+  async function sendWaiting(): Promise<void> {
+    isSending = true;
+    while (!outgoing.gone.isEmpty() || !outgoing.events.isEmpty()) {
+      await new Promise((resolve) => setTimeout(resolve, GAP_MS).unref());
+      const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
+      const events = outgoing.events.take({ bytes: halfBytes });
+      if (events.some(([topic]) => topic === 'spend')) await stored().catch(() => {});
+      await send({ follows: own.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
+    }
+    isSending = false;
+  }
+
+  function sendSoon(): void {
+    if (!isSending) void sendWaiting();
+  }
+
+  function receive(text: string): void {
+    const message = decoded(text);
+    if (message === null || message.origin === origin) return;
+    if (message.follows) followedUntilMs = performance.now() + FOLLOWED_MS;
+    goneMeanwhile.push(...message.gone);
+    for (const [topic, refs] of byTopic(message.gone)) drop(topic, refs);
+    if (own.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
+    if (!isReading) void readWaiting();
+  }
+
+  async function readWaiting(): Promise<void> {
+    isReading = true;
+    while (!incoming.isEmpty()) {
+      for (const [topic, refs] of byTopic(incoming.take({ count: READ_BATCH })))
+        await deliver(topic, refs).catch(() => {});
+    }
+    isReading = false;
+  }
+
+  function drop(topic: keyof Topics, refs: readonly string[]): void {
+    const gone = new Set(refs);
+    own.withdraw(topic, (event) => gone.has(linkOf(topic)?.refOf(event) ?? ''), refs);
+  }
+
+  async function deliver(topic: keyof Topics, refs: readonly string[]): Promise<void> {
+    goneMeanwhile = [];
+    const events = await linkOf(topic)?.read(refs);
+    const gone = new Set(goneMeanwhile.flatMap(([of, ref]) => (of === topic ? [ref] : [])));
+    for (const event of events ?? []) if (!gone.has(linkOf(topic)?.refOf(event) ?? '')) own.publish(topic, event);
+  }
+
+  /** Refs of linked topics, each once. */
+  function byTopic(named: readonly Named[]): readonly (readonly [keyof Topics, readonly string[]])[] {
+    return [...Map.groupBy(named, ([topic]) => topic)]
+      .filter(([topic]) => Object.hasOwn(links, topic))
+      .map(([topic, all]) => [topic as keyof Topics, [...new Set(all.map(([, ref]) => ref))]] as const);
+  }
+
+  const shared: Bus = {
+    publish(topic, event) {
+      own.publish(topic, event);
+      const link = linkOf(topic);
+      if (link === undefined || !isFollowed()) return;
+      outgoing.events.add([topic, link.refOf(event)]);
+      sendSoon();
+    },
+    withdraw(topic, unwanted, refs) {
+      own.withdraw(topic, unwanted, refs);
+      if (linkOf(topic) === undefined) return;
+      for (const ref of refs) outgoing.gone.add([topic, ref]);
+      sendSoon();
+    },
+    subscribe(topic, options) {
+      const feed = own.subscribe(topic, options);
+      sayFollows();
+      return feed;
+    },
+    subscriberCount: () => own.subscriberCount() + (isFollowed() ? 1 : 0),
+  };
+  return {
+    bus: { ...own, ...shared },
+    start(settled) {
+      stored = settled;
+      saying = setInterval(sayFollows, FOLLOW_MS).unref();
+      listening = messages.listen({ message: receive, joined: sayFollows });
+    },
+    async stop() {
+      clearInterval(saying);
+      await listening?.stop();
+    },
+  };
+}
+
+/** Events that wait, each once, the oldest first. */
+function createQueue() {
+  const waiting = new Map<string, Named>();
+  return {
+    isEmpty: () => waiting.size === 0,
+    add(named: Named) {
+      waiting.set(JSON.stringify(named), named);
+      const [oldest] = waiting.keys();
+      if (waiting.size > MOST_WAITING && oldest !== undefined) waiting.delete(oldest);
+    },
+    /** Takes at most so many, or so many bytes; at least one. */
+    take({ count = MOST_WAITING, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
+      const taken: Named[] = [];
+      let left = bytes;
+      for (const [text, named] of waiting) {
+        left -= Buffer.byteLength(text) + 1;
+        if (taken.length > 0 && (left < 0 || taken.length >= count)) break;
+        waiting.delete(text);
+        taken.push(named);
+      }
+      return taken;
+    },
+  };
+}
+
+/** Null for a text that is no message of feeds. */
+function decoded(text: string): FeedMessage | null {
+  let message: unknown;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof message !== 'object' || message === null || !('origin' in message) || !('events' in message)) return null;
+  const { origin, events } = message;
+  if (typeof origin !== 'string') return null;
+  return {
+    origin,
+    follows: 'follows' in message && message.follows === true,
+    gone: 'gone' in message ? namedOf(message.gone) : [],
+    events: namedOf(events),
+  };
+}
+
+const namedOf = (list: unknown): readonly Named[] =>
+  Array.isArray(list)
+    ? list.flatMap((entry: unknown): readonly Named[] => {
+        if (!Array.isArray(entry)) return [];
+        const [topic, ref] = entry as readonly unknown[];
+        return typeof topic === 'string' && typeof ref === 'string' ? [[topic, ref]] : [];
+      })
+    : [];

@@ -1,0 +1,144 @@
+import type { Bus } from '../domain/bus.ts';
+import {
+  type ChangeAnnouncer,
+  type ChangedRows,
+  type ChangeKind,
+  keyChangeId,
+  keyHashesOf,
+} from '../domain/cache-changes.ts';
+import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
+import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
+import { changeNotifier } from '../domain/row-store.ts';
+import type { CatalogKeyRing } from '../gateway/catalog-key-ring.ts';
+import type { KeyRing } from '../gateway/key-ring.ts';
+import type { LabelBudgets } from '../gateway/label-budgets.ts';
+import type { TracingKeyRing } from '../gateway/tracing-key-ring.ts';
+import type { Stores } from '../persistence/stores.ts';
+import { type CacheChanges, createCacheChanges } from '../runtime/cache-changes.ts';
+import { shareMessages } from '../runtime/process-messages.ts';
+import { createSharedBus, type SharedBus } from '../runtime/shared-bus.ts';
+import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
+import type { StartContext } from './context.ts';
+import { feedLinks } from './feed-links.ts';
+
+const OWNER_KINDS = ['userId', 'teamId', 'projectId', 'organizationId'] as const;
+
+interface ComposedChanges<Own extends Bus> {
+  /** Stores that announce changes after their commit. */
+  readonly stores: Stores;
+  readonly changes: CacheChanges;
+  readonly feeds: SharedBus<Own>;
+}
+
+/** Messages between processes: changes of what is in memory, and events of live feeds. */
+export function composeChanges<Own extends Bus>(
+  { shutdown }: StartContext,
+  { stores, bus }: { readonly stores: Stores; readonly bus: Own },
+): ComposedChanges<Own> {
+  const messages = stores.processMessages === null ? null : shareMessages(stores.processMessages);
+  const changes = createCacheChanges(messages);
+  const feeds = createSharedBus(bus, messages, feedLinks(stores));
+  shutdown.add('messages between processes', () => Promise.all([changes.stop(), feeds.stop()]));
+  return { stores: announcingStores(stores, changes), changes, feeds };
+}
+
+function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores {
+  const { budgets, credentials, customers, deployments, fallbacks, passThrough, settings, tags } = stores;
+  const told = (kind: ChangeKind) => () => announce(kind, null);
+  return {
+    ...stores,
+    budgets: changeNotifier(budgets, (how) => {
+      announce('labelBudgets', null);
+      if (how !== 'added') announce('keyBudgets', null);
+    }),
+    credentials: { ...credentials, ...changeNotifier(credentials, told('models')) },
+    customers: changeNotifier(customers, told('labelBudgets')),
+    deployments: { ...deployments, ...changeNotifier(deployments, told('models')) },
+    fallbacks: { ...fallbacks, ...changeNotifier(fallbacks, told('fallbacks')) },
+    passThrough: changeNotifier(passThrough, told('endpoints')),
+    settings: {
+      ...settings,
+      async change(section, change, about) {
+        const stored = await settings.change(section, change, about);
+        announce('settings', null);
+        return stored;
+      },
+    },
+    tags: changeNotifier(tags, told('labelBudgets')),
+  };
+}
+
+/** The same ring; what is evicted because of a change in this process is announced. */
+export const announcingKeys = (ring: TracingKeyRing, { announce }: ChangeAnnouncer): TracingKeyRing => ({
+  ...ring,
+  forget(...keys) {
+    ring.forget(...keys);
+    announce('key', keys.map(keyChangeId));
+  },
+  forgetOwner(...owners) {
+    ring.forgetOwner(...owners);
+    for (const { kind, id } of owners) announce(kind, [id]);
+  },
+  forgetTracingKey(tokenHash) {
+    ring.forgetTracingKey(tokenHash);
+    announce('tracingKeys', null);
+  },
+});
+
+/** The same for catalog keys. */
+export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: ChangeAnnouncer): CatalogKeyRing => ({
+  ...ring,
+  forget(hash) {
+    ring.forget(hash);
+    announce('catalogKey', [hash]);
+  },
+});
+
+/** What holds rows in memory. The rings are those that do not announce. */
+interface Caches {
+  readonly keyRing: TracingKeyRing;
+  readonly catalogKeys: CatalogKeyRing;
+  readonly labelBudgets: LabelBudgets;
+  readonly deployments: Pick<DeploymentRegistry, 'refresh'>;
+  readonly fallbacks: Pick<FallbackRegistry, 'refresh'>;
+  readonly configuration: Pick<RunningConfiguration, 'refresh'>;
+  readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
+}
+
+/** Evicts from memory what other processes have changed. */
+export const evictionFrom =
+  (caches: Caches) =>
+  (changed: ChangedRows): void => {
+    evictKeys(caches.keyRing, changed);
+    evictCatalogKeys(caches.catalogKeys, changed);
+    if (changed.has('tracingKeys')) caches.keyRing.forgetTracingKeys();
+    if (changed.has('labelBudgets')) caches.labelBudgets.forget();
+    if (changed.has('models')) readAgain(caches.deployments);
+    if (changed.has('fallbacks')) readAgain(caches.fallbacks);
+    if (changed.has('settings')) readAgain(caches.configuration);
+    if (changed.has('endpoints')) readAgain(caches.passThrough);
+  };
+
+/** A read that fails is repeated by the background task of its cache. */
+function readAgain(cache: { refresh(): Promise<unknown> }): void {
+  cache.refresh().catch(() => {});
+}
+
+function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
+  const changesAll = (['key', ...OWNER_KINDS] as const).some((kind) => changed.get(kind) === null);
+  if (changesAll || changed.has('keyBudgets')) {
+    keyRing.distrust();
+    void keyRing.refresh();
+  }
+  const keys = [...(changed.get('key') ?? [])].map(keyHashesOf);
+  if (keys.length > 0) keyRing.forget(...keys);
+  const owners = OWNER_KINDS.flatMap((kind) => [...(changed.get(kind) ?? [])].map((id) => ({ kind, id })));
+  if (owners.length > 0) keyRing.forgetOwner(...owners);
+}
+
+function evictCatalogKeys(ring: CatalogKeyRing, changed: ChangedRows): void {
+  const hashes = changed.get('catalogKey');
+  if (hashes === null) ring.forgetAll();
+  for (const hash of hashes ?? []) ring.forget(hash);
+}

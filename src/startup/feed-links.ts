@@ -1,0 +1,86 @@
+import type { BudgetAlert } from '../domain/budgets/budget-alert.ts';
+import { type EventLinks, traceLinkRef } from '../domain/bus.ts';
+import type { LensState } from '../domain/lens/lens.ts';
+import type { Stores } from '../persistence/stores.ts';
+
+/** Most reviews that the ref of a run names; a run with more is read with all of its latest reviews. */
+const MOST_NAMED_REVIEWS = 20;
+
+type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string[] | null];
+type FindingRef = readonly [lensId: string, findingId: string];
+
+/**
+ * How live feeds of the graph reach other processes. Changes of the catalog and counts of requests do not: each process
+ * refreshes its own catalog and counts for itself. Changes of settings are published where they are read again.
+ */
+export function feedLinks({ codingAgents, lenses, spend, traces }: Stores): EventLinks {
+  async function lensesOf(ids: readonly string[]): Promise<ReadonlyMap<string, LensState>> {
+    const found = await Promise.all([...new Set(ids)].map((id) => lenses.find(id)));
+    return new Map(found.flatMap((state) => (state === null ? [] : [[state.lens.id, state] as const])));
+  }
+
+  return {
+    trace: {
+      refOf: ({ summary }) => traceLinkRef(summary),
+      async read(refs) {
+        const found = await Promise.all(
+          refs.map((ref) => {
+            const [traceId = '', traceRef = ''] = ref.split(' ');
+            return traces.findSummaries({ kind: 'all' }, traceId, traceRef);
+          }),
+        );
+        return found.flat().map((summary) => ({ summary }));
+      },
+    },
+    spend: {
+      refOf: ({ traceId, spanId }) => `${traceId}:${spanId}`,
+      read: (refs) => spend.findBySpans(refs),
+    },
+    codingAgent: {
+      refOf: ({ id }) => id,
+      async read(refs) {
+        const agents = new Map((await codingAgents.findMany(refs)).map((agent) => [agent.id, agent]));
+        return refs.map((id) => ({ id, agent: agents.get(id) ?? null }));
+      },
+    },
+    lensRun: {
+      refOf({ lensId, id, reviews }) {
+        const named = reviews.length > MOST_NAMED_REVIEWS ? null : reviews.map(({ executionId }) => executionId);
+        return JSON.stringify([lensId, id, named] satisfies RunRef);
+      },
+      async read(refs) {
+        const named = refs.map((ref) => JSON.parse(ref) as RunRef);
+        const states = await lensesOf(named.map(([lensId]) => lensId));
+        return named.flatMap(([lensId, runId, reviewed]) => {
+          const run = states.get(lensId)?.run;
+          if (run?.id !== runId) return [];
+          return [
+            { ...run, reviews: run.reviews.filter(({ executionId }) => reviewed?.includes(executionId) ?? true) },
+          ];
+        });
+      },
+    },
+    finding: {
+      refOf: ({ lensId, finding }) => JSON.stringify([lensId, finding.id] satisfies FindingRef),
+      async read(refs) {
+        const named = refs.map((ref) => JSON.parse(ref) as FindingRef);
+        const states = await lensesOf(named.map(([lensId]) => lensId));
+        return named.flatMap(([lensId, findingId]) => {
+          const finding = states.get(lensId)?.findings.find(({ id }) => id === findingId);
+          return finding === undefined ? [] : [{ lensId, finding }];
+        });
+      },
+    },
+    // Not stored: the alert itself, a sentence with amounts.
+    budgetAlert: {
+      refOf: (alert) => JSON.stringify(alert),
+      read: (refs) =>
+        Promise.resolve(
+          refs.map((ref) => {
+            const alert = JSON.parse(ref) as Omit<BudgetAlert, 'at'> & { readonly at: string };
+            return { ...alert, at: new Date(alert.at) };
+          }),
+        ),
+    },
+  };
+}

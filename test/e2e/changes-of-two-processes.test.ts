@@ -1,0 +1,166 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const ADMIN = 'sk-the-admin-of-two-processes-3';
+/** Background tasks see a change after 1.5 to 5 seconds. */
+const WITHIN_A_SECOND = { timeout: 1_000, interval: 20 };
+const SOON = { timeout: 20_000, interval: 50 };
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+describe.skipIf(engine === undefined || engine.missing !== null)('a change in one of two processes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-changes-'));
+  let scratch: ScratchDatabase;
+  let bare: Database;
+  let here: ServerProcess;
+  let there: ServerProcess;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = {
+      DATABASE_URL: String(scratch.options.databaseUrl),
+      LITELLM_MASTER_KEY: ADMIN,
+      STORE_MODEL_IN_DB: 'True',
+      LENSGATE_TRUSTED_PROXIES: '127.0.0.1',
+    };
+    const file = join(folder, 'config.json');
+    writeFileSync(file, JSON.stringify({ router_settings: { num_retries: 0, disable_cooldowns: true } }));
+    const args = ['--config', file];
+    here = await spawnServer(join(folder, 'here'), { args, env });
+    there = await spawnServer(join(folder, 'there'), { args, env });
+    bare = await scratch.openBare();
+    await vi.waitFor(async () => {
+      if ((await listeners()).length < 2) throw new Error('A process does not listen yet.');
+    }, SOON);
+    const away = { model: 'openai/gpt-4o', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+    await call(here, 'POST', '/model/new', { model_name: 'away', litellm_params: away, model_info: { id: 'away' } });
+  }, 60_000);
+  afterAll(async () => {
+    await here.end('SIGTERM');
+    await there.end('SIGTERM');
+    await scratch.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Process ids of the connections that listen. */
+  async function listeners(): Promise<readonly number[]> {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity where datname = current_database() and query = 'listen lensgate' order by pid
+    `.execute(bare.orm.em.fork().getKysely());
+    return rows.map(({ pid }) => pid);
+  }
+
+  async function call(at: ServerProcess, method: string, path: string, body?: object, key = ADMIN): Promise<Answer> {
+    const answer = await fetch(`${at.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  }
+
+  async function changed(path: string, body: object, method = 'POST'): Promise<Answer['body']> {
+    const answer = await call(here, method, path, body);
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.body;
+  }
+
+  const newKey = async (settings: object = {}): Promise<string> =>
+    String((await changed('/key/generate', settings))['key']);
+  const statusThere = async (key: string): Promise<number> =>
+    (await call(there, 'GET', '/v1/models', undefined, key)).status;
+  const callThere = async (key: string, more: object = {}): Promise<number> => {
+    const messages = [{ role: 'user', content: 'hi' }];
+    return (await call(there, 'POST', '/v1/chat/completions', { model: 'away', messages, ...more }, key)).status;
+  };
+
+  it.each([1, 2, 3, 4])('blocks and unblocks a key in the other within a second (%i)', async () => {
+    const key = await newKey();
+    expect(await statusThere(key)).toBe(200);
+    await changed('/key/block', { key });
+    await vi.waitFor(async () => expect(await statusThere(key)).toBe(401), WITHIN_A_SECOND);
+    await changed('/key/unblock', { key });
+    await vi.waitFor(async () => expect(await statusThere(key)).toBe(200), WITHIN_A_SECOND);
+  });
+
+  it('is seen in the other within a second: the budget of a team', async () => {
+    await changed('/team/new', { team_id: 'spenders' });
+    const key = await newKey({ team_id: 'spenders' });
+    expect(await callThere(key)).toBe(500);
+    await changed('/team/update', { team_id: 'spenders', max_budget: 0 });
+    await vi.waitFor(async () => expect(await callThere(key)).toBe(422), WITHIN_A_SECOND);
+    await changed('/team/update', { team_id: 'spenders', max_budget: 100 });
+    await vi.waitFor(async () => expect(await callThere(key)).toBe(500), WITHIN_A_SECOND);
+  });
+
+  it('is seen in the other within a second: a budget that a key refers to', async () => {
+    await changed('/budget/new', { budget_id: 'shared', max_budget: 100 });
+    const key = await newKey({ budget_id: 'shared' });
+    expect(await callThere(key)).toBe(500);
+    await changed('/budget/update', { budget_id: 'shared', max_budget: 0 });
+    await vi.waitFor(async () => expect(await callThere(key)).toBe(422), WITHIN_A_SECOND);
+  });
+
+  it('is seen in the other within a second: the budgets of a customer and a tag', async () => {
+    const key = await newKey();
+    const asCustomer = () => callThere(key, { user: 'customer-1' });
+    const tagged = () => callThere(key, { metadata: { tags: ['dear'] } });
+    expect([await asCustomer(), await tagged()]).toEqual([500, 500]);
+    await changed('/customer/new', { user_id: 'customer-1', max_budget: 0 });
+    await vi.waitFor(async () => expect(await asCustomer()).toBe(422), WITHIN_A_SECOND);
+    await changed('/tag/new', { name: 'dear', max_budget: 0 });
+    await vi.waitFor(async () => expect(await tagged()).toBe(422), WITHIN_A_SECOND);
+  });
+
+  it('is seen in the other within a second: a model and a fallback', async () => {
+    const key = await newKey();
+    const demo = () => callThere(key, { model: 'late' });
+    await changed('/model/new', { model_name: 'late', litellm_params: { model: 'demo' }, model_info: { id: 'late' } });
+    await vi.waitFor(async () => expect(await demo()).toBe(200), WITHIN_A_SECOND);
+    await changed('/fallback', { model: 'away', fallback_models: ['late'] });
+    await vi.waitFor(async () => expect(await callThere(key)).toBe(200), WITHIN_A_SECOND);
+    expect((await call(here, 'DELETE', '/fallback/away')).status).toBe(200);
+    await vi.waitFor(async () => expect(await callThere(key)).toBe(500), WITHIN_A_SECOND);
+    await changed('/model/block', { model_id: 'late' });
+    await vi.waitFor(async () => expect(await demo()).toBe(403), WITHIN_A_SECOND);
+  });
+
+  it('is seen after the listening connections were terminated, also when it happened meanwhile', async () => {
+    const [meanwhile, later] = [await newKey(), await newKey()];
+    expect([await statusThere(meanwhile), await statusThere(later)]).toEqual([200, 200]);
+    const before = await listeners();
+    expect(before).toHaveLength(2);
+    await sql`select pg_terminate_backend(pid) from unnest(array[${sql.join(before)}]::int[]) as pid`.execute(
+      bare.orm.em.fork().getKysely(),
+    );
+    await changed('/key/block', { key: meanwhile });
+    await vi.waitFor(async () => {
+      const now = await listeners();
+      expect(now.filter((pid) => !before.includes(pid))).toHaveLength(2);
+    }, SOON);
+    await vi.waitFor(async () => expect(await statusThere(meanwhile)).toBe(401), WITHIN_A_SECOND);
+    await changed('/key/block', { key: later });
+    await vi.waitFor(async () => expect(await statusThere(later)).toBe(401), WITHIN_A_SECOND);
+  });
+
+  it('is seen in the other within a second: the allowed addresses', async () => {
+    const key = await newKey();
+    const fromElsewhere = async (): Promise<number> => {
+      const headers = { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.9' };
+      return (await fetch(`${there.url}/v1/models`, { headers })).status;
+    };
+    expect(await fromElsewhere()).toBe(200);
+    await changed('/add/allowed_ip', { ip: '127.0.0.1' });
+    await vi.waitFor(async () => expect(await fromElsewhere()).toBe(403), WITHIN_A_SECOND);
+  });
+});

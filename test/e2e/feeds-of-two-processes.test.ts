@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BudgetAlertsDocument, SpendUpdatesDocument, TraceUpdatesDocument } from '../graph/generated/graphql.ts';
+import { overYoga } from '../graph/subscribers.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const ADMIN = 'sk-the-admin-of-two-processes-4';
+const SOON = { timeout: 20_000, interval: 100 };
+const WITHIN_A_SECOND = { timeout: 1_000, interval: 20 };
+
+describe.skipIf(engine === undefined || engine.missing !== null)('live feeds of two processes', () => {
+  let scratch: ScratchDatabase;
+  let here: TestApp;
+  let there: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
+    const away = { model: 'openai/gpt-4o', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+    const config = {
+      model_list: [
+        { model_name: 'demo', litellm_params: { model: 'demo' } },
+        { model_name: 'away', litellm_params: away },
+      ],
+    };
+    here = await startApp({ env, config });
+    there = await startApp({ env, config });
+  });
+  afterAll(async () => {
+    await here.stop();
+    await there.stop();
+    await scratch.remove();
+  });
+
+  const chat = (key = ADMIN, model = 'demo') =>
+    here.call(
+      'POST',
+      '/v1/chat/completions',
+      { model, messages: [{ role: 'user', content: 'hi' }] },
+      { authorization: `Bearer ${key}` },
+    );
+
+  it('show traces, calls and refusals of the other process within a second', async () => {
+    const url = `${there.url}/graphql`;
+    const traces = overYoga(url, TraceUpdatesDocument, {}, ADMIN);
+    const spend = overYoga(url, SpendUpdatesDocument, {}, ADMIN);
+    const alerts = overYoga(url, BudgetAlertsDocument, {}, ADMIN);
+    try {
+      // The first events are those after the other process knows of the followers.
+      await vi.waitFor(async () => {
+        expect((await chat()).status).toBe(200);
+        expect([traces.received.length > 0, spend.received.length > 0]).toEqual([true, true]);
+      }, SOON);
+      await here.call('POST', '/team/new', { team_id: 'poor', max_budget: 0 });
+      const made = await here.call('POST', '/key/generate', { team_id: 'poor' });
+      const { key } = (await made.json()) as { key: string };
+      expect((await chat(key, 'away')).status).toBe(422);
+      await vi.waitFor(() => expect(alerts.received).toHaveLength(1), WITHIN_A_SECOND);
+      expect(alerts.received).toMatchObject([
+        {
+          data: {
+            budgetAlerts: {
+              scope: 'TEAM',
+              ownerId: 'poor',
+              message: 'Budget has been exceeded! Team=poor Current cost: 0.0, Max budget: 0.0',
+            },
+          },
+        },
+      ]);
+      expect(traces.received[0]).toMatchObject({ data: { traceUpdates: { trace: { spanCount: 1 } } } });
+      expect(spend.received[0]).toMatchObject({ data: { spendUpdates: { row: { modelGroup: 'demo' } } } });
+      const before = spend.received.length;
+      expect((await chat()).status).toBe(200);
+      await vi.waitFor(() => expect(spend.received.length).toBeGreaterThan(before), WITHIN_A_SECOND);
+      expect(JSON.stringify([traces.received, spend.received, alerts.received])).not.toContain(key);
+    } finally {
+      for (const follower of [traces, spend, alerts]) await follower.leave();
+    }
+  });
+});

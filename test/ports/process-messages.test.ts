@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+const SOON = { timeout: 10_000, interval: 20 };
+
+describe.each(ENGINES)('messages between processes ($name)', (engine) => {
+  describe.skipIf(engine.missing !== null)('over one database', () => {
+    let scratch: ScratchDatabase;
+    const warnings: string[] = [];
+    const log = { warn: (_facts: object, event: string) => void warnings.push(event) };
+    beforeAll(async () => {
+      scratch = await engine.create();
+    });
+    afterAll(() => scratch.remove());
+
+    function listening({ processMessages }: Stores) {
+      const heard: string[] = [];
+      const listener = processMessages?.listen({
+        message: (text) => void heard.push(text),
+        joined: () => void heard.push('joined'),
+      });
+      return { heard, stop: () => listener?.stop() };
+    }
+
+    it.skipIf(engine.name !== 'postgresql')('reach every process, and none after it stopped', async () => {
+      const [one, other] = [await scratch.open({ log }), await scratch.open({ log })];
+      const [here, there] = [listening(one), listening(other)];
+      await vi.waitFor(() => expect([here.heard, there.heard]).toEqual([['joined'], ['joined']]), SOON);
+      await one.processMessages?.send("it's");
+      await vi.waitFor(() => expect([here.heard[1], there.heard[1]]).toEqual(["it's", "it's"]), SOON);
+      await there.stop();
+      await other.processMessages?.send('x'.repeat(7_500));
+      await vi.waitFor(() => expect(here.heard[2]).toHaveLength(7_500), SOON);
+      expect(there.heard).toHaveLength(2);
+      await here.stop();
+      await Promise.all([one.close(), other.close()]);
+      expect(warnings).toEqual([]);
+    });
+
+    it.skipIf(engine.name !== 'postgresql')('continue after the server ended the connection', async () => {
+      const stores = await scratch.open({ log });
+      const { orm } = await scratch.openBare();
+      const { heard, stop } = listening(stores);
+      await vi.waitFor(() => expect(heard).toEqual(['joined']), SOON);
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and query = 'listen lensgate'
+      `.execute(orm.em.fork().getKysely());
+      await vi.waitFor(() => expect(heard).toEqual(['joined', 'joined']), SOON);
+      await stores.processMessages?.send('again');
+      await vi.waitFor(() => expect(heard[2]).toBe('again'), SOON);
+      expect(warnings.filter((event) => event.startsWith('Changes of other processes'))).toHaveLength(1);
+      await stop();
+      await stores.close();
+    });
+
+    it.skipIf(engine.name === 'postgresql')('are none where one process uses the database at a time', async () => {
+      const stores = await scratch.open({ log });
+      expect(stores.processMessages).toBeNull();
+      await stores.close();
+    });
+  });
+});

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import {
+  maskedParameters,
+  partedParameters,
+  revealedParameters,
+  shownParameters,
+} from '../../../src/domain/deployments/parameters.ts';
+
+it('headers of calls are secret, whatever their names are', () => {
+  const sent = { model: 'openai/m', extra_headers: { 'x-tenant': 'hidden' }, max_tokens: 5 };
+  const parted = partedParameters(sent);
+  expect(shownParameters(parted)).toEqual({ model: 'openai/m', max_tokens: 5 });
+  expect(maskedParameters(parted)).toEqual({ model: 'openai/m', max_tokens: 5, extra_headers: '****' });
+  expect(revealedParameters(parted)).toEqual(sent);
+});

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import type { Budget } from '../../../src/domain/budgets/budget.ts';
+import { callLabels } from '../../../src/domain/calls/call-labels.ts';
+import type { Usd } from '../../../src/domain/money.ts';
+import { createLabelBudgets } from '../../../src/gateway/label-budgets.ts';
+
+const labels = callLabels({ session: null, endUser: null, tags: ['a', 'b'], metadata: {} });
+
+it('a call has the budgets of its labels when they are evicted during the read', async () => {
+  const reading = Promise.withResolvers<void>();
+  const waiting: PromiseWithResolvers<void>[] = [];
+  let nowMs = 0;
+  const row = { id: 'b1', maxBudget: 5n as Usd, budgetDuration: null, budgetResetAt: null } as unknown as Budget;
+  const budgets = createLabelBudgets(
+    {
+      budgets: {
+        async findMany() {
+          const turn = Promise.withResolvers<void>();
+          waiting.push(turn);
+          reading.resolve();
+          await turn.promise;
+          return [row];
+        },
+      },
+      customers: { count: async () => 0, findMany: async () => [] },
+      tags: {
+        count: async () => 1,
+        findMany: async (ids) => ids.map((id) => ({ id, budgetId: 'b1' }) as never),
+      },
+      spendReports: { groups: async () => [] },
+    },
+    { now: () => new Date(nowMs), monotonicMs: () => nowMs },
+  );
+  const found = Promise.resolve(budgets.of(labels, null));
+  await reading.promise;
+  budgets.forget();
+  for (const turn of waiting.splice(0)) turn.resolve();
+  const both = ['a', 'b'].map((id) => ({ scope: 'tag', id, budget: 5n, spentBefore: 0n }));
+  expect(await found).toEqual(both);
+  nowMs += 1;
+  const again = Promise.resolve(budgets.of(labels, null));
+  while (waiting.length === 0) await Promise.resolve();
+  for (const turn of waiting.splice(0)) turn.resolve();
+  expect(await again).toEqual(both);
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ChangedRows, EVERYTHING, keyChangeId, keyHashesOf } from '../../../src/domain/cache-changes.ts';
+import type { ProcessMessages } from '../../../src/domain/process-messages.ts';
+import { createCacheChanges } from '../../../src/runtime/cache-changes.ts';
+
+type Listener = Parameters<ProcessMessages['listen']>[0];
+
+/** A channel between the processes of a test. */
+function aChannel() {
+  const listeners = new Set<Listener>();
+  const sent: string[] = [];
+  const state = { isAway: false };
+  const messages: ProcessMessages = {
+    mostBytes: 7_500,
+    async send(text) {
+      if (state.isAway) throw new Error('the database is away');
+      sent.push(text);
+      for (const { message } of listeners) message(text);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return {
+        async stop() {
+          listeners.delete(listener);
+        },
+      };
+    },
+  };
+  return { messages, sent, state, listeners };
+}
+
+function aProcess(messages: ProcessMessages) {
+  const evicted: ChangedRows[] = [];
+  const changes = createCacheChanges(messages);
+  changes.start((changed) => evicted.push(changed));
+  return { changes, evicted };
+}
+
+describe('changes between processes', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('evicts in every other process what one announces, and nothing in that one', async () => {
+    const { messages } = aChannel();
+    const [one, other] = [aProcess(messages), aProcess(messages)];
+    one.changes.announce('key', ['a', 'b']);
+    one.changes.announce('models', null);
+    one.changes.announce('userId', []);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(one.evicted).toEqual([]);
+    expect(other.evicted).toEqual([
+      new Map<string, unknown>([
+        ['key', new Set(['a', 'b'])],
+        ['models', null],
+      ]),
+    ]);
+  });
+
+  it('sends at most 20 messages a second, and loses no change', async () => {
+    const { messages, sent } = aChannel();
+    const [one, other] = [aProcess(messages), aProcess(messages)];
+    for (let at = 0; at < 90; at++) {
+      one.changes.announce('teamId', [`t${at}`]);
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    expect(sent.length).toBeGreaterThan(10);
+    expect(sent.length).toBeLessThanOrEqual(20);
+    const ids = other.evicted.flatMap((changed) => [...(changed.get('teamId') ?? [])]);
+    expect(ids).toEqual(Array.from({ length: 90 }, (_, at) => `t${at}`));
+  });
+
+  it('names a kind as a whole beyond 100 ids, and where the message would be too long', async () => {
+    const { messages, sent } = aChannel();
+    const [one, other] = [aProcess(messages), aProcess(messages)];
+    one.changes.announce(
+      'key',
+      Array.from({ length: 101 }, (_, at) => String(at)),
+    );
+    one.changes.announce('teamId', ['t']);
+    one.changes.announce(
+      'userId',
+      Array.from({ length: 40 }, (_, at) => `${at}${'\u{1f600}'.repeat(100)}`),
+    );
+    await vi.advanceTimersByTimeAsync(10);
+    expect(Buffer.byteLength(sent[0] ?? '')).toBeLessThan(7_500);
+    expect(other.evicted).toEqual([
+      new Map<string, unknown>([
+        ['key', null],
+        ['userId', null],
+        ['teamId', new Set(['t'])],
+      ]),
+    ]);
+  });
+
+  it('sends again what could not be sent, together with later changes', async () => {
+    const { messages, sent, state } = aChannel();
+    const [one, other] = [aProcess(messages), aProcess(messages)];
+    state.isAway = true;
+    one.changes.announce('key', ['a']);
+    await vi.advanceTimersByTimeAsync(20);
+    one.changes.announce('key', ['b']);
+    state.isAway = false;
+    await vi.advanceTimersByTimeAsync(1_100);
+    expect(sent).toHaveLength(1);
+    expect(other.evicted).toEqual([new Map([['key', new Set(['a', 'b'])]])]);
+  });
+
+  it('evicts everything when listening begins, because messages before are lost', async () => {
+    const { messages, listeners } = aChannel();
+    const { evicted } = aProcess(messages);
+    for (const { joined } of listeners) joined();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(evicted).toEqual([EVERYTHING]);
+  });
+
+  it('ignores texts of others and of later versions', async () => {
+    const { messages, listeners } = aChannel();
+    const { evicted } = aProcess(messages);
+    const texts = ['', 'null', '[]', '{"origin":"x"}', '{"origin":"x","changed":{"later":null,"key":["a",1]}}'];
+    for (const { message } of listeners) for (const text of texts) message(text);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(evicted).toEqual([new Map([['key', new Set(['a'])]])]);
+  });
+
+  it('sends what waits when it stops, and nothing later', async () => {
+    const { messages, sent } = aChannel();
+    const { changes } = aProcess(messages);
+    changes.announce('settings', null);
+    await changes.stop();
+    changes.announce('models', null);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(sent.map((text) => (JSON.parse(text) as { changed: unknown }).changed)).toEqual([{ settings: null }]);
+  });
+
+  it('does nothing where no other process uses the database', async () => {
+    const changes = createCacheChanges(null);
+    changes.start(() => expect.unreachable());
+    changes.announce('key', null);
+    expect(await changes.stop()).toBeUndefined();
+  });
+
+  it('names the hashes of a key in one id', () => {
+    const before = { hash: 'a', secretHash: 'a', previousSecret: null };
+    const rotated = { hash: 'a', secretHash: 'b', previousSecret: null };
+    const inGrace = { hash: 'a', secretHash: 'c', previousSecret: { hash: 'b' } };
+    const all = [before, rotated, inGrace];
+    expect(all.map(keyChangeId)).toEqual(['a', 'a.b', 'a.c.b']);
+    expect(all.map((key) => keyHashesOf(keyChangeId(key)))).toEqual(all);
+  });
+});

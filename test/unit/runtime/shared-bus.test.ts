@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type EventLinks, traceLinkRef } from '../../../src/domain/bus.ts';
+import type { ProcessListener, ProcessMessages } from '../../../src/domain/process-messages.ts';
+import type { TraceSummary } from '../../../src/domain/traces/trace.ts';
+import { createBus } from '../../../src/runtime/bus.ts';
+import { shareMessages } from '../../../src/runtime/process-messages.ts';
+import { createSharedBus } from '../../../src/runtime/shared-bus.ts';
+import { aSummary } from '../../support/seeds.ts';
+
+/** Processes over one channel and one store of traces. */
+function processes() {
+  const listeners = new Set<ProcessListener>();
+  const stored = new Map<string, TraceSummary>();
+  const sent: string[] = [];
+  const messages: ProcessMessages = {
+    mostBytes: 7_500,
+    async send(text) {
+      sent.push(text);
+      for (const { message } of listeners) message(text);
+    },
+    listen(listener) {
+      listeners.add(listener);
+      return {
+        async stop() {
+          listeners.delete(listener);
+        },
+      };
+    },
+  };
+  const links: EventLinks = {
+    trace: {
+      refOf: ({ summary }) => traceLinkRef(summary),
+      read: async (refs) => refs.flatMap((ref) => stored.get(ref) ?? []).map((summary) => ({ summary })),
+    },
+  };
+  function start() {
+    const shared = createSharedBus(createBus(), messages, links);
+    shared.start(async () => {});
+    return shared;
+  }
+  function store(traceId: string): TraceSummary {
+    const summary = aSummary({ traceId, traceRef: `ref-${traceId}` });
+    stored.set(traceLinkRef(summary), summary);
+    return summary;
+  }
+  return { start, store, stored, sent, listeners };
+}
+
+const settle = (ms = 200) => vi.advanceTimersByTimeAsync(ms);
+
+describe('a bus that processes share', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('delivers events to subscribers in other processes once they are known, and only once', async () => {
+    const { start, store } = processes();
+    const [here, there] = [start(), start()];
+    expect(here.bus.subscriberCount()).toBe(0);
+    const feed = there.bus.subscribe('trace', {});
+    await settle();
+    expect([here.bus.subscriberCount(), there.bus.subscriberCount()]).toEqual([1, 1]);
+    here.bus.publish('trace', { summary: store('a') });
+    await settle();
+    expect((await feed.next()).value.event.summary.traceId).toBe('a');
+    expect(feed.poll()).toBeNull();
+    there.bus.publish('trace', { summary: store('b') });
+    await settle();
+    expect((await feed.next()).value.event.summary.traceId).toBe('b');
+    expect(feed.poll()).toBeNull();
+  });
+
+  it('sends nothing while nobody follows, and no topic without a link', async () => {
+    const { start, store, sent } = processes();
+    const [here, there] = [start(), start()];
+    here.bus.publish('trace', { summary: store('a') });
+    await settle(10_000);
+    expect(sent).toEqual([]);
+    const feed = there.bus.subscribe('trace', {});
+    await settle();
+    const before = sent.length;
+    here.bus.publish('activity', { at: new Date(0), counts: [] });
+    await settle();
+    expect(sent).toHaveLength(before);
+    await feed.return?.();
+    await settle(10_000);
+    expect(here.bus.subscriberCount()).toBe(0);
+  });
+
+  it('withdraws events in other processes, also those that have not been read yet', async () => {
+    const { start, store, stored } = processes();
+    const [here, there] = [start(), start()];
+    const feed = there.bus.subscribe('trace', {});
+    await settle();
+    for (const id of ['a', 'b', 'c']) here.bus.publish('trace', { summary: store(id) });
+    await settle();
+    here.bus.publish('trace', { summary: store('d') });
+    const gone = ['a', 'd'].map((id) => traceLinkRef({ traceId: id, traceRef: `ref-${id}` }));
+    for (const ref of gone) stored.delete(ref);
+    here.bus.withdraw('trace', ({ summary }) => gone.includes(traceLinkRef(summary)), gone);
+    await settle();
+    const told = [await feed.next(), await feed.next()];
+    expect(told.map(({ value }) => value.event.summary.traceId)).toEqual(['b', 'c']);
+    expect(feed.poll()).toBeNull();
+  });
+
+  it('sends at most 20 messages a second of at most 7,500 bytes, and drops the oldest of too many events', async () => {
+    const { start, store, sent } = processes();
+    const [here, there] = [start(), start()];
+    there.bus.subscribe('trace', {});
+    await settle();
+    const before = sent.length;
+    for (let at = 0; at < 1_500; at++)
+      here.bus.publish('trace', { summary: store(`t${10_000 + at}-`.padEnd(200, '0')) });
+    await settle(1_000);
+    expect(sent.length - before).toBeLessThanOrEqual(22);
+    expect(Math.max(...sent.map((text) => Buffer.byteLength(text)))).toBeLessThan(7_500);
+    expect(sent[before]).toContain('t10500-');
+    expect(sent[before]).not.toContain('t10499-');
+  });
+
+  it('ignores texts that are no messages of feeds', async () => {
+    const { start, listeners } = processes();
+    const { bus } = start();
+    const feed = bus.subscribe('trace', {});
+    const texts = ['', 'null', '{"origin":"x"}', '{"origin":"x","events":[1,["trace"],["__proto__","a"]]}'];
+    for (const { message } of listeners) for (const text of texts) message(text);
+    await settle();
+    expect(feed.poll()).toBeNull();
+  });
+
+  it('is the bus of this process where no other uses the database', () => {
+    const own = createBus();
+    expect(createSharedBus(own, null, {}).bus).toBe(own);
+  });
+});
+
+describe('shared messages', () => {
+  it('use one connection for all listeners, and tell each when listening has begun', async () => {
+    const opened: ProcessListener[] = [];
+    let closed = 0;
+    const messages = shareMessages({
+      mostBytes: 1,
+      send: async () => {},
+      listen(listener) {
+        opened.push(listener);
+        return {
+          async stop() {
+            closed += 1;
+          },
+        };
+      },
+    });
+    const heard: string[] = [];
+    const listen = (name: string) =>
+      messages.listen({
+        message: (text) => void heard.push(`${name} ${text}`),
+        joined: () => void heard.push(`${name} joined`),
+      });
+    const first = listen('first');
+    opened[0]?.joined();
+    const second = listen('second');
+    opened[0]?.message('hello');
+    await first.stop();
+    opened[0]?.message('again');
+    expect([opened.length, closed]).toEqual([1, 0]);
+    await second.stop();
+    expect(closed).toBe(1);
+    expect(heard).toEqual(['first joined', 'second joined', 'first hello', 'second hello', 'second again']);
+  });
+});

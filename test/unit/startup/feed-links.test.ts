@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { BudgetAlert } from '../../../src/domain/budgets/budget-alert.ts';
+import type { AgentNews, CodingAgent } from '../../../src/domain/coding-agents/coding-agent.ts';
+import type { LensRun, LensState } from '../../../src/domain/lens/lens.ts';
+import type { LensFinding } from '../../../src/domain/lens/store.ts';
+import type { Stores } from '../../../src/persistence/stores.ts';
+import { feedLinks } from '../../../src/startup/feed-links.ts';
+import { aSummary } from '../../support/seeds.ts';
+
+const review = (executionId: string) => ({ executionId });
+const state = {
+  lens: { id: 'lens' },
+  run: { id: 'run', lensId: 'lens', reviews: ['a', 'b', 'c'].map(review) },
+  findings: [{ id: 'found', title: 'now' }],
+} as unknown as LensState;
+const summary = aSummary({ traceRef: 'ref' });
+const agent = { id: 'agent' } as CodingAgent;
+const stores = {
+  codingAgents: { findMany: async (ids: readonly string[]) => [agent].filter(({ id }) => ids.includes(id)) },
+  lenses: { find: async (id: string) => (id === 'lens' ? state : null) },
+  spend: { findBySpans: async (keys: readonly string[]) => keys },
+  traces: {
+    findSummaries: async (_visibility: unknown, traceId: string, traceRef: string) =>
+      traceId === summary.traceId && traceRef === 'ref' ? [summary] : [],
+  },
+} as unknown as Stores;
+const links = feedLinks(stores);
+
+const aRun = (differing: Partial<LensRun>): LensRun => ({ ...state.run, ...differing });
+const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?.refOf(run) ?? '');
+
+describe('links of live feeds', () => {
+  it('find traces, and leave out those that are gone', async () => {
+    const refs = [summary, aSummary({ traceRef: 'gone' })].map((of) => links.trace?.refOf({ summary: of }) ?? '');
+    expect(await links.trace?.read(refs)).toEqual([{ summary }]);
+  });
+
+  it('find the run of a lens with the reviews of its event, and no other run', async () => {
+    const some = aRun({ reviews: state.run.reviews.slice(1) });
+    const none = aRun({ reviews: [] });
+    const other = aRun({ id: 'earlier' });
+    const elsewhere = aRun({ lensId: 'deleted' });
+    expect(await links.lensRun?.read(refsOf(some, none, other, elsewhere))).toEqual([some, none]);
+    const many = aRun({ reviews: Array.from({ length: 500 }, () => state.run.reviews.slice(0, 1)).flat() });
+    const [ref = ''] = refsOf(many);
+    expect(ref).toBe('["lens","run",null]');
+    expect(await links.lensRun?.read([ref])).toEqual([state.run]);
+  });
+
+  it('find findings and coding agents, deleted ones as such', async () => {
+    const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
+    const refs = [finding, { ...finding, lensId: 'deleted' }].map((of) => links.finding?.refOf(of) ?? '');
+    expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);
+    const news: readonly AgentNews[] = [
+      { id: 'agent', agent },
+      { id: 'deleted', agent: null },
+    ];
+    expect(await links.codingAgent?.read(news.map((one) => links.codingAgent?.refOf(one) ?? ''))).toEqual(news);
+  });
+
+  it('carry a budget alert as it is', async () => {
+    const alert: BudgetAlert = { at: new Date(5), scope: 'team', id: 't', message: 'Exceeded.', keyHash: null };
+    expect(await links.budgetAlert?.read([links.budgetAlert.refOf(alert)])).toEqual([alert]);
+  });
+});
