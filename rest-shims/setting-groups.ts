@@ -18,7 +18,7 @@ import {
   renderRouterFields,
   renderRouterSettings,
 } from './setting-group-rows.ts';
-import type { FailureForm } from './tenancy-errors.ts';
+import type { FailureForm } from './http/failure-form.ts';
 
 /** A group on the wire: its paths and the form of its answers. */
 interface GroupRows {

@@ -3,25 +3,8 @@ import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '.
 import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
+import type { FailureForm } from './http/failure-form.ts';
 import { refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
-
-/** How a row of users, teams and what belongs to them answers failures; the reference has several forms. */
-export interface FailureForm {
-  /**
-   * `detail`: `{"detail":{"error":…}}`. `text`: `{"detail":…}`. `auth`, `named` and `rule`: the OpenAI envelope, with the
-   * type `auth_error`, a type by the failure and `param`, or `internal_server_error`. `model`: as `auth`, but invalid
-   * parameters have the common form. `problem`: a problem document for an invalid query, else the common form.
-   */
-  readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem';
-  /** Parameter of the form `named`. */
-  readonly param?: string;
-  /** Status class of an unknown row, where it is not that of NotFound. */
-  readonly unknown?: 'bad_request';
-  /** Status class of a taken id, where it is not a malformed request. */
-  readonly taken?: 'conflict';
-  /** Whether browsers get refused sign-ins as a page. */
-  readonly page?: true;
-}
 
 function statusIn(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)

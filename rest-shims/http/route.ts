@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ByteStream } from '../../src/domain/bytes.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { Surface } from '../errors.ts';
-import type { FailureForm } from '../tenancy-errors.ts';
+import type { FailureForm } from './failure-form.ts';
 
 /** A request as a row parses it, with its whole body, within the limit of the row. */
 export interface HttpRequest {
