@@ -35,7 +35,7 @@ async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise
   }
 }
 
-/** Tells followers that an agent has no row any more. */
+/** Publishes the deletion of an agent to its subscribers. */
 const publishDeleted = ({ platform }: AgentScope, id: string): void =>
   platform.bus.publish('codingAgent', { id, agent: null });
 

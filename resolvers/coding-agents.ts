@@ -206,7 +206,7 @@ export async function checkAnyAgent(
   return { agent: found === null ? agent : await storeState(scope, agent, found.state), changed };
 }
 
-/** Stores the state of an agent, and tells its followers where it is a new one. */
+/** Stores the state of an agent, and publishes it if it changed. */
 export async function storeState(scope: AgentScope, agent: CodingAgent, state: AgentState): Promise<CodingAgent> {
   const { now, by } = authored(scope);
   const { stores, bus } = scope.platform;

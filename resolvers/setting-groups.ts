@@ -20,7 +20,7 @@ export interface GroupView {
   readonly group: SettingGroup;
   /** Settings that the file or the database has; without built-in values. */
   readonly values: Content;
-  /** Whether anything of it is set, and by whom. */
+  /** Whether any part is set, and its owner. */
   readonly source: 'config' | 'db' | 'unset';
 }
 

@@ -19,7 +19,7 @@ import type { Scope } from './operation/scope.ts';
 export const SESSION_SECONDS = 24 * 3_600;
 const MS = 1_000;
 
-/** What was typed in: a name, and a password or a key. */
+/** User name, and password or key. */
 export interface SignIn {
   readonly username: string;
   readonly password: string;

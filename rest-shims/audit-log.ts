@@ -53,7 +53,7 @@ const readPage = query({
 const malformed = (name: string, message: string): InvalidInput =>
   new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'value_error', message }]);
 
-/** One of some words; null when absent. Throws InvalidInput. */
+/** One value of a list; null when absent. Throws InvalidInput. */
 function oneOf<Word extends string>(
   sent: string | null,
   name: string,

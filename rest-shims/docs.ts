@@ -56,6 +56,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #d9dee7; }
 code, pre { font: 14px/1.5 ui-monospace, monospace; background: #f3f5f9; }
 td code { overflow-wrap: anywhere; }
+td:nth-child(2) { min-width: 18rem; }
 pre { padding: .8rem; overflow-x: auto; }
 </style>
 </head>

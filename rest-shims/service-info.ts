@@ -63,7 +63,7 @@ function pageObject({ models, total, page, size }: PublicModelPage): object {
   };
 }
 
-/** What the process tells about itself, without a key. */
+/** Facts about the process that need no key. */
 export const serviceInfoRoutes: readonly RouteRow[] = [
   fixed('service.test', ['/test'], json({ route: '/test' })),
   fixed('service.robots', ['/robots.txt'], plain('User-agent: *\nDisallow: /\n')),

@@ -220,7 +220,7 @@ const AVAILABLE = {
   },
 };
 
-/** Callbacks and alerts as the dashboard reads them. Their variables are not told. */
+/** Callbacks and alerts as the dashboard reads them, without their variables. */
 export const renderCallbacks = ({ success, failure, both, alerting, router }: ActiveCallbacks): object => ({
   status: 'success',
   callbacks: [

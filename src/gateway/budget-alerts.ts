@@ -8,7 +8,7 @@ const QUIET_MS = 60_000;
 /** Most budgets whose last alert is in memory. The oldest is evicted. */
 const MOST_BUDGETS = 10_000;
 
-/** Tells of refusals by budgets, at most once a minute for each. */
+/** Publishes refusals by budgets, at most once a minute for each. */
 export interface BudgetAlerts {
   refused(charge: BudgetCharge, refusal: { readonly message: string; readonly keyHash: string | null }): void;
 }

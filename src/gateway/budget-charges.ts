@@ -154,7 +154,7 @@ const labelBudget = ({ scope, id, budget, spentBefore }: LabelBudget): OwnerBudg
   ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
 });
 
-/** The reference has other words for end users. */
+/** Text for end users, as in the reference. */
 const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
   `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;
 

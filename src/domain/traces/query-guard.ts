@@ -18,7 +18,7 @@ const FUNCTIONS = words(`
   last_value nth_value percentile_cont percentile_disc bool_and bool_or stddev stddev_pop stddev_samp variance
 `);
 
-/** Words that may stand before a parenthesis and are no functions. */
+/** Keywords that may precede a parenthesis. */
 const BEFORE_PARENTHESIS = words(`
   select from where and or not in as on over by having when then else case exists any all some union intersect except join
   filter using between like ilike is distinct within group limit offset materialized numeric decimal varchar
@@ -63,7 +63,7 @@ function tokensOf(sql: string): readonly Token[] {
 
 const isSign = (token: Token | undefined, value: string): boolean => token?.kind === 'sign' && token.value === value;
 
-/** Throws InvalidInput for a word that is refused, or that is no known function before a parenthesis. */
+/** Throws InvalidInput for a refused word, and for an unknown function. */
 function assertWord({ kind, value }: Token, next: Token | undefined): void {
   const isCalled = isSign(next, '(');
   if (kind === 'name' && isCalled) throw refuse(`the function "${value}" is not available.`);

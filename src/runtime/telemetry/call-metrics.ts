@@ -100,8 +100,8 @@ const labelsOf = (labels: Readonly<Record<string, string>>): string =>
     .join(',');
 
 /**
- * Counts calls by operation, provider, model and error. `modelOf` gives the configured name of a deployment: a name that a
- * caller makes up never becomes a label.
+ * Counts calls by operation, provider, model and error. `modelOf` gives the configured name of a deployment: an unknown
+ * name that a caller sends never becomes a label.
  */
 export function createCallMetrics(modelOf: (deploymentId: string) => string | null): CallMetrics {
   const [durations, firstChunks, usages] = [new Family(DURATION), new Family(FIRST_CHUNK), new Family(USAGE)];
