@@ -9,7 +9,7 @@ import {
   messagesIn,
   newAgent,
 } from '../src/domain/coding-agents/coding-agent.ts';
-import { Conflict, InvalidInput, NotFound, Unavailable, UpstreamFailed } from '../src/domain/errors.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable, UpstreamFailed } from '../src/domain/errors.ts';
 import { assertMayCall } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { agentOperation } from '../src/domain/pass-through/agent-operation.ts';
@@ -102,15 +102,34 @@ export const callCodingAgents = operation({
   name: 'callCodingAgents',
   access: anyKey,
   async run(scope: AgentScope, asked: AgentCall): Promise<AgentAnswer> {
+    await assertNotOfOthers(scope, asked.subpath);
     const call = await forward(scope, asked);
     const name = agentOperation(asked.sent.method, asked.subpath);
     if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
     const bytes = await bytesOf(call);
     if (name === CREATED) await register(scope, bytes);
-    else await forget(scope, asked.subpath.split('/')[2] ?? '');
+    else await forget(scope, idIn(asked.subpath.split('/')[2] ?? ''));
     return { call, bytes };
   },
 });
+
+/** Throws Forbidden for an agent that another key or team launched. An agent that was not launched here has no owner. */
+async function assertNotOfOthers(scope: AgentScope, subpath: string): Promise<void> {
+  const [, collection, segment = ''] = subpath.split('/');
+  if (collection !== 'agents' || segment === '') return;
+  const agent = await scope.platform.stores.codingAgents.find(idIn(segment));
+  if (agent !== null && !mayRead(visibilityOf(callerOf(scope)), agent))
+    throw new Forbidden('The coding agent belongs to another key or team.');
+}
+
+/** The id in a segment of a path. */
+function idIn(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
 
 async function forget({ platform }: AgentScope, id: string): Promise<void> {
   const removed = await platform.stores.codingAgents.remove([id]);

@@ -150,6 +150,29 @@ describe('codingAgents', () => {
     expect(await idsSeenBy(viewer)).toEqual([]);
   });
 
+  it('over HTTP is closed to other keys and teams, whatever form its id has in the path', async () => {
+    const { agentId } = await launched(keyOfTeam);
+    const statusOf = async (key: string, method: string, path: string): Promise<readonly [number, unknown]> => {
+      const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
+      return [answer.status, await answer.json()];
+    };
+    const before = upstream.received.length;
+    for (const [method, path] of [
+      ['GET', `/codeagent/v0/agents/${agentId}`],
+      ['GET', `/cursor/v0/agents/${agentId}/conversation`],
+      ['DELETE', `/codeagent/v0/agents/${agentId}`],
+      ['DELETE', `/codeagent/v0/agents/${agentId.replace('_', '%5F')}`],
+      ['POST', `/codeagent/v0/agents/${agentId}/stop`],
+    ] as const) {
+      const [status, body] = await statusOf(alone, method, path);
+      expect([path, status]).toEqual([path, 403]);
+      expect(JSON.stringify(body)).toContain('The coding agent belongs to another key or team.');
+    }
+    expect(upstream.received.length).toBe(before);
+    expect((await statusOf(sameTeam, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
+    expect((await statusOf(app.adminKey, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
+  });
+
   it('has agents that were launched and deleted over HTTP', async () => {
     const headers = { authorization: `Bearer ${alone}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ prompt: { text: 'x' } });
