@@ -1,5 +1,5 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { Unauthenticated } from '../src/domain/errors.ts';
+import { Forbidden, Unauthenticated } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { TraceSender } from '../src/domain/lens/trace-sender.ts';
@@ -9,9 +9,9 @@ import type { Role } from '../src/domain/role.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import { SignInRefused } from '../src/domain/users/sign-in.ts';
 import { DEFAULT_USER_ID, emailKeyOf } from '../src/domain/users/user.ts';
-import { generateKey } from './keys.ts';
-import { anyone } from './operation/access.ts';
-import { operation } from './operation/operation.ts';
+import { deleteKeys, generateKey } from './keys.ts';
+import { anyKey, anyone } from './operation/access.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -55,6 +55,17 @@ export const signIn = operation({
     }
     signIns.throttle.succeeded(attempt);
     return openSession(scope, found);
+  },
+});
+
+/** Ends the session whose token the caller sent. Throws Forbidden for a key that is no session. */
+export const signOut = operation({
+  name: 'signOut',
+  access: anyKey,
+  async run(scope: Scope<SignInPlatform>, _input: undefined): Promise<void> {
+    const { key } = callerOf(scope);
+    if (key?.metadata['session'] !== true) throw new Forbidden('Only a session can be signed out.');
+    await deleteKeys({ ...scope, caller: new SystemCaller('sign-in') }, { keys: [key.hash], aliases: [] });
   },
 });
 

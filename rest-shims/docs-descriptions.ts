@@ -233,6 +233,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.update': 'Store a setting.',
   'settings.updateSections': 'Store settings of several sections.',
   'settings.yaml': 'Read the configuration in force as YAML, without secrets.',
+  'signIn.end': 'Sign out: deletes the session and removes its cookies.',
   'signIn.form': 'Sign in with name and password from a form; sets the cookies of a session.',
   'signIn.json': 'Sign in with name and password; sets the cookies of a session and answers its token.',
   'signIn.page': 'Form for name and password.',

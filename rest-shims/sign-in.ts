@@ -1,4 +1,4 @@
-import { SESSION_SECONDS, type Session, signIn, type SignIn } from '../resolvers/sign-in.ts';
+import { SESSION_SECONDS, type Session, signIn, type SignIn, signOut } from '../resolvers/sign-in.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
 import { Forbidden } from '../src/domain/errors.ts';
 import { SUCCESS } from './errors.ts';
@@ -41,6 +41,16 @@ function cookiesOf({ token, csrfToken }: Session, { headers }: HttpRequest): rea
   ];
 }
 
+/** Headers that remove the cookies of a session. */
+const ENDED = [
+  'cache-control',
+  'no-store',
+  'set-cookie',
+  `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`,
+  'set-cookie',
+  `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`,
+];
+
 const ROW = { surface: 'management', category: null, credential: 'none', failures: { body: 'model' } } as const;
 const SIGNING_IN = { ...ROW, method: 'POST', bodyLimit: 16 * 1024 } as const;
 
@@ -72,6 +82,16 @@ export const signInRoutes: readonly RouteRow[] = [
       head: cookiesOf(session, request),
       body: { kind: 'json', value: { redirect_url: TARGET, token: session.token } },
     }),
+  }),
+  route({
+    ...SIGNING_IN,
+    credential: 'required',
+    name: 'signIn.end',
+    paths: ['/logout'],
+    answers: [200, 401, 403],
+    parse: () => undefined,
+    run: signOut,
+    render: () => ({ head: ENDED, body: { kind: 'json', value: { message: 'Signed out.' } } }),
   }),
   route({
     ...ROW,

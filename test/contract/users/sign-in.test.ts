@@ -225,6 +225,39 @@ describe('signIn.json', () => {
   });
 });
 
+describe('signIn.end', () => {
+  it('200: the session no longer holds, and its cookies are removed', async () => {
+    const signedIn = await form('admin', PASSWORD);
+    const cookies = cookiesOf(signedIn);
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' };
+    const read = () => fetch(`${client.app().url}/user/list`, { headers });
+    expect((await read()).status).toBe(200);
+    const answer = await fetch(`${client.app().url}/logout`, { method: 'POST', headers });
+    expect([answer.status, await answer.json()]).toEqual([200, { message: 'Signed out.' }]);
+    expect(answer.headers.getSetCookie()).toEqual([
+      'lensgate_session=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0',
+      'lensgate_csrf=; Path=/; SameSite=Strict; Max-Age=0',
+    ]);
+    expect((await read()).status).toBe(401);
+  });
+
+  it('401: without a session, and without the proof of the page', async () => {
+    const cookies = cookiesOf(await form('admin', PASSWORD));
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    for (const headers of [{}, { cookie }] as Record<string, string>[])
+      // oxlint-disable-next-line no-await-in-loop -- two requests
+      expect((await fetch(`${client.app().url}/logout`, { method: 'POST', headers })).status).toBe(401);
+    expect((await client.post('/logout', {}, '')).status).toBe(401);
+  });
+
+  it('403: a key that is no session', async () => {
+    expect(await client.post('/logout', {}, await client.key({}))).toEqual(
+      envelope(403, 'Only a session can be signed out.', 'auth_error', 'None'),
+    );
+  });
+});
+
 describe('signIn.welcome', () => {
   it('200: a page with links, the target of a sign-in', async () => {
     const answer = await fetch(`${client.app().url}/ui?login=success`);
