@@ -16,8 +16,9 @@ const folder = (name: string, timeoutMs = 5_000, order = 0) => ({
     hookTimeout: Math.max(30_000, timeoutMs),
     sequence: { groupOrder: order },
     maxWorkers: order === 0 ? WORKERS : 1,
-    // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise.
-    isolate: false,
+    // Modules are loaded once per worker: a suite of this many files spends most of its time on imports otherwise. The house
+    // tests read what modules register, and need their own.
+    isolate: name === 'house',
   },
 });
 

@@ -38,6 +38,7 @@ const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 /** Operations that change something and that a read-only role may run, and why. */
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signIn: 'it gives a session with the rights of the credentials that were sent',
+  signOut: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',
   callEndpoint: 'a forwarded call, paid by the caller: the reference lets every key make it',
