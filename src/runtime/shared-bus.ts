@@ -91,7 +91,7 @@ export function createSharedBus<Own extends Bus>(
     const message = decoded(text);
     if (message === null || message.origin === origin) return;
     if (message.follows) followedUntilMs = performance.now() + FOLLOWED_MS;
-    goneMeanwhile.push(...message.gone);
+    if (isReading) goneMeanwhile.push(...message.gone);
     for (const [topic, refs] of byTopic(message.gone)) drop(topic, refs);
     if (own.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
     if (!isReading) void readWaiting();
