@@ -102,6 +102,8 @@ export const callCodingAgents = operation({
   name: 'callCodingAgents',
   access: anyKey,
   async run(scope: AgentScope, asked: AgentCall): Promise<AgentAnswer> {
+    // A missing account of the provider is reported first, as in the reference.
+    await accountOf(scope, CODING_AGENTS);
     await assertNotOfOthers(scope, asked.subpath);
     const call = await forward(scope, asked);
     const name = agentOperation(asked.sent.method, asked.subpath);
