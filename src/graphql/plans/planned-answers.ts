@@ -36,6 +36,8 @@ interface CheckedPlan {
 
 /** Variables of more characters are not cached, nor are more sets of them per plan. */
 const LONGEST_VARIABLES = 1_024;
+/** Longest body of a planned query, in bytes: a longer one is read once only, by Yoga. */
+const LONGEST_BODY = 32 * 1024;
 const MOST_VARIABLES = 16;
 /** Operation names of one document text; further ones get no plan. */
 const MOST_OPERATIONS = 8;
@@ -115,7 +117,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
   return {
     async answer(requester, request, body) {
       const { headers } = request;
-      if (request.method !== 'POST' || request.url !== '/graphql') return null;
+      if (request.method !== 'POST' || request.url !== '/graphql' || body.length > LONGEST_BODY) return null;
       const contentType = answerType(headers.accept);
       if (contentType === null || !JSON_BODY.test(headers['content-type'] ?? '')) return null;
       const operation = operationIn(body);
