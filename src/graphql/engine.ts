@@ -35,6 +35,8 @@ import type { SocketLimits } from './socket-connection.ts';
 
 /** In documents with more lines, errors have no locations: graphql counts lines from the start for each error. */
 const MOST_LOCATED_LINES = 2_000;
+/** Longest document, in characters, whose errors have locations: a location is an object for each node and token. */
+const MOST_LOCATED_CHARACTERS = 32 * 1024;
 
 /** What the GraphQL transport needs. */
 export interface GraphQLOptions {
@@ -167,7 +169,7 @@ export function createEngine(
       setParseFn((source: string | Source, options?: ParseOptions): DocumentNode => {
         const text = typeof source === 'string' ? source : source.body;
         assertParsable(text);
-        const noLocation = lineCount(text) > MOST_LOCATED_LINES;
+        const noLocation = text.length > MOST_LOCATED_CHARACTERS || lineCount(text) > MOST_LOCATED_LINES;
         const document = (parseFn as typeof parse)(source, { ...options, noLocation });
         assertValidatable(document);
         return document;

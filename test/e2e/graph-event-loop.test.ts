@@ -12,7 +12,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 //   chance, what a document costs is not.
 
 const BOUND_MS = 50;
-const TRIES = 30;
+const TRIES = 6;
 /** Number of concurrent senders of one document. */
 const SENDERS = 4;
 

@@ -61,7 +61,7 @@ it('budgetAlerts tells an administrator once of a budget that refuses', async ()
   const admin = alertsOf(calls.app.adminKey);
   const user = alertsOf(key);
   try {
-    // Wait for the subscription: an alert that nobody follows is not repeated for a minute.
+    // Wait for the subscription: an alert without subscribers is not repeated for a minute.
     const other = spendOf(calls.app.adminKey);
     await untilReceived([other], () => calls.chat(calls.app.adminKey));
     await other.leave();
