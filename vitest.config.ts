@@ -24,6 +24,7 @@ const folder = (name: string, timeoutMs = 5_000, order = 0) => ({
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/run-folder.ts',
     projects: [
       folder('unit'),
       folder('contract', 15_000),
@@ -31,6 +32,7 @@ export default defineConfig({
       folder('parity', 15_000),
       folder('ports', 30_000),
       folder('providers', 15_000),
+      folder('clients', 60_000),
       folder('e2e', 60_000, 1),
       folder('browser', 120_000, 2),
       folder('house', 300_000),

@@ -1,7 +1,8 @@
 // CPU of a call outside its transport, in process: authentication, admission, limits and the spend record. Calls with the
 // admin key, and calls with keys that have every limit, beside calls that only reach the provider. Prints a table, and the
 // CPU of counting a request at the edge.
-//   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry]
+//   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry] [--redis redis://127.0.0.1:6379]
+// With `--redis` it also prints how long calls wait for their shares in Redis, one call at a time.
 // A dry run makes few calls: it shows that everything works, and its figures mean nothing.
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -26,6 +27,7 @@ import { pause, systemClock } from '../src/runtime/clock.ts';
 import { keyGenerator, randomIds } from '../src/runtime/identifiers.ts';
 import { aDeployment, aKey, aModelRequest } from '../test/support/chat.ts';
 import { median } from './measure.ts';
+import { measureShares } from './shares.ts';
 import { table } from './report.ts';
 
 const { values: options } = parseArgs({
@@ -35,6 +37,7 @@ const { values: options } = parseArgs({
     calls: { type: 'string', default: '20000' },
     rounds: { type: 'string', default: '7' },
     dry: { type: 'boolean', default: false },
+    redis: { type: 'string' },
   },
 });
 const KEYS = options.dry ? 100 : Number(options.keys);
@@ -81,7 +84,7 @@ function limitedKey(number: number): VirtualKey {
       team: { id: team, blocked: false, models: [], modelAliases: {}, metadata: {}, limits: LIMITS, spentBefore },
       member: { role: 'user', models: [], limits: LIMITS, hasOwnLimits: true },
       organization: { id: `organization-${number % 10}`, models: [], limits: LIMITS },
-      project: { id: `project-${number % TEAMS}`, blocked: false, models: [], limits: LIMITS },
+      project: { id: `project-${number % TEAMS}`, blocked: false, models: [], tags: [], limits: LIMITS },
     },
   });
 }
@@ -253,4 +256,5 @@ const rows = trials.map(({ title }, position) => {
   return [title, median(seen.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
 console.log(table(['CPU of a call, µs', 'median', 'best', 'without the provider or the loop'], rows));
+if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 5_000));
 if (options.dry) console.log('Dry run: the figures mean nothing.');

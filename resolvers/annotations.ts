@@ -69,7 +69,8 @@ export async function saveAnnotation(
     readonly trace: TraceSummary;
     readonly spanId: string;
     readonly judgement: Judgement;
-    readonly about: Authored;
+    /** The author, and the user or key that sends the annotation; the author when absent. */
+    readonly about: Authored & { readonly sender?: string };
   },
 ): Promise<Annotation> {
   const { annotations } = platform.stores;
@@ -77,13 +78,18 @@ export async function saveAnnotation(
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
     if (known !== undefined) {
-      const done = await annotations.change(known.id, (row) => rejudged(row, judgement, about));
+      const done = await annotations.change(known.id, (row) =>
+        rejudged(row, judgement, { now: about.now, by: about.sender ?? about.by }),
+      );
       if (done !== null) return done.after;
       continue;
     }
     if ((await annotations.count(ofTrace)) >= MOST_ANNOTATIONS)
       throw new Conflict(`A trace has at most ${MOST_ANNOTATIONS} annotations.`);
-    const added = newAnnotation(judgement, { ...about, id: platform.ids.uuid(), trace, spanId });
+    const added = {
+      ...newAnnotation(judgement, { ...about, id: platform.ids.uuid(), trace, spanId }),
+      updatedBy: about.sender ?? about.by,
+    };
     try {
       await annotations.add(added);
       return added;

@@ -1,7 +1,7 @@
-import type { AuditEntry, AuditFilter, AuditSort } from '../src/domain/audit-log/audit-entry.ts';
+import { ALL_CHANGES, type AuditEntry, type AuditFilter, type AuditSort } from '../src/domain/audit-log/audit-entry.ts';
 import { NotFound } from '../src/domain/errors.ts';
 import type { RowPage } from '../src/domain/row-store.ts';
-import { tenantViewer } from './operation/access.ts';
+import { system, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { AuditPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -35,5 +35,20 @@ export const getAuditEntry = operation({
     const entry = await platform.stores.auditLog.find(id);
     if (entry === null) throw new NotFound('audit entry', id, `Audit log with ID ${id} not found`);
     return entry;
+  },
+});
+
+/** Removes the oldest of the changes before a time, at most `limit`. Returns their number. */
+export const removeExpiredAuditEntries = operation({
+  name: 'removeExpiredAuditEntries',
+  access: system,
+  async run(
+    { platform }: Scope<AuditPlatform>,
+    { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<number> {
+    const { auditLog } = platform.stores;
+    const filter = { ...ALL_CHANGES, to: new Date(beforeMs) };
+    const old = await auditLog.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
+    return (await auditLog.remove(old.map(({ id }) => id))).length;
   },
 });

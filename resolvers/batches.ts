@@ -48,13 +48,15 @@ export const createBatch = operation({
     const place = placeOf(scope, file);
     const asked = { action: CREATE_BATCH, place, tail: '', body: { kind: 'json', bytes, set } } as const;
     const { call, read } = await passForObject(scope, asked, facts);
-    const object = await keep(scope, asked, read, (upstreamId) =>
-      passForObject(
-        scope,
-        { action: CANCEL_BATCH, place, tail: `/${encodeURIComponent(upstreamId)}/cancel` },
-        { callId: null, parent: null },
-      ),
-    );
+    const object = await keep(scope, asked, read, {
+      ...facts,
+      undo: (upstreamId) =>
+        passForObject(
+          scope,
+          { action: CANCEL_BATCH, place, tail: `/${encodeURIComponent(upstreamId)}/cancel` },
+          { callId: null, parent: null },
+        ),
+    });
     return await seen(scope, object, call, read.shown);
   },
 });

@@ -1,10 +1,18 @@
 import { mayRead, visibilityOf } from '../src/domain/caller.ts';
-import { agentIn, type AgentState, type CodingAgent, isFinal } from '../src/domain/coding-agents/coding-agent.ts';
+import {
+  agentReportIn,
+  type AgentState,
+  type CodingAgent,
+  DELETED,
+  isFinal,
+  mayFollow,
+} from '../src/domain/coding-agents/coding-agent.ts';
 import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { behind, ENDED } from '../src/domain/pollable-stream.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import { checkAnyAgent, ownAgent, storeState } from './coding-agents.ts';
+import { authored } from './operation/authored.ts';
 import { anyone, codingAgentReader } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { operation } from './operation/operation.ts';
@@ -12,9 +20,6 @@ import type { CodingAgentPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type AgentScope = Scope<CodingAgentPlatform>;
-
-/** State of an agent that its provider no longer has. */
-const DELETED = 'DELETED';
 
 /** Reads the state of an agent as the process itself. */
 async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise<PollResult> {
@@ -99,7 +104,8 @@ export const watchCodingAgent = operation({
 
 /**
  * Takes a message of the provider about the state of an agent that was launched through the gateway. Throws NotFound where
- * no secret is configured, InvalidInput for a wrong signature and for other bytes.
+ * no secret is configured, InvalidInput for a wrong signature, for other bytes, for an old message and for one that would
+ * move an agent out of a final state. A message that came before has no effect.
  */
 export const takeAgentMessage = operation({
   name: 'takeAgentMessage',
@@ -111,13 +117,13 @@ export const takeAgentMessage = operation({
     const { agentMessages, stores } = scope.platform;
     if (!agentMessages.configured) throw new NotFound('webhook', 'coding agents', 'Not Found');
     if (!agentMessages.isSigned(bytes, signature)) throw new InvalidInput('The signature of the message is wrong.');
-    const message = parsed(bytes);
-    const sent = agentIn(message);
-    if (sent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');
-    const agent = await stores.codingAgents.find(sent.id);
-    if (agent === null) return;
     const own = { ...scope, caller: new SystemCaller('coding-agent-webhook') };
-    await storeState(own, agent, merged(agent.state, sent.state));
+    const report = agentReportIn(parsed(bytes), authored(own).now);
+    const agent = await stores.codingAgents.find(report.id);
+    if (agent === null) return;
+    if (!mayFollow(agent, report)) throw new InvalidInput('The agent has ended before this message was sent.');
+    if (!agentMessages.isNew(bytes)) return;
+    await storeState(own, agent, merged(agent.state, report.state));
   },
 });
 

@@ -59,6 +59,7 @@ async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise
       provider: CODING_AGENTS.name,
       deploymentId: '',
       cost: ZERO_USD,
+      otherwise: null,
       endpoint: null,
     },
     scope.signal,

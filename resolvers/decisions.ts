@@ -1,6 +1,7 @@
 import { collect } from '../src/domain/bytes.ts';
-import { ownerOf } from '../src/domain/caller.ts';
+import { ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { outcomeScopeOf } from '../src/domain/decisions/calibration.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
 import type { AnsweredQuestion, MadeDecision } from '../src/domain/decisions/decision.ts';
 import { assertQuestionCount } from '../src/domain/decisions/question-count.ts';
@@ -11,6 +12,7 @@ import { assertValidRequest } from '../src/domain/inference/request-validation.t
 import type { Usd } from '../src/domain/money.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { askWeakAgain } from './decision-fallbacks.ts';
 import { anyKey } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -125,7 +127,10 @@ async function send(
   signal: AbortSignal = scope.signal,
 ): Promise<GatewayCall> {
   assertQuestionCount(request.body['questions'], scope.platform.decisions.mostQuestions);
-  const call = await scope.platform.gateway.call(callerOf(scope), request, signal);
+  const caller = callerOf(scope);
+  const asked = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
+  const answered = await scope.platform.gateway.call(caller, asked, signal);
+  const call = await askWeakAgain(scope, asked, { call: answered, signal });
   keep(scope, request, call);
   return call;
 }

@@ -110,14 +110,14 @@ export const listFallbacks = operation({
 export const deleteFallback = operation({
   name: 'deleteFallback',
   access: modelAdmin,
-  async run(scope: FallbackScope, chosen: ChosenFallback): Promise<ChosenFallback> {
+  async run(scope: FallbackScope, target: ChosenFallback): Promise<ChosenFallback> {
     const { platform } = scope;
     assertStoresModels(scope);
-    assertNotConfigured(scope, chosen);
-    const [gone] = await platform.stores.fallbacks.remove([fallbackId(chosen.model, chosen.type)]);
-    if (gone === undefined) throw noneOf(chosen);
+    assertNotConfigured(scope, target);
+    const [gone] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
+    if (gone === undefined) throw noneOf(target);
     await platform.fallbacks.refresh();
-    return chosen;
+    return target;
   },
 });
 

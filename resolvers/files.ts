@@ -53,7 +53,7 @@ export const createFile = operation({
     const { call, read } = await passForObject(scope, asked, { callId, parent });
     // The purpose of the request holds, because its lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await keep(scope, asked, made, (id) => deleteAtUpstream(scope, asked.place, id));
+    const object = await keep(scope, asked, made, { undo: (id) => deleteAtUpstream(scope, asked.place, id) });
     return await seen(scope, object, { call, shown: read.shown });
   },
 });

@@ -1,26 +1,19 @@
+import type { Caller } from '../src/domain/caller.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { standsFor } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import {
-  CHAT_COMPLETIONS,
-  COMPLETIONS,
-  EMBEDDINGS,
-  type Endpoint,
-  GENERATE_CONTENT,
-  MESSAGES,
-  RESPONSES,
-} from '../src/domain/inference/endpoint.ts';
-import { assertMayCall, modelBehind } from '../src/domain/keys/virtual-key.ts';
+import { modelBehind } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, queryOf } from '../src/domain/pass-through/address.ts';
+import { formatOf, FREE } from '../src/domain/pass-through/formats.ts';
 import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
+import { assertMayForward, modelsOf } from '../src/domain/pass-through/named-models.ts';
 import {
   baseFor,
   type ForwardedProvider,
   keyHeader,
   locatedBase,
-  modelIn,
   type ProviderAccount,
 } from '../src/domain/pass-through/providers.ts';
 import { Secret } from '../src/domain/secret.ts';
@@ -39,27 +32,19 @@ export interface ProviderCall {
   readonly sent: SentRequest;
 }
 
+type Headers = ReturnType<typeof requestHeaders>;
+
 /** Parameter that may carry the key of the gateway. */
 const KEY_PARAMETER = 'key';
-
-/** Paths of model endpoints by their ends. Their answers report usage. */
-const ENDPOINTS: readonly (readonly [end: RegExp, endpoint: Endpoint])[] = [
-  [/\/chat\/completions$/, CHAT_COMPLETIONS],
-  [/\/completions$/, COMPLETIONS],
-  [/\/embeddings$/, EMBEDDINGS],
-  [/\/messages$/, MESSAGES],
-  [/\/responses$/, RESPONSES],
-  [/:(generateContent|streamGenerateContent)$/, GENERATE_CONTENT],
-];
-
-const endpointOf = ({ sent, subpath }: ProviderCall): Endpoint | null =>
-  sent.method === 'POST' ? (ENDPOINTS.find(([end]) => end.test(`/${subpath}`))?.[1] ?? null) : null;
 
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 
 /** No account of a provider is configured. */
-function noAccount({ name, keyVariables, baseVariables, base }: ForwardedProvider): Forbidden {
-  const variables = [...keyVariables.slice(-1), ...(base === null ? baseVariables.slice(0, 1) : [])].join(' and ');
+function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
+  const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
+  const variables = (
+    aws === undefined ? [...keyVariables.slice(-1), ...address] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+  ).join(' and ');
   const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables}.`;
   return new Forbidden(message, 'upstream_credential');
 }
@@ -79,31 +64,60 @@ function assertServed({ provider: { name, only }, subpath, sent }: ProviderCall)
   if (odd !== undefined) throw new InvalidInput(`${odd} is not supported for ${name} requests`, [], { field: odd });
 }
 
+/** An operation of Amazon's services that are not called by path. */
+const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
+const AMZ_JSON = 'application/x-amz-json-1.1';
+
+/** The operation that a call of such a service names, in its path or in `X-Amz-Target`. Throws InvalidInput. */
+function amazonOperation({ provider, subpath, sent }: ProviderCall): string | null {
+  const prefix = provider.aws?.target;
+  if (prefix === undefined) return null;
+  const header = [sent.headers['x-amz-target']].flat()[0] ?? '';
+  const name = subpath === '' && header.startsWith(`${prefix}.`) ? header.slice(prefix.length + 1) : subpath;
+  if (sent.method === 'POST' && OPERATION.test(name)) return name;
+  const message = `${provider.name} takes POST requests for an operation: in the path, as /${provider.name}/<Operation>, or in the header X-Amz-Target.`;
+  throw new InvalidInput(message, [{ path: ['path'], rule: 'operation', message }]);
+}
+
+/** Operations of Amazon that are billed. The others read and manage. */
+const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
+
+/** Refuses a path of an account that all callers share, but for administrators. Throws Forbidden. */
+function assertShared({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
+  if (shared === undefined || key === null || role === 'proxy_admin') return;
+  if (shared.some(([method, path]) => method === sent.method && path.test(subpath))) return;
+  const message = `Only proxy admins can call this path of ${name}: all callers share its account. Route=${sent.path}.`;
+  throw new Forbidden(message);
+}
+
 /** The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address. */
-export function targetOf({ provider, subpath, sent }: ProviderCall, { base, key, cloud }: ProviderAccount) {
+export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccount) {
+  const { provider, sent } = call;
+  const named = amazonOperation(call);
+  const subpath = named === null ? call.subpath : '';
   const address = baseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
   url.search = queryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
-  const wanted = Object.entries(sent.headers).filter(([name]) =>
-    provider.headers?.some((start) => name.startsWith(start)),
-  );
-  const headers = requestHeaders(Object.fromEntries(wanted), true);
   const own = requestHeaders(sent.headers, false);
   const header = key === null ? null : keyHeader(provider.keyForm, key.reveal());
   return {
     url: url.href,
-    headers: { ...headers, ...own },
+    headers: named === null ? withOwn(provider, sent, own) : { ...own, ...amazonHeaders(provider, named) },
     credentials: header === null ? {} : { [header[0]]: new Secret(header[1]) },
     ...(cloud === undefined ? {} : { cloud }),
   };
 }
 
-/** The models that a request names, in its path and its body. The first is the one that answers. */
-function modelsOf({ provider, subpath, sent }: ProviderCall): readonly string[] {
-  const [inPath, inBody] = [modelIn(subpath), modelOf(sent)];
-  // Azure names a deployment in the path, and may name its model in the body.
-  const named = provider.name === 'azure' ? [inBody, inPath] : [inPath, inBody];
-  return named.filter((model) => model !== null);
+const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
+  'content-type': AMZ_JSON,
+  'x-amz-target': `${aws?.target ?? ''}.${name}`,
+});
+
+/** Headers of a request, with those of the provider's own API. */
+function withOwn({ headers: starts }: ForwardedProvider, sent: SentRequest, own: Headers): Headers {
+  if (starts === undefined) return own;
+  const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
+  return wanted.length === 0 ? own : { ...requestHeaders(Object.fromEntries(wanted), true), ...own };
 }
 
 /** The account of a provider. Throws Forbidden where none is configured. */
@@ -138,16 +152,21 @@ export const callProvider = operation({
     const { provider, subpath, sent } = call;
     if (!scope.platform.accounts.served) throw new NotFound('forwarded path', subpath, 'Not Found');
     const caller = callerOf(scope);
-    const models = modelsOf(call);
-    for (const one of models) assertMayCall(caller.key, one);
-    const model = models[0] ?? null;
+    const models = modelsOf(provider, subpath, sent);
+    assertMayForward(caller.key, models, sent);
+    const operationName = amazonOperation(call);
+    const model =
+      models[0] ?? (operationName === null ? provider.unnamed : `${provider.name}/${operationName}`) ?? null;
     assertServed(call);
+    assertShared(call, caller);
     const deployment = deploymentFor(scope, call);
     const account =
       deployment === null
         ? await accountOf(scope, provider)
         : { base: deployment.apiBase ?? '', key: deployment.apiKey };
     const renamed = deployment === null || model === null ? {} : { replaced: { model: deployment.upstreamModel } };
+    const isFree = operationName !== null && !isBilled(operationName);
+    const format = isFree ? FREE : formatOf(sent.method, subpath);
     const request: Forwarded = {
       ...factsOf(sent),
       ...targetOf(call, account),
@@ -158,8 +177,9 @@ export const callProvider = operation({
       model: model ?? 'unknown',
       provider: provider.name,
       deploymentId: deployment?.id ?? '',
-      cost: endpointOf(call) === null ? ZERO_USD : null,
-      endpoint: endpointOf(call),
+      cost: format.kind === 'free' ? ZERO_USD : null,
+      otherwise: scope.platform.accounts.costPerRequest,
+      endpoint: format.kind === 'endpoint' ? format.endpoint : null,
     };
     return scope.platform.gateway.forward(caller, request, scope.signal);
   },
@@ -175,7 +195,7 @@ export const callUnconfigured = operation({
   async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall | null> {
     const { platform } = scope;
     if (!platform.accounts.served) return null;
-    const [named] = modelsOf(call);
+    const [named] = modelsOf(call.provider, call.subpath, call.sent);
     const model = named === undefined ? null : modelBehind(callerOf(scope).key, named);
     if (model === null || platform.gateway.deployments().some(({ modelGroup }) => standsFor(modelGroup, model)))
       return null;

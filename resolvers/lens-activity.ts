@@ -124,7 +124,7 @@ async function ordered(
 }
 
 /** Chooses the executions of a run. */
-export async function chosen(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
+export async function sampleOf(scope: Scope<LensPlatform>, selection: Selection, window: Window): Promise<Sample> {
   const all = await ordered(scope, selection, window);
   const selected = selectedCount(all.length, selection);
   const executions = await withFeedback(scope, all.slice(0, selected));

@@ -1,6 +1,6 @@
 import { ALL_ANNOTATIONS, type Annotation } from '../src/domain/annotations/annotation.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import {
   type Feedback,
   FEEDBACK_FILTER,
@@ -105,10 +105,27 @@ export interface FeedbackDraft extends FeedbackTarget {
   readonly user: string;
 }
 
-const authorOf = (scope: Scope<LensPlatform>, user: string) => {
-  const { now, by } = authored(scope);
-  return { now, by: user === '' ? by : storable(user) };
+/** The author that feedback names, and the user or key that sends it. */
+const authorsOf = (scope: Scope<LensPlatform>, user: string) => {
+  const { now, by: sender } = authored(scope);
+  return { now, sender, by: user === '' ? sender : storable(user) };
 };
+
+/**
+ * Throws Forbidden where the feedback of an author was sent with the author's own credential, and this is another one.
+ * Administrators may change all feedback.
+ */
+async function assertNotOfAnother(
+  scope: Scope<LensPlatform>,
+  trace: TraceKey,
+  { by, sender }: { readonly by: string; readonly sender: string },
+): Promise<void> {
+  if (by === sender || callerOf(scope).role === 'proxy_admin') return;
+  const { annotations } = scope.platform.stores;
+  const found = await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: [trace], author: by });
+  if (found.some(({ updatedBy }) => updatedBy === by))
+    throw new Forbidden('The author of this feedback sent it with another key.');
+}
 
 /** Throws InvalidInput for texts and scores beyond their limits. */
 function assertDraft({ score, comment, user }: FeedbackDraft): void {
@@ -123,21 +140,22 @@ function assertDraft({ score, comment, user }: FeedbackDraft): void {
   if (issues.length > 0) throw new InvalidInput('The feedback is not valid.', issues);
 }
 
-/** Saves feedback about a trace; replaces that of the same author. Throws NotFound, InvalidInput and Conflict. */
+/** Saves feedback about a trace; replaces that of the same author. Throws NotFound, Forbidden, InvalidInput and Conflict. */
 export const setFeedback = operation({
   name: 'setFeedback',
   access: feedbackWriter,
   async run(scope: Scope<LensPlatform>, draft: FeedbackDraft): Promise<Feedback> {
     assertDraft(draft);
     const trace = await traceOf(scope, draft);
-    const about = authorOf(scope, draft.user);
+    const about = authorsOf(scope, draft.user);
+    await assertNotOfAnother(scope, trace, about);
     return feedbackOfAnnotation(
       await saveAnnotation(scope, { trace, spanId: '', judgement: judgementOf(draft), about }),
     );
   },
 });
 
-/** Deletes the feedback of an author about a trace. Throws NotFound. */
+/** Deletes the feedback of an author about a trace. Throws NotFound and Forbidden. */
 export const deleteFeedback = operation({
   name: 'deleteFeedback',
   access: feedbackWriter,
@@ -147,7 +165,9 @@ export const deleteFeedback = operation({
   ): Promise<Feedback> {
     const trace = await traceOf(scope, target);
     const { annotations } = scope.platform.stores;
-    const author = authorOf(scope, user).by;
+    const about = authorsOf(scope, user);
+    await assertNotOfAnother(scope, trace, about);
+    const { by: author } = about;
     const found = await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: [trace], author });
     const [removed] = await annotations.remove(found.map(({ id }) => id));
     if (removed === undefined) throw new NotFound('feedback', author, 'No feedback from this user on this trace');
@@ -165,7 +185,7 @@ export const summarizeFeedback = operation({
   ): Promise<readonly FeedbackSummary[]> {
     const rows: TraceKey[] = [];
     for (const { traceId, traceRef } of asked) {
-      const wanted = { traceId: traceId.toLowerCase(), traceRef };
+      const wanted = { traceId: storable(traceId.toLowerCase()), traceRef: storable(traceRef) };
       const found = await tracesOf(scope, wanted.traceId, traceRef);
       rows.push(...(found.length === 0 ? [wanted] : found));
     }

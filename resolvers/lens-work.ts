@@ -20,7 +20,7 @@ import {
 } from '../src/domain/lens/worker.ts';
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
 import { queueDueRun } from './lens.ts';
-import { chosen, contentPage } from './lens-activity.ts';
+import { sampleOf, contentPage } from './lens-activity.ts';
 import { canAnyPay } from './lens-models.ts';
 import { assertResult, resultFault } from './lens-result.ts';
 import { lensWorker } from './operation/lens-access.ts';
@@ -163,7 +163,7 @@ export const readLensSample = operation({
     const run = await extendedRun(scope, claim);
     if (run.sample !== null) return run.sample;
     const window = { startMs: new Date(run.start).getTime(), endMs: new Date(run.end).getTime() };
-    const sample = await chosen(scope, run.settings, window);
+    const sample = await sampleOf(scope, run.settings, window);
     const state = await changedRun(scope, claim, (before) => ({
       ...before,
       run: { ...before.run, sample: before.run.sample ?? sample },

@@ -79,11 +79,11 @@ export const createModelAccessGroup = operation({
   access: modelAdmin,
   async run(scope: GroupScope, draft: ModelAccessGroupDraft): Promise<ChangedGroup> {
     assertStoresModels(scope);
-    const chosen = chosenBy(scope, draft);
+    const members = chosenBy(scope, draft);
     if (found(scope, draft.name) !== null) throw new Conflict(`Access group '${draft.name}' already exists`);
     const changed = await write(
       scope,
-      chosen.map((known) => ({ known, change: joins(draft.name) })),
+      members.map((known) => ({ known, change: joins(draft.name) })),
     );
     return { ...draft, changed };
   },
@@ -97,13 +97,13 @@ export const updateModelAccessGroup = operation({
     assertStoresModels(scope);
     const { name } = draft;
     if (found(scope, name) === null) throw unknownGroup(name);
-    const chosen = chosenBy(scope, draft);
+    const members = chosenBy(scope, draft);
     const gone = scope.platform.deployments
       .all()
-      .filter((known) => known.stored !== null && groupsOf(known).includes(name) && !chosen.includes(known));
+      .filter((known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known));
     const left = await write(scope, [
       ...gone.map((known) => ({ known, change: leaves(name) })),
-      ...chosen.map((known) => ({ known, change: joins(name) })),
+      ...members.map((known) => ({ known, change: joins(name) })),
     ]);
     return { ...draft, changed: left };
   },

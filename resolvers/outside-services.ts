@@ -44,3 +44,12 @@ export const checkCache = operation({
     throw new Unavailable('No cache of answers is configured.', null);
   },
 });
+
+/** Removes answers from the cache. Throws Unavailable: there is none. */
+export const clearCache = operation({
+  name: 'clearCache',
+  access: tenantAdmin,
+  run(_scope: Scope<object>, _input: { readonly keys: readonly string[] | null }): never {
+    throw new Unavailable('No cache of answers is configured.', null);
+  },
+});

@@ -15,7 +15,7 @@ import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A request as it was sent, for a path whose calls are forwarded. */
-export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fields' | 'body'> {
+export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fields' | 'body' | 'form'> {
   readonly method: HttpMethod;
   /** Path and query as they were sent. */
   readonly path: string;
@@ -41,7 +41,7 @@ export const ANSWER_LIMIT = 1024 * 1024 * 1024;
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
 
 /** The parts of a forwarded request that come from the caller's own. */
-export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent }: SentRequest) => ({
+export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent, form }: SentRequest) => ({
   method,
   body,
   fields,
@@ -49,6 +49,7 @@ export const factsOf = ({ method, body, fields, callId, parent, labels, userAgen
   parent,
   ...(labels === undefined ? {} : { labels }),
   ...(userAgent === undefined ? {} : { userAgent }),
+  ...(form === undefined ? {} : { form }),
 });
 
 /** The model that a body names. */
@@ -70,6 +71,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     provider: 'pass_through',
     deploymentId: endpoint.id,
     cost: costOf(endpoint),
+    otherwise: null,
     endpoint: null,
   };
 }

@@ -1,21 +1,22 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { Forbidden, Unauthenticated } from '../src/domain/errors.ts';
+import { Forbidden, NotFound, Unauthenticated } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
+import { isRefusedCredential } from '../src/domain/keys/refused-credential.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { TraceSender } from '../src/domain/lens/trace-sender.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import type { Role } from '../src/domain/role.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import { SignInRefused } from '../src/domain/users/sign-in.ts';
+import { openedByKey, type Session, type SignedIn } from '../src/domain/users/session.ts';
 import { DEFAULT_USER_ID, emailKeyOf } from '../src/domain/users/user.ts';
 import { deleteKeys, generateKey } from './keys.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { SignInPlatform } from './operation/platform.ts';
+import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Lifetime of a session. */
+/** Longest lifetime of a session in a browser. */
 export const SESSION_SECONDS = 24 * 3_600;
 const MS = 1_000;
 
@@ -26,37 +27,60 @@ export interface SignIn {
 }
 
 /**
- * A session. Its token is a virtual key of the user, which holds only as long as the user and its role do. It has the
- * bounds of the key that was used as a password.
- */
-export interface Session {
-  readonly token: string;
-  readonly userId: string;
-  readonly role: Role;
-  /** Text that pages repeat in a header beside the cookie of the session. */
-  readonly csrfToken: string;
-}
-
-/**
  * Signs a user in. Administrators give the configured name with the configured password or the admin key; others their id
  * or email with one of their keys. Throws SignInRefused, SignInThrottled, and Unavailable.
  */
 export const signIn = operation({
   name: 'signIn',
   access: anyone,
-  async run(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<Session> {
-    const { signIns } = scope.platform;
-    const attempt = { source: scope.client.network, name: username };
-    signIns.throttle.admit(attempt);
-    const found = await userOf(scope, { username, password });
-    if (found === null) {
-      signIns.throttle.failed(attempt);
-      throw new SignInRefused();
-    }
-    signIns.throttle.succeeded(attempt);
-    return openSession(scope, found);
+  async run(scope: Scope<SignInPlatform>, input: SignIn): Promise<Session> {
+    const signed = await signedIn(scope, input);
+    return openSession(scope, signed, { seconds: SESSION_SECONDS, teamId: signed.key?.teamId ?? null });
   },
 });
+
+/** The codes of sign-ins. Throws NotFound where no other server signs its users in here. */
+function codesOf({ platform }: Scope<SignInPlatform>) {
+  const { codes } = platform.signIns;
+  if (codes === null)
+    throw new NotFound('sign-in', 'code', 'Sign-in by code needs `general_settings.control_plane_url`.');
+  return codes;
+}
+
+/** As `signIn`, for another server of the deployment: a code that it exchanges for the session within a minute. */
+export const signInForCode = operation({
+  name: 'signInForCode',
+  access: anyone,
+  async run(scope: Scope<SignInPlatform>, input: SignIn): Promise<string> {
+    const codes = codesOf(scope);
+    return codes.issue(await signIn(scope, input));
+  },
+});
+
+/** The session of a code. Throws NotFound, and Unauthenticated for an unknown, used or expired code. */
+export const exchangeCode = operation({
+  name: 'exchangeCode',
+  access: anyone,
+  run(scope: Scope<SignInPlatform>, code: string): Session {
+    const session = codesOf(scope).take(code);
+    if (session === null) throw new Unauthenticated('The code is unknown, was used or has expired.', 'malformed');
+    return session;
+  },
+});
+
+/** Who a name and password are. Throws SignInRefused, SignInThrottled, and Unavailable. */
+export async function signedIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
+  const { throttle } = scope.platform.signIns;
+  const attempt = { source: scope.client.network, name: username };
+  throttle.admit(attempt);
+  const found = await userOf(scope, { username, password });
+  if (found === null) {
+    throttle.failed(attempt);
+    throw new SignInRefused();
+  }
+  throttle.succeeded(attempt);
+  return found;
+}
 
 /** Ends the session whose token the caller sent. Throws Forbidden for a key that is no session. */
 export const signOut = operation({
@@ -69,32 +93,33 @@ export const signOut = operation({
   },
 });
 
-interface Found extends Pick<Session, 'userId' | 'role'> {
-  /** The key that was used as a password; null for an administrator without one. */
-  readonly key: VirtualKey | null;
-}
-
-async function userOf(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<Found | null> {
+async function userOf(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn | null> {
   const { signIns } = scope.platform;
   const isAdminName = username === signIns.username;
-  if (isAdminName && signIns.isPassword(password)) return { userId: DEFAULT_USER_ID, role: 'proxy_admin', key: null };
+  const { openers } = signIns;
+  if (isAdminName && signIns.isPassword(password))
+    return { userId: DEFAULT_USER_ID, role: 'proxy_admin', key: null, openedBy: openers.of('password') };
   const caller = await callerOfKey(scope, password);
   if (caller === null || caller instanceof TraceSender) return null;
   const { key, role } = caller;
-  if (key === null) return isAdminName ? { userId: DEFAULT_USER_ID, role, key } : null;
+  if (key === null)
+    return isAdminName ? { userId: DEFAULT_USER_ID, role, key, openedBy: openers.of('admin_key') } : null;
+  // Signed tokens and sessions are no passwords: the new session would outlive them.
+  if (key.token !== undefined || key.settings.session !== undefined) return null;
+  const openedBy = openedByKey(key);
   const userId = idOrNull(caller.userId);
   if (userId === null) return null;
-  if (username === userId) return { userId, role, key };
+  if (username === userId) return { userId, role, key, openedBy };
   const email = emailKeyOf(username);
   const user = await scope.platform.stores.users.find(userId);
-  return email !== null && user?.emailKey === email ? { userId, role, key } : null;
+  return email !== null && user?.emailKey === email ? { userId, role, key, openedBy } : null;
 }
 
 async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Promise<Caller | null> {
   try {
     return await platform.keyRing.identify(key);
   } catch (error) {
-    if (error instanceof Unauthenticated) return null;
+    if (isRefusedCredential(error)) return null;
     throw error;
   }
 }
@@ -104,31 +129,39 @@ const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 
 /** What a session takes over from a key. It makes no calls that cost where the key has a budget. */
-function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'teamId' | 'models' | 'maxBudget' | 'metadata' | 'settings'> {
-  if (key === null) return { teamId: null, models: [], maxBudget: null, metadata: {} };
+function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
+  if (key === null) return { models: [], maxBudget: null, metadata: {} };
   const without = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
   const settings = { ...key.settings, ...without };
   const maxBudget: Usd | null = isBudgeted(key) ? ZERO_USD : null;
-  return { teamId: key.teamId, models: key.models, maxBudget, metadata: key.metadata, settings };
+  return { models: key.models, maxBudget, metadata: key.metadata, settings };
 }
 
 /** Seconds that a session lasts: no longer than the key. */
-function secondsOf({ key }: Found, now: Date): number {
-  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : SESSION_SECONDS;
-  return Math.max(1, Math.min(SESSION_SECONDS, left));
+function secondsOf({ key }: SignedIn, most: number, now: Date): number {
+  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : most;
+  return Math.max(1, Math.min(most, left));
 }
 
-async function openSession(scope: Scope<SignInPlatform>, found: Found): Promise<Session> {
-  const { userId, role } = found;
-  const bounds = boundsOf(found.key);
+/** Makes the key of a session, for at most a time. */
+export async function openSession(
+  scope: Scope<SignInPlatform>,
+  signed: SignedIn,
+  options: { readonly seconds: number; readonly teamId: string | null; readonly needsMembership?: true },
+): Promise<Session> {
+  const { userId, role, openedBy } = signed;
+  const { teamId, needsMembership = false } = options;
+  const bounds = boundsOf(signed.key);
   const asSystem = { ...scope, caller: new SystemCaller('sign-in') };
   const { clearKey } = await generateKey(asSystem, {
     key: null,
     ...bounds,
+    teamId,
+    settings: { ...bounds.settings, session: { openedBy, needsMembership } },
     alias: null,
     role,
     userId,
-    duration: `${secondsOf(found, scope.platform.clock.now())}s`,
+    duration: `${secondsOf(signed, options.seconds, scope.platform.clock.now())}s`,
     metadata: { ...bounds.metadata, session: true },
   });
   return { token: clearKey, userId, role, csrfToken: scope.platform.ids.uuid() };

@@ -3,6 +3,8 @@ import type { Usage } from '../src/domain/chat/chat.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
+import { addUsd, type Usd } from '../src/domain/money.ts';
+import { adjustedParts } from '../src/domain/settings/cost-adjustments.ts';
 import { type PricedUsage, priceUsage } from '../src/domain/spend/priced-usage.ts';
 import { anyKey } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
@@ -27,9 +29,21 @@ function pricesOf({ platform }: Scope<SpendPlatform>, model: string): ModelPrice
   return { row, provider: deployment.provider };
 }
 
-/** A priced usage, and the provider whose prices it has. */
+/** A priced usage with its discount and margin, and the provider whose prices it has. */
 export interface UsageEstimate extends PricedUsage {
   readonly provider: string | null;
+  /** The part of the total that the margin is. */
+  readonly margin: Usd;
+}
+
+/** A priced usage with the discount and the margin of its provider. Its parts are those of the list price. */
+function adjusted(
+  { platform }: Scope<SpendPlatform>,
+  priced: PricedUsage,
+  provider: string | null,
+): PricedUsage & { readonly margin: Usd } {
+  const { reduced, margin } = adjustedParts(priced.total, provider ?? '', platform.costAdjustments());
+  return { ...priced, total: addUsd(reduced, margin), margin };
 }
 
 /** Estimates what a usage costs with a model. Throws NotFound without a price. */
@@ -41,7 +55,7 @@ export const estimateUsage = operation({
     const priced = prices === null ? null : priceUsage(prices.row, usage);
     if (prices === null || priced === null)
       throw new NotFound('priced model', model, `No price is known for the model '${model.slice(0, 200)}'.`);
-    return { ...priced, provider: prices.provider };
+    return { ...adjusted(scope, priced, prices.provider), provider: prices.provider };
   },
 });
 
@@ -59,7 +73,7 @@ export const estimateCall = operation({
     const usage = 'usage' in call ? call.usage : inputOnly(estimateTokens({ messages: call.messages }));
     const prices = pricesOf(scope, call.model);
     const priced = prices === null ? null : priceUsage(prices.row, usage);
-    if (priced !== null) return priced;
+    if (prices !== null && priced !== null) return adjusted(scope, priced, prices.provider);
     const message = `No price is known for the model '${call.model.slice(0, 200)}'.`;
     throw new InvalidInput(message, [], { field: 'priced_model' });
   },

@@ -1,5 +1,5 @@
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
-import { sourceOf } from '../src/domain/decisions/calibration.ts';
+import { outcomeScopeOf, PLATFORM_SCOPE, sourceOf } from '../src/domain/decisions/calibration.ts';
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
 import { type CalibrationReport, type DecisionOutcome, judged } from '../src/domain/decisions/outcome.ts';
 import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
@@ -73,8 +73,9 @@ function questionOf({ content }: StoredDecision, { question: name, index }: Outc
 }
 
 /**
- * Records the right answer to a question of a stored decision of the caller, and fits its group again. A second outcome
- * replaces the first. Throws NotFound and InvalidInput.
+ * Records the right answer to a question of a stored decision that the caller may see. It counts in the caller's scope: that
+ * of a team or a key, or the platform's for an administrator. A second outcome of the scope replaces the first. Throws
+ * NotFound and InvalidInput.
  */
 export const recordDecisionOutcome = operation({
   name: 'recordDecisionOutcome',
@@ -96,21 +97,27 @@ export const recordDecisionOutcome = operation({
     const source = sourceOf(asked.answer);
     if (asked.question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const by = authored(scope);
+    const counted = outcomeScopeOf(visibilityOf(caller));
+    const id = `${decision.id}.${asked.position}`;
     const outcome: DecisionOutcome = {
-      id: `${decision.id}.${asked.position}`,
+      // An administrator's outcome stands beside that of the owner: neither replaces the other.
+      id: counted === PLATFORM_SCOPE ? `${id}.${PLATFORM_SCOPE}` : id,
+      scope: counted,
       decisionId: decision.id,
-      model: decision.content.upstream,
+      model: modelOf(asked.answer) ?? decision.content.upstream,
       kind: asked.question.kind,
       source,
       ...answer,
       ...ownerOf(caller),
       ...newStamps(by),
     };
-    const stored = await addOrReplace(scope, outcome);
-    await decisions.calibrations.refresh();
-    return { ...asked, decision, outcome: stored };
+    return { ...asked, decision, outcome: await addOrReplace(scope, outcome) };
   },
 });
+
+/** The model that gave an answer, where several were asked. */
+const modelOf = (answer: AnsweredQuestion['answer']): string | null =>
+  answer.kind === 'refusal' ? null : (answer.model ?? null);
 
 const notStored = (callId: string): NotFound =>
   new NotFound(
@@ -145,7 +152,7 @@ export const listCalibrations = operation({
   },
 });
 
-/** Reads outcomes that other processes recorded. */
+/** Reads and fits outcomes that were recorded since the last run. */
 export const refreshCalibrations = operation({
   name: 'refreshCalibrations',
   access: system,

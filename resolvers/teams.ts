@@ -196,7 +196,14 @@ async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: Lim
 }
 
 /** Members of a team that its administrators may change. */
-const TEAM_ADMIN_MEMBERS = new Set(['alias', 'metadata', 'memberPermissions', 'modelAliases', 'routerSettings']);
+const TEAM_ADMIN_MEMBERS = new Set([
+  'alias',
+  'metadata',
+  'metadataMembers',
+  'memberPermissions',
+  'modelAliases',
+  'routerSettings',
+]);
 
 /** Changes a team. Throws NotFound, InvalidInput and Forbidden; a team administrator may not change budget and models. */
 export const updateTeam = operation({

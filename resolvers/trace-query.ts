@@ -1,20 +1,54 @@
 import { visibilityOf } from '../src/domain/caller.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { guardedQuery } from '../src/domain/traces/query-guard.ts';
-import { QUERY_LIMITS, QUERY_VIEWS, type QueryColumn } from '../src/domain/traces/trace-query.ts';
+import {
+  QUERY_LIMITS,
+  QUERY_VIEWS,
+  type QueryColumn,
+  queryExceeded,
+  type QueryRow,
+  type QueryRows,
+} from '../src/domain/traces/trace-query.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-export type QueryRow = Readonly<Record<string, unknown>>;
-
-/** Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput and Unavailable. */
+/**
+ * Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput, and Unavailable
+ * above the limits, that of rows included.
+ */
 export const queryTraces = operation({
   name: 'readTraceQuery',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, { sql }: { readonly sql: string }): Promise<readonly QueryRow[]> {
-    guardedQuery(sql);
-    return scope.platform.stores.traceQueries.run(visibilityOf(callerOf(scope)), sql);
+    const { rows, truncated } = await runQuery(scope, sql);
+    if (truncated) throw queryExceeded();
+    return rows;
+  },
+});
+
+function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> {
+  guardedQuery(sql);
+  const caller = callerOf(scope);
+  const owner = idOrNull(caller.userId) ?? idOrNull(caller.teamId) ?? caller.keyHash;
+  const reader = { visibility: visibilityOf(caller), owner, signal: scope.signal };
+  return scope.platform.stores.traceQueries.run(reader, sql);
+}
+
+/** The same; returns the first rows of a query with more than the limit. */
+export const queryFirstTraces = operation({
+  name: 'readFirstTraceQuery',
+  access: traceReader,
+  async run(
+    scope: Scope<TracePlatform>,
+    { sql, most }: { readonly sql: string; readonly most: number },
+  ): Promise<QueryRows> {
+    if (!Number.isInteger(most) || most < 1 || most > QUERY_LIMITS.rows)
+      throw new InvalidInput(`A query returns 1 to ${QUERY_LIMITS.rows} rows.`);
+    const { rows, truncated } = await runQuery(scope, sql);
+    return { rows: rows.slice(0, most), truncated: truncated || rows.length > most };
   },
 });
 
@@ -46,9 +80,9 @@ export const readQueryHelp = operation({
     const { traceQueries } = platform.stores;
     const columns = await traceQueries.columns();
     return {
-      dialect: traceQueries.dialect ?? 'none',
+      dialect: traceQueries.dialect,
       access: 'Administrators query all rows, keys of a team those of the team, other keys their own.',
-      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s.`,
+      response: `\`data\`: at most ${QUERY_LIMITS.rows} rows as objects. A query ends after ${QUERY_LIMITS.timeMs / 1_000} s. One query of a user or key runs at once.`,
       guide: 'Send `{"sql": "select ..."}`: one SELECT over the tables, without comments.',
       tables: QUERY_VIEWS.map((view) => ({
         name: view,
@@ -58,6 +92,7 @@ export const readQueryHelp = operation({
       gotchas: [
         'Restrict queries of `spans` by `trace_id`: a query of all spans reads the blocks of all exports.',
         'In SQLite `cost_usd` is text; aggregates of it are doubles.',
+        'In ClickHouse no backslashes are accepted, and `spend` is in the database beside it: query it alone.',
         'Inputs, outputs and attributes are not in the tables: read the span.',
       ],
     };

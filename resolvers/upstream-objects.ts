@@ -20,6 +20,7 @@ import {
   type ShownObject,
   type UpstreamObject,
 } from '../src/domain/upstream-objects/upstream-object.ts';
+import { tagged } from '../src/domain/calls/call-tags.ts';
 import type { GatewayCall, Place } from '../src/gateway/gateway.ts';
 import { callerOf } from './operation/operation.ts';
 import type { ObjectPlatform } from './operation/platform.ts';
@@ -32,7 +33,7 @@ type Within = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
 
 /** Facts of a request for its call. */
-export type CallFacts = Pick<ModelRequest, 'callId' | 'parent'>;
+export type CallFacts = Pick<ModelRequest, 'callId' | 'parent' | 'labels'>;
 
 /** An object as its caller sees it, and the call that read it. */
 export interface ShownCall {
@@ -113,10 +114,11 @@ export async function keep(
   scope: Scope<ObjectPlatform>,
   { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
-  undo: (upstreamId: string) => Promise<unknown>,
+  { labels: asked, undo }: Pick<CallFacts, 'labels'> & { readonly undo: (upstreamId: string) => Promise<unknown> },
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
+  const { labels } = kind === 'batch' ? tagged(callerOf(scope).key, asked === undefined ? {} : { labels: asked }) : {};
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
@@ -126,6 +128,7 @@ export async function keep(
     createdAt: clock.now(),
     purpose: purposeOf(shown),
     shown,
+    ...(labels === undefined ? {} : { labels }),
   };
   try {
     await stores.upstreamObjects.add(object);
@@ -215,13 +218,13 @@ export async function listObjects(
  */
 export async function showNow(scope: Within, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
-  const { id, kind, owner, createdAt } = object;
+  const { id, kind, owner, createdAt, labels } = object;
+  const made = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
   const deployment = gateway.deployment(object.deploymentId);
   if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
-    if (uses.length > 0)
-      gateway.recordBatch({ id, owner, createdAt, deployment, uses, endedAt: endOf(shown, clock.now()) });
+    if (uses.length > 0) gateway.recordBatch({ ...made, deployment, uses, endedAt: endOf(shown, clock.now()) });
   }
   await stores.upstreamObjects.show(id, shown);
 }

@@ -3,10 +3,18 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { dayText } from '../src/domain/spend/report-dates.ts';
-import { ACTIVITY_READING, ACTIVITY_ROUTES, type ActivityRoute, answersOf, parseEntity } from './daily-activity.ts';
+import {
+  ACTIVITY_READING,
+  ACTIVITY_ROUTES,
+  type ActivityRoute,
+  answersOf,
+  parseEntity,
+  entitySchema,
+} from './daily-activity.ts';
 import { type Cell, csvOf } from './http/csv.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
+import { merged, objectSchema } from './http/schema.ts';
 
 /** What an export has a row for besides day and entity. */
 const TYPES = {
@@ -108,6 +116,10 @@ export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((fa
   route({
     ...ACTIVITY_READING,
     name: `dailyActivity.${facts.entity}Export`,
+    query: merged(
+      entitySchema(facts),
+      objectSchema({ format: { enum: Object.keys(FORMATS) }, export_type: { enum: Object.keys(TYPES) } }),
+    ),
     paths: [`${facts.path}/daily/activity/export`],
     answers: answersOf(facts),
     parse({ search }) {

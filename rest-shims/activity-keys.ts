@@ -9,10 +9,12 @@ import {
   answersOf,
   keyMetadata,
   parseEntity,
+  entitySchema,
 } from './daily-activity.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
+import { merged, requiredParameters } from './http/schema.ts';
 
 const MOST_KEYS = 1_000;
 /** Keys of one page, of a search, and of a model. */
@@ -77,6 +79,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Keys`,
+      query: merged(entitySchema(facts), pageReader),
       paths: [`${path}/keys`],
       parse: ({ search }) => parsePage(search, facts),
       render(found, { search }) {
@@ -87,6 +90,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Search`,
+      query: merged(entitySchema(facts), requiredParameters('search'), searchLimit),
       paths: [`${path}/search`],
       parse: ({ search }) => parseSearch(search, facts),
       render: (found) => json({ api_keys: renderKeys(found) }),
@@ -94,6 +98,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}ModelKeys`,
+      query: merged(entitySchema(facts), requiredParameters('model_group'), modelLimit),
       paths: [`${path}/model_top_keys`],
       parse: ({ search }) => parseModel(search, facts),
       render: (found, { search }) =>

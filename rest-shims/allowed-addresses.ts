@@ -11,7 +11,13 @@ const ROW = {
   credential: 'required',
   failures: { body: 'text' },
 } as const;
-const CHANGING = { ...ROW, method: 'POST', bodyLimit: 64 * 1024, parse: parseAddress } as const;
+const CHANGING = {
+  ...ROW,
+  method: 'POST',
+  bodyLimit: 64 * 1024,
+  parse: parseAddress,
+  request: readAddress.schema,
+} as const;
 
 /** Addresses that may call. */
 export const allowedAddressRoutes: readonly RouteRow[] = [

@@ -13,11 +13,13 @@ import { momentFrom } from '../src/domain/spend/report-dates.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
+import { merged, textParameters } from './http/schema.ts';
 
 /** Names of the tables of the reference. Other rows have the name of their noun. */
 const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   key: 'LiteLLM_VerificationToken',
   user: 'LiteLLM_UserTable',
+  invitation: 'LiteLLM_InvitationLink',
   team: 'LiteLLM_TeamTable',
   team_member: 'LiteLLM_TeamMembership',
   organization: 'LiteLLM_OrganizationTable',
@@ -118,6 +120,7 @@ const renderEntry = (entry: AuditEntry): object => ({
   id: entry.id,
   updated_at: entry.createdAt.toISOString(),
   changed_by: entry.changedBy,
+  actor: entry.actor,
   changed_by_api_key: entry.changedByKey ?? MASTER_KEY,
   action: entry.action,
   table_name: tableOf(entry.noun),
@@ -150,6 +153,22 @@ export const auditLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'auditLog.list',
+    query: merged(
+      readPage,
+      textParameters(
+        'changed_by',
+        'changed_by_api_key',
+        'action',
+        'table_name',
+        'object_id',
+        'object_team_id',
+        'object_key_hash',
+        'start_date',
+        'end_date',
+        'sort_by',
+        'sort_order',
+      ),
+    ),
     paths: ['/audit'],
     answers: [200, 401, 422],
     parse: ({ search }) => parsePage(search),

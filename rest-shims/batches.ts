@@ -1,9 +1,11 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
-import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS } from './upstream-objects.ts';
+import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, pageSchema } from './upstream-objects.ts';
+import { ownLabels } from './model-call/labels.ts';
 import { callFactsOf } from './model-call/model-call.ts';
 import type { HttpRequest, RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
+import { objectSchema } from './http/schema.ts';
 
 /** Batches of one page where the caller does not say. */
 const PAGE = 20;
@@ -17,17 +19,23 @@ export const batchRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
     name: 'batches.create',
+    request: objectSchema(
+      { input_file_id: { type: 'string' }, endpoint: { type: 'string' }, completion_window: { type: 'string' } },
+      ['input_file_id', 'endpoint', 'completion_window'],
+    ),
     method: 'POST',
     paths: ['/v1/batches', '/batches'],
     answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
     bodyLimit: 'setting',
     async handle(request, scope) {
       const { body: bytes } = request;
+      const body = parseBody(bytes);
       const draft = {
         bytes,
-        body: parseBody(bytes),
+        body,
         without: [...PLACE_FIELDS, ...GATEWAY_FIELDS],
         ...callFactsOf(request),
+        ...ownLabels(request, body, '/batches'),
       };
       return objectAnswer(await createBatch(scope, draft), scope);
     },
@@ -35,6 +43,7 @@ export const batchRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
     name: 'batches.list',
+    query: pageSchema(),
     method: 'GET',
     paths: ['/v1/batches', '/batches'],
     answers: [200, 400, 401],

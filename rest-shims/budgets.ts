@@ -2,7 +2,8 @@ import { createBudget, deleteBudget, getBudgets, listBudgets, updateBudget } fro
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { budgetFrom, renderBudget } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-members.ts';
+import { merged, textParameters } from './http/schema.ts';
 
 const readNew = members({ budget_id: text });
 const readNamed = members({ budget_id: requiredText });
@@ -56,6 +57,7 @@ export const budgetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'budgets.create',
+    request: merged(readNew, BUDGET_MEMBERS),
     paths: ['/budget/new'],
     parse({ body }) {
       const sent = parseObject(body);
@@ -67,6 +69,7 @@ export const budgetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'budgets.info',
+    request: readIds.schema,
     paths: ['/budget/info'],
     answers: [200, 401, 422],
     parse: ({ body }) => readIds(body).budgets,
@@ -76,6 +79,7 @@ export const budgetRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'budgets.settings',
+    query: textParameters('budget_id'),
     paths: ['/budget/settings'],
     parse: ({ search }) => [new URLSearchParams(search).get('budget_id') ?? ''],
     run: getBudgets,
@@ -92,6 +96,7 @@ export const budgetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'budgets.update',
+    request: merged(BUDGET_MEMBERS, readNamed),
     paths: ['/budget/update'],
     parse({ body }) {
       const sent = parseObject(body);
@@ -103,6 +108,7 @@ export const budgetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'budgets.delete',
+    request: readDeleted.schema,
     paths: ['/budget/delete'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => ({ id: readDeleted(body).id }),

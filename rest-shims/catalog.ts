@@ -92,6 +92,7 @@ const renderJson = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer =>
 export const catalogRoutes: readonly RouteRow[] = [
   route({
     name: 'catalog.list',
+    query: readQuery.schema,
     method: 'GET',
     paths: [LIST_PATH],
     surface: 'catalog',
@@ -105,6 +106,7 @@ export const catalogRoutes: readonly RouteRow[] = [
   }),
   route({
     name: 'catalog.get',
+    query: readPin.schema,
     method: 'GET',
     paths: [`${LIST_PATH}/{*model}`],
     surface: 'catalog',

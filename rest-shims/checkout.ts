@@ -47,6 +47,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     surface: 'catalog',
     category: null,
     credential: 'none',
+    anyAddress: true,
     answers: [200, 400, 413, 503],
     bodyLimit: BODY_LIMIT,
     parse: ({ body, headers }) => ({ bytes: body, signature: [headers['stripe-signature']].flat()[0] ?? null }),

@@ -62,6 +62,7 @@ export const credentialRoutes: readonly RouteRow[] = [
   route({
     ...CREDENTIALS,
     name: 'credentials.create',
+    request: readNew.schema,
     method: 'POST',
     paths: ['/credentials'],
     answers: [200, 401, 403, 404, 409, 422],
@@ -106,6 +107,7 @@ export const credentialRoutes: readonly RouteRow[] = [
   route({
     ...CREDENTIALS,
     name: 'credentials.update',
+    request: readChange.schema,
     method: 'PATCH',
     paths: ['/credentials/{*name}'],
     answers: [200, 401, 403, 404, 422],

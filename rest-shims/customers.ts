@@ -22,7 +22,8 @@ import {
   text,
 } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import { merged, requiredParameters } from './http/schema.ts';
 
 const readMembers = members({
   user_id: requiredText,
@@ -89,6 +90,7 @@ const block = (blocked: boolean): RouteRow => {
   return route({
     ...CHANGING,
     name: `customers.${verb}`,
+    request: readIds.schema,
     paths: [`/customer/${verb}`, `/end_user/${verb}`],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => ({ ids: readIds(body).user_ids, blocked }),
@@ -102,6 +104,7 @@ export const customerRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'customers.create',
+    request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/customer/new', '/end_user/new'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseChange(body),
@@ -111,6 +114,7 @@ export const customerRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'customers.info',
+    query: requiredParameters('end_user_id'),
     paths: ['/customer/info', '/end_user/info'],
     answers: [200, 401, 404, 422],
     failures: { body: 'named', param: 'end_user_id' },
@@ -130,6 +134,7 @@ export const customerRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'customers.update',
+    request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/customer/update', '/end_user/update'],
     parse: ({ body }) => parseChange(body),
     run: updateCustomer,
@@ -140,6 +145,7 @@ export const customerRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'customers.delete',
+    request: readIds.schema,
     paths: ['/customer/delete', '/end_user/delete'],
     answers: [200, 401, 403, 404, 422],
     failures: { body: 'named', param: 'user_ids' },

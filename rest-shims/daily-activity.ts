@@ -8,6 +8,7 @@ import type { FieldValues, SpendField, SpendSums } from '../src/domain/spend/spe
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { listOf, RANGE_FAULT, requiredPeriod } from './spend-dates.ts';
+import { type JsonSchema, merged, textParameters } from './http/schema.ts';
 
 export const ACTIVITY_READING = {
   method: 'GET',
@@ -164,6 +165,10 @@ function fieldsIn(search: string, parameters: Readonly<Record<string, SpendField
   return Object.fromEntries(named);
 }
 
+/** Parameters that all reports about an entity have. */
+export const entitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
+  merged(textParameters('start_date', 'end_date', 'model', 'api_key', parameter, `exclude_${parameter}`), offsetReader);
+
 /** The entity, the days and the filter of a query. Throws InvalidInput. */
 export function parseEntity(search: string, { entity, parameter }: ActivityRoute) {
   const sent = offsetReader(search);
@@ -218,6 +223,7 @@ const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
     route({
       ...ACTIVITY_READING,
       name: `dailyActivity.${facts.entity}${isWhole ? 'Whole' : ''}`,
+      query: merged(entitySchema(facts), pageReader(facts.pageSize)),
       paths: [`${facts.path}/daily/activity${isWhole ? '/aggregated' : ''}`],
       answers: answersOf(facts),
       parse: ({ search }) => parseActivity(search, facts, isWhole),

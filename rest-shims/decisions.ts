@@ -9,6 +9,7 @@ import { parseBody } from './http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import { callFactsOf, type CallFormat, callThrough } from './model-call/model-call.ts';
 import { callTermsOf } from './model-call/terms.ts';
+import { endpointSchema } from './http/endpoint-schema.ts';
 
 /** Beginning of the caller's headers that TypeSafe reads. */
 const FORWARDED = 'typesafe-danger-zone-';
@@ -46,14 +47,16 @@ async function withRequestId(request: HttpRequest, scope: Scope): Promise<HttpAn
   return id === undefined ? answer : { ...answer, head: [...head, 'x-typesafe-request-id', id] };
 }
 
-const rowOf = (name: string, paths: RouteRow['paths'], handle: RouteRow['handle']): RouteRow => ({
+const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handle: RouteRow['handle']): RouteRow => ({
   name,
   method: 'POST',
   paths,
   surface: 'proxy',
   category: 'llm',
+  relays: 'failures',
   credential: 'required',
   answers: [200, 400, 401, 403, 422, 429, 500, 503],
+  request: endpointSchema(endpoint),
   bodyLimit: 'setting',
   hot: true,
   handle,
@@ -61,6 +64,13 @@ const rowOf = (name: string, paths: RouteRow['paths'], handle: RouteRow['handle'
 
 /** Decisions in both formats, each under all its names. */
 export const decisionRoutes: readonly RouteRow[] = [
-  rowOf('decisions.create', ['/v1/decisions', '/decisions'], (request, scope) => callThrough(STANDARD, request, scope)),
-  rowOf('decisions.systemOne', ['/v1/systemone', '/systemone', '/v1/alt-decisions', '/alt-decisions'], withRequestId),
+  rowOf('decisions.create', DECISIONS, ['/v1/decisions', '/decisions'], (request, scope) =>
+    callThrough(STANDARD, request, scope),
+  ),
+  rowOf(
+    'decisions.systemOne',
+    SYSTEM_ONE,
+    ['/v1/systemone', '/systemone', '/v1/alt-decisions', '/alt-decisions'],
+    withRequestId,
+  ),
 ];

@@ -65,6 +65,7 @@ const blocking = (name: 'block' | 'unblock'): RouteRow =>
   route({
     ...CHANGING,
     name: `deployments.${name}`,
+    request: readModelId.schema,
     paths: [`/model/${name}`],
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => ({ id: readModelId(body).model_id, blocked: name === 'block' }),
@@ -77,6 +78,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'deployments.create',
+    request: readNew.schema,
     paths: ['/model/new'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseNew(body),
@@ -86,6 +88,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'deployments.update',
+    request: readChange.schema,
     paths: ['/model/update'],
     answers: [200, 400, 401, 403, 422],
     failures: { body: 'model', unknown: 'bad_request' },
@@ -97,6 +100,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'PATCH',
     name: 'deployments.patch',
+    request: readChange.schema,
     paths: ['/model/:id/update'],
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ params, body }) => ({ ...parseChange(body), id: params['id'] ?? '' }),
@@ -108,6 +112,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'deployments.delete',
+    request: readId.schema,
     paths: ['/model/delete'],
     answers: [200, 400, 401, 403, 422],
     failures: { body: 'model', unknown: 'bad_request' },

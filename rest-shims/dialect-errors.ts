@@ -82,6 +82,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
   user_model: { type: 'user_model_access_denied', param: 'model' },
   response_id: { type: 'permission_error', param: null },
   model_blocked: { type: 'permission_error', param: null },
+  end_user_blocked: { type: 'permission_error', param: null },
 };
 
 /** What names a model that does not exist. */

@@ -1,4 +1,5 @@
 import type { RouteFacts } from './http/route.ts';
+import type { JsonSchema } from './http/schema.ts';
 import { GROUP_EXAMPLES } from './setting-group-texts.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
@@ -51,23 +52,85 @@ const BODIES: Readonly<Record<string, object>> = {
   'responses.create': { model: 'demo', input: 'Hello' },
 };
 
-/** Example body of a row; undefined where none is written. */
-export const bodyExampleOf = (name: string): object | undefined => BODIES[name];
+type Asked = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** A curl command for a row. Path parameters are shell variables. */
+/** Example body of a row: a written one, else the members that it needs. Undefined for a row without a body. */
+export function bodyExampleOf({ name, request }: Pick<Asked, 'name' | 'request'>): unknown {
+  const written = BODIES[name];
+  if (written !== undefined || request === undefined || Object.keys(request).length === 0) return written;
+  return sampleOf(request, 'value');
+}
+
+/** A value of a schema; objects have their required members only. */
+function sampleOf(schema: JsonSchema, name: string): unknown {
+  const { type, enum: choices, const: fixed, items, anyOf, properties = {}, required = [] } = schema;
+  if (fixed !== undefined) return fixed;
+  if (Array.isArray(choices)) return choices[0];
+  if (Array.isArray(anyOf) && type === undefined) return sampleOf(anyOf[0] as JsonSchema, name);
+  switch ([type].flat()[0]) {
+    case 'object':
+      return Object.fromEntries(
+        (required as readonly string[]).map((member) => [
+          member,
+          sampleOf((properties as Readonly<Record<string, JsonSchema>>)[member] ?? {}, member),
+        ]),
+      );
+    case 'array':
+      return [sampleOf((items ?? {}) as JsonSchema, name.replace(/s$/, ''))];
+    case 'number':
+    case 'integer':
+      return 1;
+    case 'boolean':
+      return true;
+    case 'string':
+      return name === 'model' ? 'demo' : `my-${name.replaceAll('_', '-')}`;
+    default:
+      return {};
+  }
+}
+
+/** The arguments of curl for the body of a row. */
+function bodyArguments(row: Asked): readonly string[] {
+  const { request, requestType } = row;
+  if (requestType === 'multipart/form-data') {
+    const required = (request?.['required'] ?? []) as readonly string[];
+    return required.map((name) => `-F ${name}=${FILES.has(name) ? '@file' : '...'}`);
+  }
+  const body = bodyExampleOf(row);
+  if (requestType === 'application/x-www-form-urlencoded')
+    return [`-d '${new URLSearchParams(body as Record<string, string>).toString()}'`];
+  const header = '-H "Content-Type: application/json"';
+  if (request === undefined && body === undefined) return [];
+  return [header, body === undefined ? '-d @request.json' : `-d '${JSON.stringify(body)}'`];
+}
+
+/** Members of a form that are files. */
+const FILES = new Set(['file', 'image', 'images']);
+
+/** A path with shell variables for its parameters. `KEY` is the credential. */
+const variableOf = (parameter: string): string => `$${parameter === 'key' ? 'KEY_ID' : parameter.toUpperCase()}`;
+
+/** A curl command for a row. Path parameters are shell variables; only query parameters that are required are there. */
 export function exampleOf(
-  { name, method, paths, credential }: Pick<RouteFacts, 'name' | 'method' | 'paths' | 'credential'>,
+  row: Asked & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
   origin: string,
 ): string {
-  const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => `$${parameter.toUpperCase()}`);
-  const body = BODIES[name];
+  const { method, paths, credential, query } = row;
+  const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => variableOf(parameter));
+  const needed = (query?.['required'] ?? []) as readonly string[];
+  const search = needed.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
+  const hasBody = method !== 'GET' && (method !== 'DELETE' || row.request !== undefined);
   return [
     'curl',
     ...(method === 'GET' || method === 'POST' ? [] : ['-X', method]),
-    `"${origin}${path}"`,
+    ...(method === 'POST' && bodyArguments(row).length === 0 ? ['-X POST'] : []),
+    `"${origin}${path}${search === '' ? '' : `?${search}`}"`,
     ...(credential === 'required' ? ['-H "Authorization: Bearer $KEY"'] : []),
-    ...(method === 'POST' || method === 'PATCH' || method === 'PUT'
-      ? ['-H "Content-Type: application/json"', body ? `-d '${JSON.stringify(body)}'` : '-d @request.json']
-      : []),
+    ...(hasBody ? bodyArguments(row) : []),
   ].join(' ');
+}
+
+function queryValue({ properties = {} }: JsonSchema, name: string): string {
+  if (name.endsWith('_date') || name.startsWith('filter[')) return '2026-01-31';
+  return encodeURIComponent(String(sampleOf((properties as Readonly<Record<string, JsonSchema>>)[name] ?? {}, name)));
 }

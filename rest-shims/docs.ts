@@ -3,6 +3,7 @@ import { DESCRIPTIONS } from './docs-descriptions.ts';
 import { exampleOf } from './docs-examples.ts';
 import { escapeHtml } from './http/html.ts';
 import type { HttpAnswer, RouteRow } from './http/route.ts';
+import type { JsonSchema } from './http/schema.ts';
 
 /** A page with every path of this process, from the rows. Examples have the address that the browser uses. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
@@ -35,12 +36,48 @@ function originOf({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeader
   return `${scheme === 'https' ? 'https' : 'http'}://${host}`;
 }
 
+/** Query parameters and members of the body of a row, with their types. An asterisk marks required ones. */
+function renderMembers({ query, headers, request }: RouteRow): string {
+  const parts = [
+    ['Query', query],
+    ['Headers', headers],
+    ['Body', request],
+  ] as const;
+  return parts
+    .flatMap(([title, schema]) => {
+      const members = membersOf(schema);
+      return members.length === 0 ? [] : [`<details><summary>${title}</summary>${members.join('<br>')}</details>`];
+    })
+    .join('');
+}
+
+function membersOf(schema: JsonSchema = {}): readonly string[] {
+  const required = new Set((schema['required'] ?? []) as readonly string[]);
+  return Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>).map(
+    ([name, member]) =>
+      `<code>${escapeHtml(name)}</code>${required.has(name) ? '*' : ''} ${escapeHtml(typeOf(member))}`,
+  );
+}
+
+/** A short text for a type. */
+function typeOf({ type, enum: choices, const: fixed, items, anyOf }: JsonSchema): string {
+  if (fixed !== undefined) return JSON.stringify(fixed);
+  if (Array.isArray(choices)) return choices.map((choice) => String(choice)).join(' | ');
+  if (Array.isArray(anyOf)) return anyOf.map((one) => typeOf(one as JsonSchema)).join(' | ');
+  const names = [type].flat().filter((name) => typeof name === 'string');
+  const texts = names.map((name) =>
+    name === 'array' && items !== undefined ? `${typeOf(items as JsonSchema)}[]` : name,
+  );
+  return texts.length === 0 ? 'any' : texts.join(' | ');
+}
+
 function renderPage(rows: readonly RouteRow[], origin: string): string {
   const lines = rows.map((row) => {
     const { name, method, paths, answers, credential } = row;
     return (
       `<tr><td>${method}</td><td>${paths.map((path) => `<code>${escapeHtml(path)}</code>`).join('<br>')}</td>` +
-      `<td>${escapeHtml(DESCRIPTIONS[name] ?? '')}<br><code>${escapeHtml(exampleOf(row, origin))}</code></td>` +
+      `<td>${escapeHtml(DESCRIPTIONS[name] ?? '')}${renderMembers(row)}` +
+      `<br><code>${escapeHtml(exampleOf(row, origin))}</code></td>` +
       `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${answers.join(', ')}</td></tr>`
     );
   });

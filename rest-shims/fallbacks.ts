@@ -9,6 +9,7 @@ import { FALLBACK_TYPES, type FallbackDraft } from '../src/domain/fallbacks/fall
 import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { type FieldReader, fields, oneOf, requiredText, requiredTexts } from './http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { objectSchema } from './http/schema.ts';
 
 /** Models without repetition, one at least. */
 const targets: FieldReader<readonly string[]> = (sent) => {
@@ -53,6 +54,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'POST',
     name: 'fallbacks.set',
+    request: readNew.schema,
     paths: ['/fallback'],
     answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 1024 * 1024,
@@ -68,6 +70,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'GET',
     name: 'fallbacks.get',
+    query: objectSchema({ fallback_type: { enum: FALLBACK_TYPES } }),
     paths: [FALLBACK],
     answers: [200, 401, 404, 422],
     bodyLimit: 0,
@@ -79,6 +82,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'DELETE',
     name: 'fallbacks.delete',
+    query: objectSchema({ fallback_type: { enum: FALLBACK_TYPES } }),
     paths: [FALLBACK],
     answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 0,

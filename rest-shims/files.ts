@@ -4,9 +4,18 @@ import type { Form } from '../src/domain/inference/form.ts';
 import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { formOf } from './http/form.ts';
-import { STORED_OBJECTS, listAnswer, objectAnswer, pageOf, PLACE_FIELDS, wantedOf } from './upstream-objects.ts';
+import {
+  STORED_OBJECTS,
+  listAnswer,
+  objectAnswer,
+  pageOf,
+  PLACE_FIELDS,
+  wantedOf,
+  pageSchema,
+} from './upstream-objects.ts';
 import { callFactsOf, unreadAnswer } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { objectSchema } from './http/schema.ts';
 
 /** Files of one page where the caller does not say. */
 const PAGE = 1_000;
@@ -39,6 +48,8 @@ export const fileRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
     name: 'files.create',
+    request: objectSchema({ file: { type: 'string', format: 'binary' }, purpose: { type: 'string' } }, ['file']),
+    requestType: 'multipart/form-data',
     method: 'POST',
     paths: ['/v1/files', '/files'],
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
@@ -48,6 +59,7 @@ export const fileRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
     name: 'files.list',
+    query: pageSchema(),
     method: 'GET',
     paths: ['/v1/files', '/files'],
     answers: [200, 400, 401],

@@ -3,7 +3,7 @@ import { callCodingAgents } from '../resolvers/coding-agents.ts';
 import { callProvider, callUnconfigured } from '../resolvers/forwarded-providers.ts';
 import { CODING_AGENTS, FORWARDED_PROVIDERS, type ForwardedProvider } from '../src/domain/pass-through/providers.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
-import { FORWARDED, relayedAnswer, sentRequest } from './pass-through.ts';
+import { FORWARDED, relayedAnswer, sentRequest, sentToProvider } from './pass-through.ts';
 
 type Scope = Parameters<RouteRow['handle']>[1];
 
@@ -15,13 +15,14 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 /** First segment of a path, and the rest as it was sent. */
 function partsOf(path: string): { readonly prefix: string; readonly subpath: string } {
   const slash = path.indexOf('/', 1);
+  if (slash === -1) return { prefix: path.slice(1), subpath: '' };
   return { prefix: path.slice(1, slash), subpath: path.slice(slash + 1) };
 }
 
-/** Everything below the prefixes of providers. */
+/** Everything below the prefixes of providers, and the prefix itself where operations are named by a header. */
 function pathsOf(providers: readonly ForwardedProvider[]): [string, ...string[]] {
-  const [first = '', ...others] = providers.flatMap(({ prefixes }) =>
-    prefixes.map((prefix) => `/${prefix}/{*subpath}`),
+  const [first = '', ...others] = providers.flatMap(({ prefixes, aws }) =>
+    prefixes.flatMap((prefix) => [`/${prefix}/{*subpath}`, ...(aws?.target === undefined ? [] : [`/${prefix}`])]),
   );
   return [first, ...others];
 }
@@ -37,19 +38,22 @@ const rowsOf = (
     credential: 'required',
     name: `${name}.${method.toLowerCase()}`,
     method,
-    ...(method === 'POST' ? { hot: true } : {}),
+    ...(method === 'POST' ? { hot: true, category: 'llm' as const } : {}),
     paths: pathsOf(providers),
     answers: [200, 400, 401, 403],
   }));
 
-const providerAt = (prefix: string): ForwardedProvider | undefined =>
-  FORWARDED_PROVIDERS.find(({ prefixes }) => prefixes.includes(prefix));
+const PROVIDERS: ReadonlyMap<string, ForwardedProvider> = new Map(
+  FORWARDED_PROVIDERS.flatMap((provider) => provider.prefixes.map((prefix) => [prefix, provider])),
+);
+
+const providerAt = (prefix: string): ForwardedProvider | undefined => PROVIDERS.get(prefix);
 
 async function forwardToProvider(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const { prefix, subpath } = partsOf(request.path);
   const provider = providerAt(prefix);
   if (provider === undefined) throw new TypeError(`No provider has the prefix ${prefix}.`);
-  return relayedAnswer(await callProvider(scope, { provider, subpath, sent: sentRequest(request) }), scope);
+  return relayedAnswer(await callProvider(scope, { provider, subpath, sent: sentToProvider(request) }), scope);
 }
 
 /**
@@ -86,6 +90,7 @@ export const forwardedProviderRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'none',
+    anyAddress: true,
     answers: [200, 400, 404],
     bodyLimit: MESSAGE_LIMIT,
     parse: ({ body, headers }) => ({ bytes: body, signature: [headers['x-webhook-signature']].flat()[0] ?? null }),

@@ -2,6 +2,7 @@ import { readGatewayActivity } from '../resolvers/gateway-activity.ts';
 import { type ActivityGroup, addedCounts, byMostSucceeded } from '../src/domain/gateway-activity/gateway-activity.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { wordsOf } from './spend-dates.ts';
+import { textParameters } from './http/schema.ts';
 
 const countsOf = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'failed'>) => ({
   successful_requests: succeeded,
@@ -29,6 +30,7 @@ export const gatewayActivityRoutes: readonly RouteRow[] = [
     credential: 'required',
     bodyLimit: 0,
     name: 'gatewayActivity.daily',
+    query: textParameters('start_date', 'end_date'),
     paths: ['/gateway/daily/activity'],
     answers: [200, 401, 403],
     parse({ search }) {

@@ -1,6 +1,7 @@
 import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { textParameters } from './http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
@@ -92,6 +93,7 @@ export const generateContentModelRoutes: readonly RouteRow[] = [
   {
     ...ROW,
     name: 'content.models',
+    query: textParameters('pageSize', 'pageToken'),
     paths: ['/v1beta/models', '/gemini/v1beta/models'],
     answers: [200, 400, 401],
     handle: (request, scope) => json(generateContentModelList(listModels(scope, { withWildcards: false }), request)),

@@ -15,6 +15,7 @@ import { statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
 import { parseBody, parseInPart } from './http/json-body.ts';
+import { objectSchema, textParameters } from './http/schema.ts';
 
 /** `gemini-2.5-flash:streamGenerateContent`: a model, whose name may contain slashes and colons, and a method. */
 const ASKED = /^(.+):([A-Za-z]+)$/;
@@ -83,9 +84,12 @@ export const generateContentRoutes: readonly RouteRow[] = [
     paths: ['/v1beta/models/{*call}', '/v1/models/{*call}', '/models/{*call}', '/gemini/v1beta/models/{*call}'],
     surface: 'gemini',
     category: 'llm',
+    relays: 'answers',
     credential: 'required',
     keyParameter: 'key',
     answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
+    query: textParameters('alt'),
+    request: objectSchema({ contents: { type: 'array', items: { type: 'object' } } }),
     bodyLimit: 'setting',
     handle: orForwarded(generate),
   },

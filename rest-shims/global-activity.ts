@@ -4,6 +4,7 @@ import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
 import { days, grouping, type Grouped } from './spend-reports.ts';
+import { requiredParameters } from './http/schema.ts';
 
 const READING = {
   method: 'GET',
@@ -111,6 +112,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'globalActivity.days',
+    query: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity'],
     parse: ({ search }) => grouping(requiredPeriod(search), { by: [], byDay: true }),
     run: readGlobalSpend,
@@ -119,6 +121,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'globalActivity.models',
+    query: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity/model'],
     parse: ({ search }) => grouping(requiredPeriod(search), { by: ['modelGroup'], byDay: true }),
     run: readGlobalSpend,
@@ -127,6 +130,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.exceptions',
+    query: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions'],
     parse: ({ search }) => exceptionsOf(search, { by: [], byDay: true }),
     run: readGlobalSpend,
@@ -135,6 +139,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.exceptionsByDeployment',
+    query: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions/deployment'],
     parse: ({ search }) => exceptionsOf(search, { by: ['deployment'], byDay: true }),
     run: readGlobalSpend,
@@ -149,6 +154,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.cacheHits',
+    query: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity/cache_hits'],
     parse: ({ search }) => grouping(validatedPeriod(search), { by: ['callType', 'key', 'model', 'errorCode'] }),
     run: readGlobalSpend,

@@ -1,15 +1,16 @@
 import { type ConnectionDraft, type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
 import { listLatestProbes, listProbes, type ProbePage, type ProbePageDraft } from '../resolvers/health-checks.ts';
 import { checkCaller, checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
-import { checkService, listServices, checkCache } from '../resolvers/outside-services.ts';
+import { checkCache, checkService, clearCache, listServices } from '../resolvers/outside-services.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { RecordedProbe } from '../src/domain/deployments/probe.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { members, object, parseObject, text as textMember } from './http/body-fields.ts';
+import { fields, members, object, parseObject, requiredTexts, text as textMember } from './http/body-fields.ts';
 import { integer, query, requiredText, text } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { READY } from './health.ts';
+import { merged, objectSchema } from './http/schema.ts';
 
 const readTest = members({ litellm_params: object, model_info: object, mode: textMember });
 
@@ -45,6 +46,7 @@ const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by
 
 const STATUSES = ['healthy', 'unhealthy'] as const;
 const readService = query({ service: requiredText });
+const readCached = fields({ keys: requiredTexts });
 const readPage = query({
   model: text,
   status_filter: text,
@@ -113,6 +115,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     ...READING,
     method: 'POST',
     name: 'health.testConnection',
+    request: readTest.schema,
     paths: ['/health/test_connection'],
     answers: [200, 401, 403, 422],
     bodyLimit: 1024 * 1024,
@@ -123,6 +126,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'health.history',
+    query: merged(readPage, objectSchema({ status_filter: { enum: STATUSES } })),
     paths: ['/health/history'],
     answers: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
@@ -149,6 +153,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'health.services',
+    query: readService.schema,
     paths: ['/health/services'],
     answers: [200, 400, 401, 403, 422],
     failures: { body: 'model' },
@@ -173,6 +178,38 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     answers: [401, 503],
     parse: () => undefined,
     run: checkCache,
+    render: (nothing) => json(nothing),
+  }),
+  route({
+    ...READING,
+    name: 'service.cacheInfo',
+    paths: ['/cache/redis/info'],
+    answers: [401, 503],
+    parse: () => undefined,
+    run: checkCache,
+    render: (nothing) => json(nothing),
+  }),
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'service.deleteCached',
+    request: readCached.schema,
+    paths: ['/cache/delete'],
+    answers: [401, 403, 422, 503],
+    bodyLimit: 1024 * 1024,
+    parse: ({ body }) => readCached(body),
+    run: clearCache,
+    render: (nothing) => json(nothing),
+  }),
+  route({
+    ...READING,
+    method: 'POST',
+    name: 'service.flushCache',
+    paths: ['/cache/flushall'],
+    answers: [401, 403, 503],
+    bodyLimit: 1024,
+    parse: () => ({ keys: null }),
+    run: clearCache,
     render: (nothing) => json(nothing),
   }),
   route({

@@ -2,6 +2,7 @@ import { type Checked, checkHealth } from '../resolvers/health-checks.ts';
 import { checkReadiness } from '../resolvers/health.ts';
 import { UNHEALTHY } from './errors.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { textParameters } from './http/schema.ts';
 
 /** A deployment as the reference shows one. */
 function endpointObject({ deployment, found }: Checked, details: boolean): object {
@@ -49,6 +50,7 @@ export const READY = { status: 'healthy', db: 'connected' } as const;
 export const healthRoutes: readonly RouteRow[] = [
   route({
     name: 'health.deployments',
+    query: textParameters('model', 'model_id'),
     method: 'GET',
     paths: ['/health'],
     surface: 'proxy',
@@ -73,6 +75,7 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'none',
+    anyAddress: true,
     answers: [200, 503],
     bodyLimit: 0,
     parse: () => undefined,
@@ -86,6 +89,7 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     category: null,
     credential: 'none',
+    anyAddress: true,
     answers: [200],
     bodyLimit: 0,
     parse: () => undefined,

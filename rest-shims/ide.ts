@@ -15,6 +15,7 @@ import { translatedStream } from '../src/wire/translate.ts';
 import { callThrough, openAiFormat } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
+import { objectSchema } from './http/schema.ts';
 
 type Fault = NonNullable<ReturnType<typeof ideFaultOf>>;
 /** Most bytes of a complete answer. */
@@ -92,8 +93,13 @@ export const ideRoutes: readonly RouteRow[] = [
     paths: ['/ide/chat/completions', '/cursor/chat/completions'],
     surface: 'proxy',
     category: 'llm',
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    request: objectSchema(
+      { model: { type: 'string' }, messages: { type: 'array' }, input: {}, stream: { type: ['boolean', 'null'] } },
+      ['model'],
+    ),
     bodyLimit: 'setting',
     hot: true,
     handle: answer,

@@ -16,6 +16,7 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import { callThrough, openAiFormat } from './model-call/model-call.ts';
 import { isForMistral, withId } from './model-call/mistral-clients.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
+import { endpointSchema } from './http/endpoint-schema.ts';
 
 /** Paths at which the clients of OpenAI and Azure call an endpoint. */
 const pathsOf = ({ path }: Endpoint): RouteRow['paths'] => [
@@ -33,8 +34,11 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
     paths,
     surface: 'proxy',
     category: 'llm',
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    request: endpointSchema(endpoint),
+    ...(endpoint.written === 'form' ? { requestType: 'multipart/form-data' as const } : {}),
     bodyLimit: 'setting',
     hot: true,
     handle: (request, scope) => callThrough(format, request, scope),

@@ -21,6 +21,7 @@ import {
   texts,
   wholeNumber,
 } from './http/body-fields.ts';
+import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -62,8 +63,18 @@ const modelBudget: FieldReader<ModelBudget | null> = (sent) => {
   const period = inner['time_period'] ?? inner['budget_duration'];
   if (!('value' in amount)) return amount;
   const budget = amount.value === null ? null : usdFrom(amount.value);
-  if (budget === null) return NOT_AN_AMOUNT;
-  return { value: { budgetLimit: usdText(budget), timePeriod: typeof period === 'string' ? period : null } };
+  if (budget === null && amount.value !== null) return NOT_AN_AMOUNT;
+  const [rpm, tpm] = [wholeNumber(inner['rpm_limit'] ?? null), wholeNumber(inner['tpm_limit'] ?? null)];
+  if (!('value' in rpm)) return rpm;
+  if (!('value' in tpm)) return tpm;
+  return {
+    value: {
+      budgetLimit: budget === null ? null : usdText(budget),
+      timePeriod: typeof period === 'string' ? period : null,
+      ...(rpm.value === null ? {} : { rpmLimit: rpm.value }),
+      ...(tpm.value === null ? {} : { tpmLimit: tpm.value }),
+    },
+  };
 };
 
 const NOT_AN_AMOUNT = { rule: 'float_type', message: 'Input should be a valid number' };
@@ -290,6 +301,18 @@ function patchOf(sent: Sent): KeyPatch {
   };
 }
 
+/** Most keys of one bulk update. */
+const MOST_UPDATES = 500;
+
+/** Schemas of the bodies about keys. */
+export const KEY_DRAFT: JsonSchema = merged(readDraft, readFurther);
+export const KEY_CHANGE: JsonSchema = merged(readChanges, readFurther, readNamed);
+export const KEY_CHANGES: JsonSchema = objectSchema(
+  { keys: { type: 'array', items: KEY_CHANGE, minItems: 1, maxItems: MOST_UPDATES } },
+  ['keys'],
+);
+export const KEY_ROTATION: JsonSchema = merged(readChanges, readFurther, readRotation);
+
 /** A key and its changes. */
 export interface NamedChange {
   readonly key: string;
@@ -300,9 +323,6 @@ export function parseUpdate(body: Uint8Array): NamedChange {
   const sent = parseObject(body);
   return { key: readNamed(sent).key, patch: patchOf(sent) };
 }
-
-/** Most keys of one bulk update. */
-const MOST_UPDATES = 500;
 
 /** Changes of several keys. Throws InvalidInput for none, and for too many. */
 export function parseUpdates(body: Uint8Array): readonly NamedChange[] {

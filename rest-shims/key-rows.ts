@@ -5,6 +5,7 @@ import { METADATA_MEMBERS } from '../src/domain/keys/key-settings.ts';
 import { spendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
 import { renderBudget } from './limit-members.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Settings of a router as the reference lists them for a new key. */
 const ROUTER_SETTINGS = {
@@ -76,9 +77,14 @@ const windowsOf = ({ settings }: VirtualKey): object | null =>
 
 const modelBudgetsOf = ({ settings }: VirtualKey): object =>
   Object.fromEntries(
-    Object.entries(settings.modelMaxBudget ?? {}).map(([model, { budgetLimit, timePeriod }]) => [
+    Object.entries(settings.modelMaxBudget ?? {}).map(([model, { budgetLimit, timePeriod, rpmLimit, tpmLimit }]) => [
       model,
-      { budget_limit: Number(budgetLimit), time_period: timePeriod },
+      {
+        budget_limit: budgetLimit === null ? null : Number(budgetLimit),
+        time_period: timePeriod,
+        ...(rpmLimit === undefined ? {} : { rpm_limit: rpmLimit }),
+        ...(tpmLimit === undefined ? {} : { tpm_limit: tpmLimit }),
+      },
     ]),
   );
 
@@ -95,7 +101,7 @@ function sharedMembers(row: VirtualKey): Record<string, unknown> {
     team_id: row.teamId,
     // The role of most keys; the reference has roles of users only.
     ...(row.role === 'internal_user' ? {} : { user_role: row.role }),
-    metadata: row.metadata,
+    metadata: shownMetadata(row.metadata),
     blocked: row.blocked ? true : null,
     aliases: settings.aliases ?? {},
     config: settings.config ?? {},
@@ -149,7 +155,7 @@ function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>): Record<s
 /** A new key, or a new secret of one. */
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: Usd = ZERO_USD): object {
   const { settings } = row;
-  const stored = row.metadata;
+  const stored = shownMetadata(row.metadata);
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
   delete nulls['temp_budget_increase'];
   delete nulls['temp_budget_expiry'];

@@ -25,8 +25,19 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, number, requiredText, texts } from './http/body-fields.ts';
 import { flag, integer, query, text as queryText } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { ignoredMembers, parseDraft, parseRotation, parseUpdate, parseUpdates } from './key-members.ts';
+import {
+  KEY_CHANGE,
+  KEY_CHANGES,
+  KEY_DRAFT,
+  KEY_ROTATION,
+  ignoredMembers,
+  parseDraft,
+  parseRotation,
+  parseUpdate,
+  parseUpdates,
+} from './key-members.ts';
 import { renderGenerated, renderInfo, renderListed, renderStored } from './key-rows.ts';
+import { textParameters } from './http/schema.ts';
 
 const BODY_LIMIT = 1024 * 1024;
 const DEFAULT_SIZE = 10;
@@ -163,6 +174,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.generate',
+    request: KEY_DRAFT,
     paths: ['/key/generate'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
@@ -172,6 +184,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.generateServiceKey',
+    request: KEY_DRAFT,
     paths: ['/key/service-account/generate'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
@@ -181,6 +194,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.info',
+    query: textParameters('key'),
     paths: ['/key/info'],
     answers: [200, 401, 403, 404],
     parse: ({ search }) => ({ key: new URLSearchParams(search).get('key') }),
@@ -190,6 +204,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.infos',
+    request: readKeys.schema,
     paths: ['/v2/key/info'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => readKeys(body).keys,
@@ -200,6 +215,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.list',
+    query: readList.schema,
     paths: ['/key/list'],
     parse: ({ search }) => parseList(search),
     run: listKeys,
@@ -216,6 +232,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.aliases',
+    query: readAliases.schema,
     paths: ['/key/aliases'],
     answers: [200, 401, 422],
     parse({ search }) {
@@ -238,6 +255,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.update',
+    request: KEY_CHANGE,
     paths: ['/key/update'],
     parse: ({ body }) => parseUpdate(body),
     run: updateKey,
@@ -247,6 +265,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.bulkUpdate',
+    request: KEY_CHANGES,
     paths: ['/key/bulk_update'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseUpdates(body),
@@ -256,6 +275,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.block',
+    request: readNamed.schema,
     paths: ['/key/block'],
     parse: ({ body }) => readNamed(body),
     run: blockKey,
@@ -264,6 +284,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.unblock',
+    request: readNamed.schema,
     paths: ['/key/unblock'],
     parse: ({ body }) => readNamed(body),
     run: unblockKey,
@@ -272,6 +293,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.delete',
+    request: readDeletion.schema,
     paths: ['/key/delete'],
     parse({ body }) {
       const { keys, key_aliases: aliases } = readDeletion(body);
@@ -287,6 +309,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.regenerate',
+    request: KEY_ROTATION,
     paths: ['/key/regenerate', '/key/:key/regenerate'],
     parse: ({ body, params }) => parseRotation(body, params['key']),
     run: regenerateKey,
@@ -295,6 +318,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'keys.resetSpend',
+    request: readReset.schema,
     paths: ['/key/:key/reset_spend'],
     parse: ({ body, params }) => ({ key: params['key'] ?? '', resetTo: parseReset(body) }),
     run: resetKeySpend,

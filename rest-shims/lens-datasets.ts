@@ -162,6 +162,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.createDataset',
+    request: readCreate.schema,
     method: 'POST',
     paths: ['/lens/datasets'],
     answers: [200, 401, 403, 422],
@@ -175,6 +176,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.buildDataset',
+    request: readBuild.schema,
     method: 'POST',
     paths: ['/lens/datasets/build'],
     answers: [200, 401, 403, 404, 422],
@@ -188,6 +190,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'lens.dataset',
+    query: readRevision.schema,
     paths: ['/lens/datasets/:dataset'],
     answers: [200, 401, 403, 404, 422],
     parse: asked,
@@ -197,6 +200,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.saveDataset',
+    request: readSave.schema,
     method: 'POST',
     paths: ['/lens/datasets/:dataset/revisions'],
     answers: [200, 401, 403, 404, 409, 422],
@@ -210,6 +214,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'lens.exportDataset',
+    query: readRevision.schema,
     paths: ['/lens/datasets/:dataset/export'],
     answers: [200, 401, 403, 404, 422],
     parse: asked,

@@ -11,7 +11,7 @@ import { type Feedback, FEEDBACK_LIMITS } from '../src/domain/lens/feedback.ts';
 import { SUCCESS } from './errors.ts';
 import { bodyOf, modelOf, optional, orNull, queryOf, required, textOf, wholeOf } from './http/models.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { tracesFrom } from './lens-fields.ts';
+import { TRACES, tracesFrom } from './lens-fields.ts';
 
 const ROW = {
   surface: 'lens',
@@ -61,6 +61,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.feedback',
+    query: readTarget.schema,
     method: 'GET',
     paths: ['/lens/feedback'],
     bodyLimit: 0,
@@ -73,6 +74,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.setFeedback',
+    request: readDraft.schema,
     method: 'PUT',
     paths: ['/lens/feedback'],
     answers: [200, 401, 403, 404, 409, 422],
@@ -83,6 +85,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.deleteFeedback',
+    query: readAuthored.schema,
     method: 'DELETE',
     paths: ['/lens/feedback'],
     answers: [204, 401, 403, 404, 422],
@@ -99,6 +102,7 @@ export const lensFeedbackRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.feedbackSummary',
+    request: TRACES,
     method: 'POST',
     paths: ['/lens/feedback/summary'],
     answers: [200, 401, 403, 422],

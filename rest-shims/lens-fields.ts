@@ -316,3 +316,12 @@ const readResult = bodyOf(
 );
 
 export const resultFrom = (body: Uint8Array): RunResult => camelCased(readResult(body)) as RunResult;
+
+/** Schemas of the bodies. */
+export const LENS_SETTINGS = readSettings.schema;
+export const RUN_REQUEST = readRun.schema;
+export const PREVIEW = readPreview.schema;
+export const TRACES = readTraces.schema;
+export const ANALYSIS_CALL = readCall.schema;
+export const PROGRESS = readProgress.schema;
+export const RESULT = readResult.schema;

@@ -3,7 +3,7 @@ import { snakeCased } from '../src/domain/key-case.ts';
 import { DEFAULT_SIGNALS, SIGNAL_LIMITS, THRESHOLDS } from '../src/domain/lens/signals.ts';
 import { bodyOf, listOf, modelOf, numberOf, optional, required, textOf } from './http/models.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { tracesFrom } from './lens-fields.ts';
+import { TRACES, tracesFrom } from './lens-fields.ts';
 
 const ROW = {
   surface: 'lens',
@@ -47,6 +47,7 @@ export const lensSignalRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.setSignals',
+    request: readConfig.schema,
     method: 'PUT',
     paths: ['/lens/signals'],
     answers: [200, 400, 401, 403, 422],
@@ -57,6 +58,7 @@ export const lensSignalRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.traceSignals',
+    request: TRACES,
     method: 'POST',
     paths: ['/lens/traces/signals'],
     answers: [200, 401, 403, 422],

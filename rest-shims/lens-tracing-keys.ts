@@ -46,6 +46,7 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'lens.createTracingKey',
+    request: readDraft.schema,
     method: 'POST',
     paths: ['/lens/tracing/keys'],
     answers: [200, 401, 403, 409, 422],

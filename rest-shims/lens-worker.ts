@@ -18,8 +18,9 @@ import { LensModelFailure } from './errors.ts';
 import { readCredential } from './http/credential.ts';
 import { integer, query, text } from './http/query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
-import { analysisCallFrom, progressFrom, resultFrom } from './lens-fields.ts';
+import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './lens-fields.ts';
 import { renderRun, renderShownState } from './lens-rows.ts';
+import { objectSchema } from './http/schema.ts';
 
 const ROW = {
   method: 'POST',
@@ -27,6 +28,7 @@ const ROW = {
   category: null,
   credential: 'none',
   answers: [200, 401, 404, 409],
+  headers: objectSchema({ 'x-litellm-lens-attempt': { type: 'integer', minimum: 1, default: 1 } }),
   bodyLimit: 64 * 1024 * 1024,
 } as const;
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
@@ -94,7 +96,14 @@ async function model(scope: Scope, asked: RunClaim, { body }: HttpRequest): Prom
 
 /** What workers on other machines call. Their token is in `Authorization`; the attempt of the claim in a header. */
 export const lensWorkerRoutes: readonly RouteRow[] = [
-  { ...ROW, name: 'lensWorker.claim', paths: ['/lens/worker/claim'], answers: [200, 401, 409, 422], handle: claim },
+  {
+    ...ROW,
+    name: 'lensWorker.claim',
+    query: readClaim.schema,
+    paths: ['/lens/worker/claim'],
+    answers: [200, 401, 409, 422],
+    handle: claim,
+  },
   held({ ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] }, async (scope, asked) =>
     json(snakeCased(await readLensSample(scope, asked))),
   ),
@@ -102,7 +111,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     json(snakeCased(await listReusableReviews(scope, asked))),
   ),
   held(
-    { ...READING, name: 'lensWorker.content', paths: ['/lens/worker/:lens/:run/content'] },
+    { ...READING, name: 'lensWorker.content', query: readContent.schema, paths: ['/lens/worker/:lens/:run/content'] },
     async (scope, asked, { search }) => {
       const { execution_id: executionId, cursor, offset } = readContent(search);
       const wanted = { executionId: executionId ?? '', cursor: cursor === '' ? null : cursor, offset: Number(offset) };
@@ -112,6 +121,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   held(
     {
       name: 'lensWorker.model',
+      request: ANALYSIS_CALL,
       paths: ['/lens/worker/:lens/:run/model'],
       answers: [200, 401, 402, 404, 409, 422],
     },
@@ -120,6 +130,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   held(
     {
       name: 'lensWorker.progress',
+      request: PROGRESS,
       paths: ['/lens/worker/:lens/:run/progress'],
       answers: [200, 401, 404, 409, 422],
     },
@@ -135,6 +146,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   held(
     {
       name: 'lensWorker.result',
+      request: RESULT,
       paths: ['/lens/worker/:lens/:run/result'],
       answers: [200, 401, 404, 409, 422],
     },

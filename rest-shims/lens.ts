@@ -24,6 +24,10 @@ import { VERSION } from '../src/domain/version.ts';
 import { integer, query, text } from './http/query.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import {
+  LENS_SETTINGS,
+  PREVIEW,
+  RUN_REQUEST,
+  TRACES,
   analysisKeyFrom,
   findingStatusFrom,
   lensSettingsFrom,
@@ -73,6 +77,7 @@ const lensRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.create',
+    request: LENS_SETTINGS,
     paths: ['/lens'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => lensSettingsFrom(body),
@@ -91,6 +96,7 @@ const lensRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.update',
+    request: LENS_SETTINGS,
     method: 'PUT',
     paths: ['/lens/:lens'],
     answers: [200, 400, 401, 403, 404, 422],
@@ -119,6 +125,7 @@ const lensRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.finding',
+    request: findingStatusFrom.schema,
     method: 'PATCH',
     paths: ['/lens/:lens/findings/:finding'],
     answers: [200, 401, 403, 404, 422],
@@ -136,6 +143,7 @@ const runRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.run',
+    request: RUN_REQUEST,
     paths: ['/lens/:lens/runs'],
     answers: [200, 400, 401, 403, 404, 422],
     parse: (request) => ({ ...named(request), request: runRequestFrom(request.body) }),
@@ -145,6 +153,7 @@ const runRows: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'lens.runs',
+    query: readOffset.schema,
     paths: ['/lens/:lens/runs'],
     answers: [200, 401, 403, 404, 422],
     parse: (request) => ({ ...named(request), offset: Number(readOffset(request.search).offset) }),
@@ -163,6 +172,7 @@ const runRows: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'lens.reviews',
+    query: readAfter.schema,
     paths: ['/lens/:lens/runs/:run/reviews'],
     answers: [200, 401, 403, 404, 422],
     parse: (request) => ({ ...runOf(request), after: Number(readAfter(request.search).after) }),
@@ -172,6 +182,7 @@ const runRows: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'lens.execution',
+    query: readContent.schema,
     paths: ['/lens/:lens/executions/:execution'],
     answers: [200, 401, 403, 404, 422],
     parse(request) {
@@ -188,6 +199,7 @@ const activityRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.preview',
+    request: PREVIEW,
     paths: ['/lens/preview/sample'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => previewFrom(body),
@@ -215,6 +227,7 @@ const activityRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.traceFindings',
+    request: TRACES,
     paths: ['/lens/traces/findings'],
     answers: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),
@@ -227,6 +240,7 @@ const workerRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.registerWorker',
+    request: workerFrom.schema,
     paths: ['/lens/workers/register'],
     answers: [200, 400, 401, 403, 422],
     parse({ body }) {
@@ -239,6 +253,7 @@ const workerRows: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.billingKey',
+    request: analysisKeyFrom.schema,
     method: 'PUT',
     paths: ['/lens/workers/:worker/billing-key'],
     answers: [200, 400, 401, 403, 404, 409, 422],

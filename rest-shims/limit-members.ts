@@ -3,6 +3,7 @@ import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
 import { given, members, number, recordOf, text, texts, wholeNumber } from './http/body-fields.ts';
+import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -64,6 +65,17 @@ export function budgetFrom(sent: Sent) {
     ...defined({ modelMaxBudget: read.model_max_budget, allowedModels: read.allowed_models }),
   };
 }
+
+/** Schema of the members of a budget. */
+export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
+/** Schema of limits. */
+export const LIMIT_MEMBERS: JsonSchema = readLimits.schema;
+
+/** Schema of limits under other names. */
+export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSchema => {
+  const properties = LIMIT_MEMBERS['properties'] as Readonly<Record<string, JsonSchema>>;
+  return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));
+};
 
 export const isoOf = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 export const usdOf = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));

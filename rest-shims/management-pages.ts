@@ -5,6 +5,7 @@ import { usdNumber } from '../src/domain/money.ts';
 import { renderBudget } from './limit-members.ts';
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { merged, requiredParameters } from './http/schema.ts';
 
 const MOST_USERS = 100_000;
 
@@ -83,6 +84,7 @@ export const managementPageRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'budgets.page',
+    query: readPage.schema,
     paths: [BUDGETS],
     parse({ search }) {
       const { number, size } = pageIn(search);
@@ -95,6 +97,7 @@ export const managementPageRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.userPage',
+    query: merged(readPage, requiredParameters(GTE, LTE)),
     paths: [USERS],
     answers: [200, 400, 401, 403],
     parse({ search }) {

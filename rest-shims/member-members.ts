@@ -4,10 +4,16 @@ import { InvalidInput, type Issue } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { members, oneOf, text } from './http/body-fields.ts';
+import { type JsonSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
 const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
+
+/** Schema of a member, or of several. */
+export const MEMBER_OR_LIST: JsonSchema = {
+  anyOf: [readMember.schema, { type: 'array', items: readMember.schema }],
+};
 
 const EITHER = 'Value error, Either user id or user email must be provided';
 

@@ -1,6 +1,7 @@
 import { getModel, listModels } from '../resolvers/models.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { merged, objectSchema, textParameters } from './http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
@@ -71,6 +72,10 @@ export const messagesModelRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'messages.models',
+    query: merged(
+      textParameters('before_id', 'after_id'),
+      objectSchema({ limit: { type: 'integer', minimum: 1, maximum: MOST } }),
+    ),
     paths: ['/anthropic/v1/models'],
     answers: [200, 400, 401],
     parse: () => ({ withWildcards: false }),

@@ -11,6 +11,7 @@ import { statusOf } from './errors.ts';
 import { callFactsOf, callThrough, type CallFormat } from './model-call/model-call.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { parseInPart } from './http/json-body.ts';
+import { endpointSchema } from './http/endpoint-schema.ts';
 
 /** Headers that select the version of the dialect. An upstream of the same dialect gets them. */
 const FORWARDED = ['anthropic-version', 'anthropic-beta'] as const;
@@ -72,10 +73,12 @@ const batchRow = (name: string, method: 'GET' | 'POST' | 'DELETE', tail: string)
 export const messagesRoutes: readonly RouteRow[] = [
   {
     name: 'messages.create',
+    request: endpointSchema(MESSAGES),
     method: 'POST',
     paths: ['/v1/messages', '/anthropic/v1/messages'],
     surface: 'anthropic',
     category: 'llm',
+    relays: 'answers',
     credential: 'required',
     answers: [200, 400, 401, 403, 413, 422, 429, 500, 503],
     bodyLimit: 'setting',
@@ -84,10 +87,12 @@ export const messagesRoutes: readonly RouteRow[] = [
   },
   route({
     name: 'messages.countTokens',
+    request: endpointSchema(COUNT_TOKENS),
     method: 'POST',
     paths: ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
     surface: 'anthropic',
     category: null,
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 404, 413, 429],
     bodyLimit: 'setting',

@@ -11,6 +11,7 @@ import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { flag, integer, query as queryOf, text } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { textParameters } from './http/schema.ts';
 
 /** Prices of a deployment without a price: unknown, not free. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
@@ -165,6 +166,7 @@ const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, 
 export const modelInfoRoutes: readonly RouteRow[] = [
   route({
     name: 'models.info',
+    query: textParameters('litellm_model_id', 'healthy_only'),
     method: 'GET',
     paths: ['/v1/model/info', '/model/info'],
     surface: 'proxy',
@@ -184,6 +186,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
   }),
   route({
     name: 'models.page',
+    query: readPage.schema,
     method: 'GET',
     paths: ['/v2/model/info'],
     surface: 'management',
@@ -205,6 +208,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
   }),
   route({
     name: 'models.groups',
+    query: textParameters('model_group'),
     method: 'GET',
     paths: ['/model_group/info'],
     surface: 'proxy',
@@ -225,6 +229,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
   }),
   route({
     name: 'models.deprecations',
+    query: readDeprecations.schema,
     method: 'GET',
     paths: ['/v1/model/deprecations', '/model/deprecations'],
     surface: 'management',

@@ -6,6 +6,7 @@ import { isForMistral } from './model-call/mistral-clients.ts';
 import { messagesModel, messagesModelList } from './messages-models.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { isForTypesafe, typesafeModel } from './typesafe-models.ts';
+import { textParameters } from './http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
@@ -63,6 +64,14 @@ const withWildcards = ({ search }: HttpRequest): boolean =>
 export const modelRoutes: readonly RouteRow[] = [
   route({
     name: 'models.list',
+    query: textParameters(
+      'return_wildcard_routes',
+      'team_id',
+      'include_model_access_groups',
+      'only_model_access_groups',
+      'include_metadata',
+      'fallback_type',
+    ),
     method: 'GET',
     paths: ['/v1/models', '/models', '/ide/models', '/cursor/models', '/cursor/v1/models'],
     surface: 'proxy',

@@ -1,75 +1,21 @@
+import {
+  Forbidden,
+  LimitExceeded,
+  TooLarge,
+  Unauthenticated,
+  Unavailable,
+  type DomainError,
+} from '../src/domain/errors.ts';
 import { VERSION } from '../src/domain/version.ts';
+import { answerContent, sharedSchemas } from './answer-types.ts';
 import { DESCRIPTIONS } from './docs-descriptions.ts';
 import { bodyExampleOf } from './docs-examples.ts';
-import type { Surface } from './errors.ts';
-import { json, type RouteRow } from './http/route.ts';
+import { statusOf } from './errors.ts';
+import { type RouteFacts, type RouteRow } from './http/route.ts';
+import type { JsonSchema } from './http/schema.ts';
+import { FAILURE_SCHEMAS, failureSchema } from './openapi-failures.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-
-const OBJECT: Json = { type: 'object' };
-const TEXT: Json = { type: 'string' };
-const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-
-/** Bodies of failures. */
-const SCHEMAS: Json = {
-  Error: {
-    description: 'A failure in the envelope of OpenAI.',
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['message', 'type', 'param', 'code'],
-        properties: {
-          message: TEXT,
-          type: { type: ['string', 'null'] },
-          param: { type: ['string', 'null'] },
-          code: { type: ['string', 'integer', 'null'] },
-        },
-      },
-    },
-  },
-  Detail: {
-    description: 'A failure as `detail`: a text, an object with `error`, or the faults of the request.',
-    type: 'object',
-    required: ['detail'],
-    properties: {
-      detail: {
-        anyOf: [
-          TEXT,
-          OBJECT,
-          {
-            type: 'array',
-            items: {
-              type: 'object',
-              required: ['type', 'loc', 'msg'],
-              properties: {
-                type: TEXT,
-                loc: { type: 'array', items: { type: ['string', 'integer'] } },
-                msg: TEXT,
-                input: {},
-                ctx: OBJECT,
-              },
-            },
-          },
-        ],
-      },
-    },
-  },
-  VendorError: { description: 'A failure in the envelope of the vendor of the dialect.', type: 'object' },
-};
-
-/** Failures of each surface. */
-const FAILURES: Readonly<Record<Surface, Json>> = {
-  catalog: ref('Detail'),
-  proxy: { anyOf: [ref('Error'), ref('Detail')] },
-  anthropic: ref('VendorError'),
-  gemini: ref('VendorError'),
-  management: { anyOf: [ref('Error'), ref('Detail')] },
-  traces: { anyOf: [ref('Detail'), ref('Error')] },
-  otlp: ref('VendorError'),
-  lens: { anyOf: [ref('Detail'), ref('Error')] },
-};
 
 const MEANINGS: Readonly<Record<number, string>> = {
   101: 'The connection becomes a WebSocket.',
@@ -84,6 +30,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   403: 'The key lacks the right.',
   404: 'It does not exist, or the caller may not read it.',
   405: 'The path has no such method.',
+  408: 'An upstream did not answer in time.',
   409: 'It conflicts with something that exists.',
   410: 'It is gone.',
   413: 'The body is too large.',
@@ -93,15 +40,54 @@ const MEANINGS: Readonly<Record<number, string>> = {
   500: 'An upstream or the server failed.',
   502: 'An upstream failed.',
   503: 'Temporarily unavailable.',
+  504: 'An upstream did not answer in time.',
 };
 
-const SUCCESS = 300;
+const FIRST_FAILURE = 400;
+const BODILESS = new Set([101, 204, 303]);
 
-function responseOf({ surface }: RouteRow, status: number): Json {
+/** Failures of every row of a kind: of its key, of its body, and of a process that stops. */
+const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
+  { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential === 'required' },
+  { error: new Forbidden('', 'route'), of: ({ credential }) => credential === 'required' },
+  { error: new LimitExceeded('', 'requests'), of: ({ credential }) => credential === 'required' },
+  { error: new TooLarge('', 0), of: ({ method, bodyLimit }) => method !== 'GET' && bodyLimit !== 0 },
+  { error: new Unavailable(''), of: () => true },
+];
+
+/** Statuses that a row promises, and those that every row of its kind has. */
+export const documentedStatuses = (row: RouteFacts): readonly number[] =>
+  [
+    ...new Set([...row.answers, ...COMMON.flatMap(({ error, of }) => (of(row) ? [statusOf(row.surface, error)] : []))]),
+  ].toSorted((one, other) => one - other);
+
+const RELAYED = {
+  answers: { description: 'The answer of the upstream, as it came.', content: { '*/*': {} } },
+} as const;
+
+function responseOf(row: RouteRow, status: number): Json {
   const description = MEANINGS[status] ?? 'See the message.';
-  if (status < SUCCESS)
-    return status === 204 || status === 101 ? { description } : { description, content: { 'application/json': {} } };
-  return { description, content: { 'application/json': { schema: FAILURES[surface] } } };
+  if (status >= FIRST_FAILURE) {
+    // The status may be that of the upstream.
+    if (row.relays === 'answers') return { ...RELAYED.answers, description };
+    const own = answerContent(row.name, status);
+    const media = row.surface === 'otlp' ? ['application/json', 'application/x-protobuf'] : ['application/json'];
+    const schema = failureSchema(row);
+    const page = row.failures?.page === undefined ? {} : { 'text/html': {} };
+    return { description, content: own ?? { ...Object.fromEntries(media.map((type) => [type, { schema }])), ...page } };
+  }
+  if (BODILESS.has(status)) return { description };
+  const own = answerContent(row.name, status);
+  if (own === null && row.relays === 'answers') return RELAYED.answers;
+  return { description, content: own ?? { 'application/json': {} } };
+}
+
+/** Answer with the status of an upstream. */
+function relayedOf(row: RouteRow): Json {
+  if (row.relays === undefined) return {};
+  if (row.relays === 'answers') return { default: RELAYED.answers };
+  const content = { 'application/json': { schema: failureSchema(row) } };
+  return { default: { description: 'The upstream failed. The status is its own.', content } };
 }
 
 const PARAMETER = /\{?([:*])(\w+)\}?/g;
@@ -109,65 +95,105 @@ const PARAMETER = /\{?([:*])(\w+)\}?/g;
 /** A path in the notation of OpenAPI. */
 const documentedPath = (path: string): string => path.replaceAll(PARAMETER, (_all, _kind, name: string) => `{${name}}`);
 
-const parametersOf = (path: string): readonly Json[] =>
-  [...path.matchAll(PARAMETER)].map(([, kind, name]) => ({
-    name,
+/** Paths that differ in the names of their parameters only are one path. */
+const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
+
+/** Path parameters, by the names that the document has for them. */
+function pathParametersOf(path: string, documented: string): readonly Json[] {
+  const names = [...documented.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  return [...path.matchAll(PARAMETER)].map(([, kind], index) => ({
+    name: names[index],
     in: 'path',
     required: true,
     ...(kind === '*' ? { description: 'The rest of the path.' } : {}),
-    schema: TEXT,
+    schema: { type: 'string', minLength: 1 },
   }));
-
-function bodyOf({ name, method, bodyLimit }: RouteRow): Json {
-  if (method === 'GET' || method === 'DELETE' || bodyLimit === 0) return {};
-  const example = bodyExampleOf(name);
-  const content = { schema: OBJECT, ...(example === undefined ? {} : { example }) };
-  return { requestBody: { content: { 'application/json': content } } };
 }
+
+/** Parameters of the query, or headers. */
+function parametersIn(place: 'query' | 'header', members: JsonSchema = {}): readonly Json[] {
+  const properties = Object.entries((members['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>);
+  const required = new Set((members['required'] ?? []) as readonly string[]);
+  return properties.map(([name, schema]) => ({
+    name,
+    in: place,
+    ...(required.has(name) ? { required: true } : {}),
+    schema,
+  }));
+}
+
+function bodyOf(row: RouteRow): Json {
+  const { method, request, requestType = 'application/json', surface } = row;
+  if (request === undefined || method === 'GET') return {};
+  const example = requestType === 'multipart/form-data' ? undefined : bodyExampleOf(row);
+  const media = { schema: request, ...(example === undefined ? {} : { example }) };
+  const protobuf = surface === 'otlp' ? { 'application/x-protobuf': { schema: {} } } : {};
+  return { requestBody: { required: isNeeded(request), content: { [requestType]: media, ...protobuf } } };
+}
+
+const isNeeded = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
 
 /** Several paths of one row have ids of their own. */
 const idOf = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
-function operationOf(row: RouteRow, path: string, index: number): Json {
-  const { name, answers, credential } = row;
-  const parameters = parametersOf(path);
+function operationOf(row: RouteRow, { path, documented, index }: Place): Json {
+  const { name, credential } = row;
+  const parameters = [
+    ...pathParametersOf(path, documented),
+    ...parametersIn('query', row.query),
+    ...parametersIn('header', row.headers),
+  ];
+  const responses = documentedStatuses(row).map((status) => [String(status), responseOf(row, status)]);
   return {
     operationId: idOf(row, index),
     tags: [name.split('.')[0]],
     summary: DESCRIPTIONS[name] ?? '',
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(row),
-    responses: Object.fromEntries(answers.map((status) => [String(status), responseOf(row, status)])),
+    responses: { ...Object.fromEntries(responses), ...relayedOf(row) },
     security: credential === 'required' ? [{ key: [] }] : [],
   };
+}
+
+interface Place {
+  readonly path: string;
+  readonly documented: string;
+  readonly index: number;
 }
 
 /** The document of OpenAPI 3.1 for route rows. */
 export function openApiDocument(rows: readonly RouteRow[]): Json {
   const paths: Record<string, Record<string, Json>> = {};
+  const names = new Map<string, string>();
   for (const row of rows)
     for (const [index, path] of row.paths.entries()) {
-      const operations = (paths[documentedPath(path)] ??= {});
-      operations[row.method.toLowerCase()] ??= operationOf(row, path, index);
+      const named = documentedPath(path);
+      const documented = names.get(shapeOf(named)) ?? named;
+      names.set(shapeOf(named), documented);
+      const operations = (paths[documented] ??= {});
+      operations[row.method.toLowerCase()] ??= operationOf(row, { path, documented, index });
     }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Lensgate',
       version: VERSION,
+      license: { name: 'MIT', identifier: 'MIT' },
       description:
         'HTTP paths of the gateway, its management and its traces. The graph at `/graphql` serves the same operations.',
     },
+    servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: SCHEMAS,
+      schemas: { ...FAILURE_SCHEMAS, ...sharedSchemas() },
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'A virtual key or the admin key.' } },
     },
   };
 }
 
-/** Serves the document of the given rows. */
+/** Serves the document of the given rows, which is written once. */
 export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
+  let written: Uint8Array | null = null;
   return [
     {
       name: 'docs.openApi',
@@ -178,7 +204,14 @@ export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRo
       credential: 'none',
       answers: [200],
       bodyLimit: 0,
-      handle: () => json(openApiDocument(documented), { 'cache-control': 'no-cache' }),
+      handle: () => ({
+        headers: { 'cache-control': 'no-cache' },
+        body: {
+          kind: 'bytes',
+          bytes: (written ??= Buffer.from(JSON.stringify(openApiDocument(documented)))),
+          contentType: 'application/json',
+        },
+      }),
     },
   ];
 }

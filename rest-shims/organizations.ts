@@ -28,10 +28,20 @@ import {
   texts,
 } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { budgetFrom, defined, limitsFrom, renamed, renderBudgetTable } from './limit-members.ts';
+import {
+  renamedLimits,
+  BUDGET_MEMBERS,
+  budgetFrom,
+  defined,
+  limitsFrom,
+  renamed,
+  renderBudgetTable,
+} from './limit-members.ts';
 import { assertNamesUser } from './member-members.ts';
 import { teamColumns } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
+import { type JsonSchema, merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -64,6 +74,8 @@ const IN_ORGANIZATION = { max_budget_in_organization: 'max_budget' };
 const readId = members({ organization_id: requiredText });
 const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
 const readOneMember = members({ organization_id: requiredText, user_id: requiredText });
+/** One member, or several. */
+const MEMBER: JsonSchema = { anyOf: [readMember.schema, { type: 'array', items: readMember.schema }] };
 const readRole = members({ role: oneOf(ORGANIZATION_ROLES) });
 
 function parseAddition(body: Uint8Array) {
@@ -94,7 +106,7 @@ const columnsOf = (organization: Organization): Record<string, unknown> => ({
   organization_alias: organization.alias,
   budget_id: organization.budgetId,
   models: organization.models,
-  metadata: organization.metadata,
+  metadata: shownMetadata(organization.metadata),
   model_spend: {},
   object_permission: null,
   created_at: organization.createdAt.toISOString(),
@@ -140,6 +152,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.create',
+    request: merged(readMembers, BUDGET_MEMBERS, readNew),
     paths: ['/organization/new'],
     parse: ({ body }) => parseNew(body),
     run: createOrganization,
@@ -148,6 +161,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'organizations.info',
+    query: requiredParameters('organization_id'),
     paths: ['/organization/info'],
     answers: [200, 401, 404, 422],
     parse: ({ search }) => parseNamed(search),
@@ -157,6 +171,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.infos',
+    request: readOrganizations.schema,
     paths: ['/organization/info'],
     answers: [200, 401, 422],
     parse: ({ body }) => readOrganizations(body).organizations,
@@ -166,6 +181,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'organizations.list',
+    query: textParameters('org_id', 'org_alias'),
     paths: ['/organization/list'],
     parse({ search }) {
       const sent = new URLSearchParams(search);
@@ -177,6 +193,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.update',
+    request: merged(readMembers, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
     paths: ['/organization/update'],
     answers: NAMED,
@@ -187,6 +204,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.delete',
+    request: readIds.schema,
     method: 'DELETE',
     paths: ['/organization/delete'],
     answers: NAMED,
@@ -197,6 +215,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizationMembers.add',
+    request: merged(readId, renamedLimits(IN_ORGANIZATION), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
     answers: NAMED,
     parse: ({ body }) => parseAddition(body),
@@ -211,6 +230,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizationMembers.update',
+    request: merged(readOneMember, readRole, renamedLimits(IN_ORGANIZATION)),
     method: 'PATCH',
     paths: ['/organization/member_update'],
     answers: NAMED,
@@ -221,6 +241,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizationMembers.remove',
+    request: readOneMember.schema,
     method: 'DELETE',
     paths: ['/organization/member_delete'],
     answers: NAMED,

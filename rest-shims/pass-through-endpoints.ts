@@ -7,7 +7,7 @@ import {
 } from '../resolvers/pass-through-endpoints.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
-import { maskedHeaders } from '../src/domain/pass-through/headers.ts';
+import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import {
   flagOf,
   given,
@@ -21,6 +21,7 @@ import {
   text,
 } from './http/body-fields.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { requiredParameters, textParameters } from './http/schema.ts';
 
 const settings = {
   headers: given(recordOf(text)),
@@ -72,12 +73,12 @@ function requiredId(request: HttpRequest): { readonly id: string } {
   throw new InvalidInput('The query is not valid.', [issue]);
 }
 
-/** An entry as administrators see it: credentials in its headers are masked. */
+/** An entry as administrators see it: values of headers that may be credentials are masked. */
 const rendered = (one: PassThroughEndpoint): object => ({
   id: one.id,
   path: one.path,
   target: one.target,
-  headers: shownHeaders(one),
+  headers: shownHeaders(one.headers),
   default_query_params: one.defaultQuery,
   include_subpath: one.includeSubpath,
   cost_per_request: one.costPerRequest,
@@ -88,11 +89,6 @@ const rendered = (one: PassThroughEndpoint): object => ({
   methods: one.methods,
   ...(one.forwardHeaders ? { forward_headers: true } : {}),
 });
-
-function shownHeaders({ headers }: PassThroughEndpoint): Readonly<Record<string, string>> {
-  const plain = Object.entries(headers ?? {}).map(([name, value]): [string, string] => [name, value.reveal()]);
-  return maskedHeaders(Object.fromEntries(plain));
-}
 
 const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>
   json({ endpoints: endpoints.map(rendered) });
@@ -111,6 +107,7 @@ export const passThroughEndpointRoutes: readonly RouteRow[] = [
   route({
     ...MANAGED,
     name: 'passThroughEndpoints.list',
+    query: textParameters('endpoint_id'),
     method: 'GET',
     paths: [PATH],
     answers: [200, 401],
@@ -133,6 +130,7 @@ export const passThroughEndpointRoutes: readonly RouteRow[] = [
   route({
     ...MANAGED,
     name: 'passThroughEndpoints.create',
+    request: readDraft.schema,
     method: 'POST',
     paths: [PATH],
     answers: [200, 400, 401, 403, 422],
@@ -144,6 +142,7 @@ export const passThroughEndpointRoutes: readonly RouteRow[] = [
   route({
     ...MANAGED,
     name: 'passThroughEndpoints.update',
+    request: readPatch.schema,
     method: 'POST',
     paths: [`${PATH}/:id`],
     answers: [200, 400, 401, 403, 404, 422],
@@ -155,6 +154,7 @@ export const passThroughEndpointRoutes: readonly RouteRow[] = [
   route({
     ...MANAGED,
     name: 'passThroughEndpoints.delete',
+    query: requiredParameters('endpoint_id'),
     method: 'DELETE',
     paths: [PATH],
     answers: [200, 400, 401, 403, 422],

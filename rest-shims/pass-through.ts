@@ -3,17 +3,18 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import { callEndpoint, callOpenEndpoint, type SentRequest } from '../resolvers/pass-through.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import type { HttpMethod } from '../src/domain/http.ts';
-import { MESSAGES } from '../src/domain/inference/endpoint.ts';
 import { usdText } from '../src/domain/money.ts';
 import { relayedHeaders } from '../src/domain/pass-through/headers.ts';
 import type { FoundEndpoint } from '../src/domain/pass-through/routes.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { isObject } from '../src/wire/json/fields.ts';
 import { withMembers } from '../src/wire/json/members.ts';
+import { readForm } from '../src/wire/multipart/form.ts';
+import { bringsForm, formFields } from './http/form.ts';
 import { COMMENT_LINE } from './http/heartbeat.ts';
 import { parseValue } from './http/json-body.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
-import { labelsOf } from './model-call/labels.ts';
+import { ownLabels } from './model-call/labels.ts';
 import { keyLimitHeaders, standingHeaders } from './model-call/limit-headers.ts';
 import { callFactsOf, headerText } from './model-call/model-call.ts';
 
@@ -22,13 +23,13 @@ type Call = Awaited<ReturnType<typeof callEndpoint>>;
 /** Member of a JSON body that is for the gateway only. */
 const OWN_MEMBER = 'litellm_metadata';
 const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
-/** Only its format of labels is used: `metadata` belongs to the target. */
-const LABELLED = { ...MESSAGES, path: '/pass-through' } as const;
 
 /** Facts of all rows whose calls are forwarded. */
 export const FORWARDED = {
   surface: 'proxy',
   category: null,
+  relays: 'answers',
+  request: {},
   bodyLimit: 'setting',
 } as const satisfies Partial<RouteRow>;
 
@@ -38,22 +39,40 @@ export const FORWARDED = {
  * one: the model that it names must be allowed. Throws InvalidInput.
  */
 export function sentRequest(request: HttpRequest): SentRequest {
+  const { body } = request;
+  const type = request.headers['content-type'];
+  const isJson = body.length > 0 && (type === undefined || JSON_TYPE.test(type));
+  const value = isJson ? parseValue(body) : valueOrNull(body);
+  return sentWith(request, isObject(value) ? value : {});
+}
+
+const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\b/i;
+
+/** The same for a provider's own API, whose forms may name a model, too. Throws InvalidInput. */
+export function sentToProvider(request: HttpRequest): SentRequest {
+  const { body, headers } = request;
+  if (bringsForm(request)) {
+    const form = readForm(body, headers['content-type'] ?? '');
+    return { ...sentWith(request, formFields(form)), form };
+  }
+  if (!URL_ENCODED.test(headers['content-type'] ?? '')) return sentRequest(request);
+  const pairs = new URLSearchParams(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'));
+  return sentWith(request, Object.fromEntries([...pairs.keys()].map((name) => [name, pairs.getAll(name)])));
+}
+
+function sentWith(request: HttpRequest, fields: Readonly<Record<string, unknown>>): SentRequest {
   const { method, path, search, headers } = request;
-  const type = headers['content-type'];
-  const isJson = request.body.length > 0 && (type === undefined || JSON_TYPE.test(type));
-  const value = isJson ? parseValue(request.body) : valueOrNull(request.body);
-  const fields = isObject(value) ? value : {};
   const own = Object.hasOwn(fields, OWN_MEMBER) ? { [OWN_MEMBER]: fields[OWN_MEMBER] } : {};
-  const { labels } = labelsOf(request, { endpoint: LABELLED, body: own });
+  const isForm = bringsForm(request) || URL_ENCODED.test(headers['content-type'] ?? '');
   return {
     method: method as HttpMethod,
     path,
     search,
     headers,
     fields,
-    body: OWN_MEMBER in own ? withMembers(request.body, { [OWN_MEMBER]: null }) : request.body,
+    body: OWN_MEMBER in own && !isForm ? withMembers(request.body, { [OWN_MEMBER]: null }) : request.body,
     ...callFactsOf(request),
-    ...(labels === undefined ? {} : { labels }),
+    ...ownLabels(request, own),
   };
 }
 
@@ -77,10 +96,14 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
   if (bytes !== null)
     return { status, headers: relayed, head: headOf(call, scope), body: { kind: 'bytes', bytes, contentType } };
   const isEvents = /^\s*text\/event-stream/i.test(contentType);
+  const head = headOf(call, scope);
+  // With a length the answer is one write; without, it is sent in chunks.
+  const length = isEvents || BODILESS.has(status) ? undefined : headers['content-length'];
+  if (length !== undefined && /^\d+$/.test(length)) head.push('content-length', length);
   return {
     status,
     headers: relayed,
-    head: headOf(call, scope),
+    head,
     body: {
       kind: 'stream',
       stream: call.bytes(),
@@ -91,7 +114,10 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
   };
 }
 
-function headOf(call: Call, scope: Scope): readonly string[] {
+/** Statuses without a body, whose length is that of another answer. */
+const BODILESS: ReadonlySet<number> = new Set([204, 205, 304]);
+
+function headOf(call: Call, scope: Scope): string[] {
   const { deployment, exchange } = call;
   const key = scope.caller?.key ?? null;
   const head = [

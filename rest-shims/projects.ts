@@ -19,7 +19,9 @@ import {
   texts,
 } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import { merged, textParameters } from './http/schema.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -65,7 +67,7 @@ const renderProject = ({ project, budget }: ProjectView): object => ({
   litellm_budget_table: renderBudgetTable(budget),
   models: project.models,
   tags: project.tags,
-  metadata: project.metadata,
+  metadata: shownMetadata(project.metadata),
   model_spend: {},
   blocked: project.blocked,
   object_permission: null,
@@ -92,6 +94,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.create',
+    request: merged(readMembers, BUDGET_MEMBERS, readNew),
     paths: ['/project/new'],
     parse: ({ body }) => parseNew(body),
     run: createProject,
@@ -100,6 +103,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.update',
+    request: merged(readMembers, BUDGET_MEMBERS, readChanged),
     paths: ['/project/update'],
     parse: ({ body }) => parseChange(body),
     run: updateProject,
@@ -109,6 +113,7 @@ export const projectRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'GET',
     name: 'projects.info',
+    query: textParameters('project_id'),
     paths: ['/project/info'],
     answers: [200, 401, 403, 404],
     bodyLimit: 0,
@@ -131,6 +136,7 @@ export const projectRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'DELETE',
     name: 'projects.delete',
+    request: readIds.schema,
     paths: ['/project/delete'],
     answers: [200, 401, 403, 404, 422],
     parse: ({ body }) => readIds(body).project_ids,

@@ -12,6 +12,7 @@ import { readCredential, requireCredential } from './http/credential.ts';
 import { proxyError } from './dialect-errors.ts';
 import { statusOf } from './errors.ts';
 import { noUpgrade, offeredProtocols, type UpgradeRequest } from './http/handshake.ts';
+import { ownLabels } from './model-call/labels.ts';
 import { callFactsOf, headerText } from './model-call/model-call.ts';
 import type { RouteRow } from './http/route.ts';
 
@@ -68,7 +69,13 @@ function parseRequest({ search, headers }: UpgradeRequest): RealtimeRequest {
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
     throw fault('intent', 'choice', "The parameter 'intent' must be 'transcription' or left out.");
-  return { model, intent, headers: headersFor(headers), ...callFactsOf({ headers }) };
+  return {
+    model,
+    intent,
+    headers: headersFor(headers),
+    ...callFactsOf({ headers }),
+    ...ownLabels({ headers }, {}, '/realtime'),
+  };
 }
 
 function fault(name: string, rule: string, message: string): InvalidInput {

@@ -17,6 +17,7 @@ import { fields, object, oneOf, requiredText } from './http/body-fields.ts';
 import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { parseBody } from './http/json-body.ts';
 import { callFactsOf } from './model-call/model-call.ts';
+import { merged, objectSchema, requiredParameters } from './http/schema.ts';
 
 /** Endpoints of `call_type` in a request that is only transformed. */
 const CALL_TYPES = {
@@ -64,6 +65,16 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.countTokens',
+    request: merged(
+      readModel,
+      objectSchema({
+        messages: { type: 'array' },
+        contents: { type: 'array' },
+        prompt: { type: 'string' },
+        system: {},
+        tools: { type: 'array' },
+      }),
+    ),
     method: 'POST',
     paths: ['/utils/token_counter'],
     answers: [200, 400, 401, 403, 404, 422],
@@ -85,6 +96,7 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.supportedParams',
+    query: requiredParameters('model'),
     method: 'GET',
     paths: ['/utils/supported_openai_params'],
     answers: [200, 400, 401, 403, 404, 422],
@@ -101,6 +113,7 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.transform',
+    request: readTransform.schema,
     method: 'POST',
     paths: ['/utils/transform_request'],
     answers: [200, 400, 401, 403, 404, 422],

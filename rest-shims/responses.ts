@@ -17,9 +17,10 @@ import { asBuffer } from '../src/wire/json/members.ts';
 import { renamedResponse } from '../src/wire/responses/rename.ts';
 import { proxyError } from './dialect-errors.ts';
 import { statusOf } from './errors.ts';
-import { pageOf } from './upstream-objects.ts';
+import { pageOf, pageSchema } from './upstream-objects.ts';
 import { callFactsOf, callThrough, headOf, type CallFormat, openAiFormat } from './model-call/model-call.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
+import { endpointSchema } from './http/endpoint-schema.ts';
 
 /** Most bytes of an answer about a stored response. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
@@ -128,13 +129,14 @@ const under = (tail: string): RouteRow['paths'] => [
 ];
 
 function keptRow(
-  facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers'>,
+  facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers' | 'query'>,
   run: (scope: Scope, request: HttpRequest) => Promise<ResponseAnswer>,
 ): RouteRow {
   return {
     ...facts,
     surface: 'proxy',
     category: null,
+    relays: 'failures',
     credential: 'required',
     bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
     handle: (request, scope) => shown(async () => await run(scope, request), scope),
@@ -145,10 +147,12 @@ function keptRow(
 export const responseRoutes: readonly RouteRow[] = [
   {
     name: 'responses.create',
+    request: endpointSchema(RESPONSES),
     method: 'POST',
     paths: RESPONSE_PATHS,
     surface: 'proxy',
     category: 'llm',
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
@@ -157,10 +161,12 @@ export const responseRoutes: readonly RouteRow[] = [
   },
   {
     name: 'responses.compact',
+    request: endpointSchema(RESPONSES_COMPACT),
     method: 'POST',
     paths: under('/compact'),
     surface: 'proxy',
     category: 'llm',
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
@@ -168,10 +174,12 @@ export const responseRoutes: readonly RouteRow[] = [
   },
   {
     name: 'responses.inputTokens',
+    request: endpointSchema(COUNT_RESPONSE_TOKENS),
     method: 'POST',
     paths: under('/input_tokens'),
     surface: 'proxy',
     category: null,
+    relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403],
     bodyLimit: 'setting',
@@ -188,6 +196,7 @@ export const responseRoutes: readonly RouteRow[] = [
   keptRow(
     {
       name: 'responses.inputItems',
+      query: pageSchema(MOST_ITEMS),
       method: 'GET',
       paths: under('/:id/input_items'),
       answers: [200, 400, 401, 403, 404, 500, 503],

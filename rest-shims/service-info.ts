@@ -75,6 +75,8 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
   ),
   // No agent and no release is known: nothing outside is asked.
   fixed('service.agentHub', ['/public/agent_hub'], json([])),
+  // Models are not routed by their prompts here.
+  fixed('service.routerPresets', ['/public/autorouter_presets'], json([])),
   fixed('service.latestRelease', ['/get/latest_release_info'], json(null)),
   route({
     ...OPEN,
@@ -103,6 +105,7 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
   route({
     ...OPEN,
     name: 'service.publicModelPage',
+    query: readPage.schema,
     paths: [HUB],
     answers: [200, 422],
     parse({ search }) {

@@ -1,7 +1,13 @@
 import type { ActiveCallbacks, GroupView, RouterSettings } from '../resolvers/setting-groups.ts';
 import { GROUP_STRATEGIES, STRATEGY_DESCRIPTIONS } from '../src/domain/settings/router-fields.ts';
-import type { GroupField, SettingGroup } from '../src/domain/settings/setting-groups.ts';
+import {
+  type GroupField,
+  type GroupName,
+  SETTING_GROUPS,
+  type SettingGroup,
+} from '../src/domain/settings/setting-groups.ts';
 import { fields, flagOf, listOf, members, requiredText } from './http/body-fields.ts';
+import { type JsonSchema, objectSchema } from './http/schema.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -166,6 +172,20 @@ const readEvents = fields({
   settings: (sent: unknown) =>
     sent === undefined ? { rule: 'missing', message: 'Field required' } : listOf<Values>(eventItem)(sent),
 });
+/** Schema of a body that lists events. */
+export const eventsSchema = (): JsonSchema =>
+  objectSchema({ settings: { type: 'array', items: readEvent.schema } }, ['settings']);
+
+/** Schema of a body that changes a group. A null removes a value. */
+export const groupSchema = (name: GroupName): JsonSchema =>
+  objectSchema(
+    Object.fromEntries(
+      Object.entries(SETTING_GROUPS[name].fields).map(([field, { kind, description }]) => [
+        field,
+        { description, ...(kind === 'any' ? {} : { type: [SCHEMA_TYPES[kind], 'null'] }) },
+      ]),
+    ),
+  );
 const readEvent = members({ event: requiredText, enabled: flagOf });
 
 const eventItem = (sent: unknown): { readonly value: Values } | { readonly rule: string; readonly message: string } =>

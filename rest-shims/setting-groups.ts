@@ -11,9 +11,11 @@ import type { GroupName } from '../src/domain/settings/setting-groups.ts';
 import { parseObject } from './http/body-fields.ts';
 import { json, route, type RouteFacts, type RouteRow } from './http/route.ts';
 import {
+  eventsSchema,
   eventValues,
   GROUP_FORMS,
   type GroupForm,
+  groupSchema,
   renderCallbacks,
   renderRouterFields,
   renderRouterSettings,
@@ -122,6 +124,7 @@ function rowsOf({ group: name, named, read, write: [method, path], form, subject
       ...about,
       method,
       name: `settings.update${named}`,
+      request: form === 'events' ? eventsSchema() : groupSchema(name),
       paths: [path],
       parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),
       run: updateSettingGroup,
@@ -145,6 +148,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'PATCH',
     name: 'settings.updateUserBanner',
+    request: groupSchema('userBanner'),
     paths: ['/update/user_banner'],
     parse: ({ body }) => ({ name: 'userBanner' as const, sent: parseObject(body) }),
     run: updateSettingGroup,

@@ -68,6 +68,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'settings.list',
+    query: parseListQuery.schema,
     paths: ['/config/list'],
     answers: [200, 401, 422],
     parse: ({ search }) => parseListQuery(search),
@@ -77,6 +78,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'settings.get',
+    query: parseNameQuery.schema,
     paths: ['/config/field/info'],
     answers: [200, 400, 401, 422],
     parse: ({ search }) => ({ name: parseNameQuery(search).field_name }),
@@ -86,6 +88,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.update',
+    request: readUpdate.schema,
     paths: ['/config/field/update'],
     parse({ body }) {
       const { field_name: name, field_value: value } = readUpdate(body);
@@ -97,6 +100,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.delete',
+    request: readRemoval.schema,
     paths: ['/config/field/delete'],
     parse: ({ body }) => ({ name: readRemoval(body).field_name }),
     run: removeSetting,
@@ -105,9 +109,10 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.updateSections',
+    request: readSections.schema,
     paths: ['/config/update'],
     failures: { body: 'auth' },
-    answers: [200, 400, 401, 403],
+    answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseSections(body),
     run: updateConfiguration,
     render: () => json({ message: 'Config updated successfully' }),
@@ -124,6 +129,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.deleteCallback',
+    request: readCallback.schema,
     paths: ['/config/callback/delete'],
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => ({ name: readCallback(body).callback_name }),

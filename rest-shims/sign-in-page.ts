@@ -38,18 +38,39 @@ ${content}
 </html>
 `;
 
+const NAME_AND_PASSWORD = `<label for="username">User name, id or email</label>
+<input id="username" name="username" autocomplete="username" required>
+<label for="password">Password or key</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button type="submit">Sign in</button>`;
+
 const formWith = (notice: string): string =>
   documentOf(
     'Sign in to Lensgate',
     `<h1>Sign in</h1>${notice}
 <form action="/login" method="post">
-<label for="username">User name, id or email</label>
-<input id="username" name="username" autocomplete="username" required>
-<label for="password">Password or key</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required>
-<button type="submit">Sign in</button>
+${NAME_AND_PASSWORD}
 </form>`,
   );
+
+/** The form for a login of the command line `loginId`, which has only characters of ids. */
+const loginForm = (loginId: string): string =>
+  documentOf(
+    'Sign in the command line',
+    `<h1>Sign in the command line</h1>
+<p>Continue only if you started this yourself, and if the code is the one that your terminal shows.</p>
+<form action="/sso/cli/complete/${loginId}" method="post">
+<label for="user_code">Verification code</label>
+<input id="user_code" name="user_code" autocomplete="off" required>
+${NAME_AND_PASSWORD}
+</form>`,
+  );
+
+const COMPLETED = documentOf(
+  'Signed in',
+  `<h1>Signed in</h1>
+<p>The command line continues by itself. You may close this page.</p>`,
+);
 
 const WELCOME = documentOf(
   'Lensgate',
@@ -63,8 +84,16 @@ const pageOf = (html: string): HttpAnswer => ({
   body: { kind: 'bytes', bytes: Buffer.from(html), contentType: 'text/html; charset=utf-8' },
 });
 
-/** The form for name and password. It has no script and loads nothing. */
-export const signInPage = (): HttpAnswer => pageOf(formWith(''));
+/** The form for name and password; with the id of a login, that of the command line. It has no script and loads nothing. */
+export const signInPage = (loginId: string | null): HttpAnswer =>
+  pageOf(loginId === null ? formWith('') : loginForm(loginId));
+
+/** The page after a login of the command line. */
+export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
+
+/** A page with the reason why a login of the command line failed. */
+export const failedLoginPage = (reason: string): string =>
+  documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
 
 /** The page that a browser sees after it signed in. It has no data of the session. */
 export const welcomePage = (): HttpAnswer => pageOf(WELCOME);

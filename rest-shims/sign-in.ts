@@ -1,19 +1,18 @@
-import { SESSION_SECONDS, type Session, signIn, type SignIn, signOut } from '../resolvers/sign-in.ts';
+import { exchangeCode, SESSION_SECONDS, signIn, type SignIn, signInForCode, signOut } from '../resolvers/sign-in.ts';
+import type { Session } from '../src/domain/users/session.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
-import { Forbidden } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { CODE_SECONDS } from '../src/domain/users/one-time-codes.ts';
 import { SUCCESS } from './errors.ts';
-import { fields, requiredText } from './http/body-fields.ts';
+import { fields, requiredText, text } from './http/body-fields.ts';
 import { CSRF_COOKIE, SESSION_COOKIE } from './http/session-cookie.ts';
-import { type HttpRequest, route, type RouteRow } from './http/route.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { isForeign, LOGIN_ID } from './command-line-login.ts';
 import { signInPage, welcomePage } from './sign-in-page.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 
 const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
-
-/** Whether a page of another site sent the browser here. It could sign users in with a name of its own choice. */
-const isForeign = ({ headers }: HttpRequest): boolean =>
-  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
 
 /** Name and password of a form or a JSON body. Throws Forbidden for a form of another site. */
 function readSignIn(request: HttpRequest): SignIn {
@@ -22,6 +21,22 @@ function readSignIn(request: HttpRequest): SignIn {
   if (!FORM.test(headers['content-type'] ?? '')) return readJson(body);
   const form = new URLSearchParams(Buffer.from(body).toString('utf8'));
   return { username: form.get('username') ?? '', password: form.get('password') ?? '' };
+}
+
+const readCodeField = fields({ code: text });
+
+/** The code of an exchange. Throws InvalidInput. */
+function readCode({ body }: HttpRequest): string {
+  const { code } = readCodeField(body);
+  if (code === null || code === '') throw new InvalidInput('Missing required parameter: code.');
+  return code;
+}
+
+/** Id of the login of a command line that opened the page; null for a sign-in of the browser. */
+function loginOf(search: string): string | null {
+  const query = new URLSearchParams(search);
+  const id = query.get('key') ?? '';
+  return query.get('source') === 'litellm-cli' && LOGIN_ID.test(id) ? id : null;
 }
 
 /** Where a browser goes after it signed in. */
@@ -59,9 +74,11 @@ export const signInRoutes: readonly RouteRow[] = [
   route({
     ...SIGNING_IN,
     name: 'signIn.form',
+    request: readJson.schema,
+    requestType: 'application/x-www-form-urlencoded',
     paths: ['/login'],
-    answers: [303, 401, 403, 429],
-    failures: { body: 'model', page: true },
+    answers: [303, 401, 403, 422, 429],
+    failures: { body: 'model', page: 'sign-in' },
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({
@@ -74,6 +91,7 @@ export const signInRoutes: readonly RouteRow[] = [
   route({
     ...SIGNING_IN,
     name: 'signIn.json',
+    request: readJson.schema,
     paths: ['/v2/login'],
     answers: [200, 401, 403, 422, 429],
     parse: readSignIn,
@@ -82,6 +100,26 @@ export const signInRoutes: readonly RouteRow[] = [
       head: cookiesOf(session, request),
       body: { kind: 'json', value: { redirect_url: TARGET, token: session.token } },
     }),
+  }),
+  route({
+    ...SIGNING_IN,
+    name: 'signIn.code',
+    request: readJson.schema,
+    paths: ['/v3/login'],
+    answers: [200, 401, 403, 404, 422, 429],
+    parse: readSignIn,
+    run: signInForCode,
+    render: (code) => json({ code, expires_in: CODE_SECONDS }, { 'cache-control': 'no-store' }),
+  }),
+  route({
+    ...SIGNING_IN,
+    name: 'signIn.exchange',
+    request: readCodeField.schema,
+    paths: ['/v3/login/exchange'],
+    answers: [200, 400, 401, 404, 422],
+    parse: readCode,
+    run: exchangeCode,
+    render: ({ token }) => json({ token, redirect_url: TARGET }, { 'cache-control': 'no-store' }),
   }),
   route({
     ...SIGNING_IN,
@@ -102,7 +140,7 @@ export const signInRoutes: readonly RouteRow[] = [
     bodyLimit: 0,
     parse: () => undefined,
     run: (scope) => getPageSettings(scope, undefined),
-    render: signInPage,
+    render: (_settings, { search }) => signInPage(loginOf(search)),
   }),
   route({
     ...ROW,

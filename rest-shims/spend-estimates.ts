@@ -1,11 +1,12 @@
 import { type CallToPrice, estimateCall, estimateUsage, type UsageEstimate } from '../resolvers/spend-estimates.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { rateText, type Rate, type Usd, usdNumber, ZERO_USD } from '../src/domain/money.ts';
+import { rateText, type Rate, type Usd, usdNumber } from '../src/domain/money.ts';
 import { list, object as objectIn, text as textIn } from '../src/wire/json/fields.ts';
 import { usageOf } from '../src/wire/chat-completions/answer.ts';
 import { fields, parseObject, requiredText, wholeNumber } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { objectSchema } from './http/schema.ts';
 
 const POSTING = {
   method: 'POST',
@@ -52,7 +53,7 @@ const rateNumber = (rate: Rate | null): number | null => (rate === null ? null :
 
 /** The costs of a number of requests, each named with a prefix or suffix; null without a number. */
 function costsOf(
-  { total, parts }: UsageEstimate,
+  { total, parts, margin }: UsageEstimate,
   requests: number | null,
   named: (part: string) => string,
 ): Record<string, number | null> {
@@ -60,7 +61,7 @@ function costsOf(
     '': total,
     input_: parts.input,
     output_: parts.output,
-    margin_: ZERO_USD,
+    margin_: margin,
     cache_read_: parts.cacheRead,
     cache_creation_: parts.cacheWrite,
     reasoning_: parts.reasoning,
@@ -116,8 +117,13 @@ export const spendEstimateRoutes: readonly RouteRow[] = [
   route({
     ...POSTING,
     name: 'spend.calculate',
+    request: objectSchema({
+      model: { type: 'string' },
+      messages: { type: 'array' },
+      completion_response: { type: 'object' },
+    }),
     paths: ['/spend/calculate'],
-    answers: [200, 400, 401],
+    answers: [200, 400, 401, 422],
     parse: ({ body }) => parseCall(body),
     run: estimateCall,
     render: ({ total }) => json({ cost: usdNumber(total) }),
@@ -125,6 +131,7 @@ export const spendEstimateRoutes: readonly RouteRow[] = [
   route({
     ...POSTING,
     name: 'spend.estimate',
+    request: readEstimate.schema,
     paths: ['/cost/estimate'],
     answers: [200, 400, 401, 404, 422],
     parse: ({ body }) => parseEstimate(body),

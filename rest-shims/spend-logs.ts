@@ -10,6 +10,7 @@ import { json, route, type RouteRow } from './http/route.ts';
 import { renderStored } from './key-rows.ts';
 import { listOf, periodIn, requiredPeriod, wordsOf } from './spend-dates.ts';
 import { renderLog, renderLogItem } from './spend-rows.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
 /** Most rows of a list without pages, the newest. */
 const MOST_ROWS = 1_000;
@@ -60,6 +61,13 @@ const requestIn = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
   const requestId = wordsOf(search)('request_id');
   return requestId === null ? {} : { requestId };
 };
+
+const LOG_FILTER = textParameters('start_date', 'end_date', 'summarize', 'request_id', ...Object.keys(FIELDS));
+const PAGED = merged(
+  readPage,
+  textParameters('start_date', 'end_date', 'request_id', 'key_alias', 'sort_by', 'sort_order', ...Object.keys(FIELDS)),
+  objectSchema({ min_spend: { type: 'number' }, max_spend: { type: 'number' } }),
+);
 
 type LogsRequest =
   | { readonly kind: 'rows'; readonly query: SpendQuery }
@@ -208,6 +216,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.logs',
+    query: LOG_FILTER,
     paths: ['/spend/logs'],
     parse: ({ search }) => parseLogs(search),
     run: async (scope, asked) =>
@@ -224,6 +233,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.search',
+    query: merged(PAGED, requiredParameters('start_date', 'end_date')),
     paths: ['/spend/logs/v2', '/spend/logs/ui'],
     answers: [200, 400, 401, 422],
     parse: ({ search }) => pagedQuery(search, momentsIn(search)),
@@ -241,6 +251,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.session',
+    query: merged(PAGED, requiredParameters('session_id')),
     paths: ['/spend/logs/session/ui'],
     answers: [200, 400, 401, 422],
     parse: ({ search }) => parseSession(search),
@@ -287,6 +298,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.users',
+    query: textParameters('start_date', 'end_date', 'user_id'),
     paths: ['/spend/users'],
     parse: ({ search }) => {
       const user = listOf(search, 'user_id');
@@ -298,6 +310,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.tags',
+    query: textParameters('start_date', 'end_date'),
     paths: ['/spend/tags'],
     parse: ({ search }) => groupedBy(search, ['tag'], {}),
     run: readSpend,

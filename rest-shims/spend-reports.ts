@@ -15,6 +15,7 @@ import { text } from '../src/wire/json/fields.ts';
 import { parseObject } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { listOf, periodIn, requiredPeriod, validatedPeriod, wordsOf } from './spend-dates.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
 /** Most groups of a report. */
 const MOST_GROUPS = 100_000;
@@ -33,7 +34,6 @@ const READING = {
 
 const usd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
 const usdOf = (groups: readonly SpendSums[]): number => usd(sumOf(groups));
-const totalTokens = ({ inputTokens, outputTokens }: SpendSums): number => inputTokens + outputTokens;
 
 export interface Grouped {
   readonly by: readonly SpendField[];
@@ -66,6 +66,9 @@ export const days = (groups: readonly SpendGroup[]): readonly (readonly [day: st
     left < right ? -1 : 1,
   );
 
+const DATES = requiredParameters('start_date', 'end_date');
+const OPEN_DATES = textParameters('start_date', 'end_date');
+
 /** A report of the last 30 days, or of the days that a query names, as one route. */
 function reportRoute(facts: {
   readonly name: string;
@@ -85,6 +88,7 @@ function reportRoute(facts: {
     ...READING,
     name,
     paths: [path],
+    query: merged(required ? DATES : OPEN_DATES, textParameters('limit', ...Object.keys(parameters))),
     parse: ({ search }) => grouping(periodOf(search), { ...grouped, any: fieldsIn(search, parameters) }),
     run: readGlobalSpend,
     render: (report, { search }) => json(render(report, search)),
@@ -190,7 +194,7 @@ function renderReport({ groups }: SpendReport, search: string): readonly object[
       metadata: all.map((group) => ({
         model: group.of.model ?? '',
         spend: usd(group),
-        total_tokens: totalTokens(group),
+        total_tokens: group.inputTokens + group.outputTokens,
         api_key: group.of.key ?? '',
       })),
     })),
@@ -285,6 +289,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     ...READING,
     method: 'POST',
     name: 'spend.byEndUser',
+    request: textParameters('startTime', 'endTime', 'api_key'),
     paths: ['/global/spend/end_users'],
     bodyLimit: BODY_LIMIT,
     answers: [200, 400, 401, 403, 422],
@@ -295,6 +300,11 @@ export const spendReportRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.report',
+    query: merged(
+      DATES,
+      objectSchema({ group_by: { enum: Object.keys(GROUPS) } }),
+      textParameters(...Object.keys(REPORT_FIELDS)),
+    ),
     paths: ['/global/spend/report'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ search }) => parseReport(search),
@@ -307,6 +317,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.captureRate',
+    query: DATES,
     paths: ['/spend/capture_rate'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ search }) => validatedPeriod(search),

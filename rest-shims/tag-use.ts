@@ -6,6 +6,7 @@ import { type DayWindow, sumsByTag, sumsByUser, usersByTag, windowsUntil } from 
 import { integer, query } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { listOf, periodIn, validatedPeriod } from './spend-dates.ts';
+import { merged, requiredParameters, textParameters } from './http/schema.ts';
 
 const READING = {
   method: 'GET',
@@ -26,6 +27,8 @@ const PERIODS = [
 const WEEK = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
 const MOST_PAGE = 1_000;
+
+const TAGS = textParameters('tag_filter', 'tag_filters');
 
 /** Tags that a query names, each once; null for none. */
 function tagsIn(search: string): readonly string[] | null {
@@ -59,6 +62,7 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
     name,
     paths: [path],
     answers: [200, 401, 403],
+    query: TAGS,
     parse({ search }) {
       const windows = windowsUntil(new Date(), { days, count: COUNT });
       const period = { from: new Date(windows[0]?.from ?? 0), to: new Date(windows.at(-1)?.to ?? 0) };
@@ -112,6 +116,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'tagUse.summary',
+    query: merged(TAGS, requiredParameters('start_date', 'end_date')),
     paths: ['/tag/summary'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ search }) => ({
@@ -133,6 +138,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'tagUse.users',
+    query: merged(TAGS, textParameters('start_date', 'end_date'), pageReader),
     paths: ['/tag/user-agent/per-user-analytics'],
     answers: [200, 400, 401, 403, 422],
     parse({ search }) {

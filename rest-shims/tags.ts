@@ -2,7 +2,8 @@ import { createTag, deleteTag, getTags, listTags, type TagChange, type TagView, 
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { fields, given, members, parseObject, requiredText, requiredTexts, text, texts } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { budgetFrom, defined, renderBudget } from './limit-members.ts';
+import { BUDGET_MEMBERS, budgetFrom, defined, renderBudget } from './limit-members.ts';
+import { merged } from './http/schema.ts';
 
 const readMembers = members({ name: requiredText, description: given(text), models: given(texts), budget_id: text });
 const readNames = fields({ names: requiredTexts });
@@ -44,6 +45,7 @@ export const tagRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'tags.create',
+    request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/new'],
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseChange(body),
@@ -53,6 +55,7 @@ export const tagRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'tags.info',
+    request: readNames.schema,
     paths: ['/tag/info'],
     answers: [200, 401, 404, 422],
     parse: ({ body }) => readNames(body).names,
@@ -73,6 +76,7 @@ export const tagRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'tags.update',
+    request: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/update'],
     parse: ({ body }) => parseChange(body),
     run: updateTag,
@@ -81,6 +85,7 @@ export const tagRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'tags.delete',
+    request: readName.schema,
     paths: ['/tag/delete'],
     parse: ({ body }) => readName(body),
     run: deleteTag,

@@ -9,10 +9,11 @@ import {
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { defined, limitsFrom, renamed } from './limit-members.ts';
-import { assertNamesUser, wantedMembers } from './member-members.ts';
+import { renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
+import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
 import { renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
+import { merged, objectSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -69,6 +70,7 @@ export const teamMemberRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teamMembers.add',
+    request: merged(readTeam, readModels, renamedLimits(IN_TEAM), objectSchema({ member: MEMBER_OR_LIST }, ['member'])),
     paths: ['/team/member_add'],
     answers: [200, 400, 401, 403, 404, 422],
     failures: { body: 'detail' },
@@ -84,6 +86,12 @@ export const teamMemberRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teamMembers.addMany',
+    request: merged(
+      readTeam,
+      readModels,
+      renamedLimits(IN_TEAM),
+      objectSchema({ members: MEMBER_OR_LIST }, ['members']),
+    ),
     paths: ['/team/bulk_member_add'],
     answers: [200, 401, 403, 404, 422],
     failures: { body: 'detail' },
@@ -104,6 +112,7 @@ export const teamMemberRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teamMembers.update',
+    request: merged(readNamed, readRole, readModels, renamedLimits(IN_TEAM)),
     paths: ['/team/member_update'],
     parse({ body }) {
       const sent = parseObject(body);
@@ -115,6 +124,7 @@ export const teamMemberRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teamMembers.remove',
+    request: readNamed.schema,
     paths: ['/team/member_delete'],
     parse: ({ body }) => namedIn(parseObject(body)),
     run: removeTeamMember,

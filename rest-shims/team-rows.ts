@@ -3,6 +3,7 @@ import type { Team } from '../src/domain/teams/team.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { renderStored } from './key-rows.ts';
 import { renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a team that every form has. */
 export const teamColumns = (team: Team): Record<string, unknown> => ({
@@ -13,7 +14,9 @@ export const teamColumns = (team: Team): Record<string, unknown> => ({
   members: [],
   team_member_permissions: team.memberPermissions,
   metadata:
-    team.memberBudgetId === null ? team.metadata : { ...team.metadata, team_member_budget_id: team.memberBudgetId },
+    team.memberBudgetId === null
+      ? shownMetadata(team.metadata)
+      : { ...shownMetadata(team.metadata), team_member_budget_id: team.memberBudgetId },
   ...renderLimits(team),
   tpd_limit: team.tpdLimit,
   soft_budget: usdOf(team.softBudget),

@@ -24,12 +24,14 @@ import {
   requiredTexts,
   text,
   texts,
+  wholeNumber,
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { defined, limitsFrom, renamed } from './limit-members.ts';
-import { wantedMembers } from './member-members.ts';
+import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
+import { wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
 import { renderCountedTeam, renderListedTeam, renderTeam, renderTeamInfo, renderTeamTable } from './team-rows.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -52,8 +54,17 @@ const readMembers = members({
   router_settings: given(object),
 });
 
+/** Members of the metadata that a request may send beside it. */
+const METADATA = {
+  tags: given(texts),
+  model_rpm_limit: given(recordOf(wholeNumber)),
+  model_tpm_limit: given(recordOf(wholeNumber)),
+};
+const readMetadata = members<Sent>(METADATA);
+
 function patchOf(sent: Sent): TeamPatch {
   const read = readMembers(sent);
+  const metadataMembers = defined(readMetadata(sent));
   return {
     ...limitsFrom(sent),
     ...defined({
@@ -62,6 +73,7 @@ function patchOf(sent: Sent): TeamPatch {
       models: read.models,
       modelAliases: read.model_aliases === null ? {} : read.model_aliases,
       metadata: read.metadata,
+      ...(Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers }),
       blocked: read.blocked ?? undefined,
       memberPermissions: read.team_member_permissions,
       routerSettings: read.router_settings,
@@ -69,6 +81,7 @@ function patchOf(sent: Sent): TeamPatch {
   };
 }
 
+const TEAM = merged(readMembers, readMetadata, LIMIT_MEMBERS, renamedLimits(MEMBER_LIMITS));
 const readNew = members({ team_id: text });
 
 function parseNew(body: Uint8Array): TeamDraft {
@@ -173,6 +186,7 @@ const models = (verb: 'add' | 'remove', path: string): RouteRow =>
   route({
     ...CHANGING,
     name: `teams.${verb}Models`,
+    request: readModels.schema,
     paths: [path],
     parse({ body }) {
       const { team_id: id, models: sent } = readModels(body);
@@ -186,6 +200,7 @@ const block = (blocked: boolean, path: string): RouteRow =>
   route({
     ...CHANGING,
     name: blocked ? 'teams.block' : 'teams.unblock',
+    request: readTeam.schema,
     paths: [path],
     parse: ({ body }) => ({ id: readTeam(body).team_id, blocked }),
     run: blockTeam,
@@ -197,6 +212,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teams.create',
+    request: merged(TEAM, readNew, objectSchema({ members_with_roles: MEMBER_OR_LIST })),
     paths: ['/team/new'],
     answers: [200, 400, 401, 403, 422],
     failures: { body: 'rule' },
@@ -207,6 +223,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'teams.info',
+    query: requiredParameters('team_id'),
     paths: ['/team/info'],
     failures: { body: 'auth' },
     parse: ({ search }) => teamOf(search),
@@ -216,6 +233,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'teams.list',
+    query: textParameters('user_id', 'organization_id'),
     paths: ['/team/list'],
     answers: [200, 401],
     parse: ({ search }) => parseList(search),
@@ -234,6 +252,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'teams.page',
+    query: readPage.schema,
     paths: ['/v2/team/list'],
     answers: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
@@ -252,6 +271,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teams.update',
+    request: merged(TEAM, readNamed),
     paths: ['/team/update'],
     answers: [200, 400, 401, 403, 404, 422],
     failures: { body: 'rule' },
@@ -262,6 +282,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teams.patch',
+    request: TEAM,
     method: 'PATCH',
     paths: ['/team/:team'],
     answers: [200, 400, 401, 403, 404, 422],
@@ -273,6 +294,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teams.delete',
+    request: readTeams.schema,
     paths: ['/team/delete'],
     parse: ({ body }) => readTeams(body).team_ids,
     run: deleteTeams,
@@ -285,6 +307,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'teams.permissions',
+    query: requiredParameters('team_id'),
     paths: ['/team/permissions_list'],
     failures: { body: 'auth' },
     parse: ({ search }) => teamOf(search),
@@ -299,6 +322,7 @@ export const teamRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'teams.updatePermissions',
+    request: readPermissions.schema,
     paths: ['/team/permissions_update'],
     parse({ body }) {
       const { team_id: id, team_member_permissions: memberPermissions } = readPermissions(body);

@@ -4,7 +4,7 @@ import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
 import type { FailureForm } from './http/failure-form.ts';
-import { refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
+import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
 
 function statusIn(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)
@@ -21,18 +21,22 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
   if (value === null) return renderError('management', error, headers);
   const headersOf: Record<string, string> =
     error instanceof SignInThrottled ? { 'retry-after': String(error.retryAfterSeconds) } : {};
-  const isPage = form.page === true && isSignIn(error) && (headers.accept ?? '').includes('text/html');
+  const isPage = isShownAsPage(form, error) && (headers.accept ?? '').includes('text/html');
+  const page = form.page === 'login' ? failedLoginPage : refusedPage;
   return isPage
     ? {
         status,
         headers: { ...SIGN_IN_HEADERS, ...headersOf },
         contentType: 'text/html; charset=utf-8',
-        body: Buffer.from(refusedPage(error.message)),
+        body: Buffer.from(page(error.message)),
       }
     : { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
 }
 
 const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
+
+const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
+  page === 'login' || (page === 'sign-in' && isSignIn(error));
 
 /** The body of a failure in the form of its row; null where the common form of the surface holds. */
 function bodyIn(form: FailureForm, error: DomainError, code: string): object | null {

@@ -11,6 +11,7 @@ export const traceQueryRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'traces.query',
+    request: readQuery.schema,
     method: 'POST',
     paths: ['/v1/traces/query'],
     bodyLimit: 256 * 1024,

@@ -14,6 +14,7 @@ import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { integer, query, text, textUpTo } from './http/query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './http/route.ts';
+import { merged, objectSchema } from './http/schema.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
@@ -237,6 +238,7 @@ export const traceRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'required',
     answers: [200, 400, 401, 403, 413, 503],
+    request: objectSchema({ resourceSpans: { type: 'array', items: { type: 'object' } } }),
     bodyLimit: 'otlp',
     bodyWithinMs: UPLOAD_MS,
     handle: ingest,
@@ -244,6 +246,7 @@ export const traceRoutes: readonly RouteRow[] = [
   route({
     ...reads,
     name: 'traces.list',
+    query: merged(readListQuery, objectSchema({ start_ms: { type: 'integer' }, end_ms: { type: 'integer' } })),
     paths: ['/v1/traces'],
     answers: [200, 400, 401, 422, 503],
     parse: parseList,
@@ -253,6 +256,7 @@ export const traceRoutes: readonly RouteRow[] = [
   route({
     ...reads,
     name: 'traces.get',
+    query: merged(readTraceQuery, readSpanPage),
     paths: ['/v1/traces/:trace_id'],
     answers: [200, 400, 401, 404, 409, 422, 503],
     parse: parseTrace,
@@ -262,6 +266,7 @@ export const traceRoutes: readonly RouteRow[] = [
   route({
     ...reads,
     name: 'traces.span',
+    query: readTraceQuery.schema,
     paths: ['/v1/traces/:trace_id/spans/:span_id'],
     answers: [200, 401, 404, 503],
     parse: spanOf,
@@ -271,6 +276,7 @@ export const traceRoutes: readonly RouteRow[] = [
   route({
     ...reads,
     name: 'traces.error',
+    query: merged(readTraceQuery, readErrorPage),
     paths: ['/v1/traces/:trace_id/spans/:span_id/error'],
     answers: [200, 400, 401, 404, 409, 422, 503],
     parse: (request) => ({ ...spanOf(request), cursor: readErrorPage(request.search).cursor || null }),

@@ -4,6 +4,7 @@ import type { ObjectPage } from '../src/domain/upstream-objects/upstream-object.
 import { headOf } from './model-call/model-call.ts';
 import type { HttpAnswer, HttpRequest, RouteRow } from './http/route.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
+import { type JsonSchema, objectSchema } from './http/schema.ts';
 
 /** Most objects on a page. Higher limits are accepted and clamped. */
 const PAGE_LIMIT = 1_000;
@@ -55,6 +56,15 @@ export function pageOf(
   };
 }
 
+/** Parameters of the page of a list. */
+export const pageSchema = (most: number = HIGHEST_LIMIT): JsonSchema =>
+  objectSchema({
+    limit: { type: 'integer', minimum: 1, maximum: most },
+    order: { enum: ['asc', 'desc'] },
+    after: { type: 'string' },
+    purpose: { type: 'string' },
+  });
+
 /** A page in OpenAI's format. */
 export function listAnswer({ data, hasMore }: ShownPage): HttpAnswer {
   const idOf = (at: number): unknown => data.at(at)?.['id'] ?? null;
@@ -71,5 +81,6 @@ export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnsw
 export const STORED_OBJECTS = {
   surface: 'proxy',
   category: null,
+  relays: 'failures',
   credential: 'required',
 } as const satisfies Partial<RouteRow>;

@@ -6,6 +6,7 @@ import type { User } from '../src/domain/users/user.ts';
 import { renderGenerated, renderStored } from './key-rows.ts';
 import { isoOf, renderLimits, usdOf } from './limit-members.ts';
 import { teamColumns } from './team-rows.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a user that every form has. */
 const userColumns = (user: User): Record<string, unknown> => ({
@@ -21,7 +22,7 @@ const userColumns = (user: User): Record<string, unknown> => ({
   ...renderLimits(user),
   user_email: user.email,
   models: user.models,
-  metadata: user.metadata,
+  metadata: shownMetadata(user.metadata),
   allowed_cache_controls: user.allowedCacheControls,
   policies: [],
   model_spend: {},
@@ -72,7 +73,7 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails): object {
     models: user.models,
     budget_duration: user.budgetDuration,
     budget_reset_at: isoOf(user.budgetResetAt),
-    metadata: user.metadata,
+    metadata: shownMetadata(user.metadata),
     created_at: user.createdAt.toISOString(),
     updated_at: user.updatedAt.toISOString(),
     sso_user_id: user.ssoUserId,
@@ -119,7 +120,7 @@ export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly stri
     user_alias: user.alias,
     user_role: user.role,
     models: user.models,
-    metadata: user.metadata,
+    metadata: shownMetadata(user.metadata),
     model_max_budget: user.modelMaxBudget,
     teams: teamIds.length === 0 ? null : teamIds,
     created_at: user.createdAt.toISOString(),

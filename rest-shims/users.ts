@@ -30,8 +30,8 @@ import {
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { parseDraft } from './key-members.ts';
-import { defined, limitsFrom } from './limit-members.ts';
+import { KEY_DRAFT, parseDraft } from './key-members.ts';
+import { LIMIT_MEMBERS, defined, limitsFrom } from './limit-members.ts';
 import {
   renderChangedUser,
   renderFlatUser,
@@ -40,6 +40,7 @@ import {
   renderUserInfo,
   renderUserRow,
 } from './user-rows.ts';
+import { merged, objectSchema, requiredParameters, textParameters } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -97,6 +98,8 @@ function parseNew(body: Uint8Array): UserDraft {
 }
 
 const readNamed = members({ user_id: text, user_email: text });
+const USER = merged(readMembers, LIMIT_MEMBERS);
+const USER_CHANGE = merged(USER, readNamed);
 
 function parseChange(sent: Sent) {
   const { user_id: id, user_email: email } = readNamed(sent);
@@ -187,6 +190,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'users.create',
+    request: merged(KEY_DRAFT, USER, readDraft),
     paths: ['/user/new'],
     answers: [200, 400, 401, 403, 409, 422],
     failures: { body: 'rule', taken: 'conflict' },
@@ -198,6 +202,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'users.info',
+    query: textParameters('user_id'),
     paths: ['/user/info'],
     parse: ({ search }) => userOf(search),
     run: getUser,
@@ -206,6 +211,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'users.flatInfo',
+    query: textParameters('user_id'),
     paths: ['/v2/user/info'],
     parse: ({ search }) => userOf(search),
     run: getUser,
@@ -214,6 +220,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'users.list',
+    query: readList.schema,
     paths: ['/user/list'],
     answers: [200, 400, 401, 422],
     parse: ({ search }) => parseList(search),
@@ -232,6 +239,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'users.update',
+    request: USER_CHANGE,
     paths: ['/user/update'],
     parse: ({ body }) => parseChange(parseObject(body)),
     run: updateUser,
@@ -240,6 +248,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'users.bulkUpdate',
+    request: objectSchema({ users: { type: 'array', items: USER_CHANGE, minItems: 1 } }, ['users']),
     paths: ['/user/bulk_update'],
     parse: ({ body }) => parseChanges(body),
     run: updateUsers,
@@ -262,6 +271,7 @@ export const userRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'users.delete',
+    request: readIds.schema,
     paths: ['/user/delete'],
     answers: [200, 401, 403, 404, 422],
     failures: { body: 'detail' },
@@ -294,6 +304,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.create',
+    request: readInvited.schema,
     paths: ['/invitation/new'],
     parse: ({ body }) => ({ userId: readInvited(body).user_id }),
     run: createInvitation,
@@ -302,6 +313,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'invitations.info',
+    query: requiredParameters('invitation_id'),
     paths: ['/invitation/info'],
     answers: [200, 400, 401],
     failures: { body: 'detail' },
@@ -312,6 +324,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.answer',
+    request: readAnswer.schema,
     paths: ['/invitation/update'],
     failures: { body: 'detail' },
     parse({ body }) {
@@ -324,6 +337,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.delete',
+    request: readInvitation.schema,
     paths: ['/invitation/delete'],
     failures: { body: 'detail' },
     parse: ({ body }) => ({ id: readInvitation(body).invitation_id }),

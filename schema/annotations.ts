@@ -24,7 +24,7 @@ import { localId } from './global-id.ts';
 import { COUNT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { nodesOf } from './node.ts';
-import { OrderDirectionType } from './order.ts';
+import { creationOrder } from './order.ts';
 import { AnnotationType, partsOf, SpanType, TraceType } from './refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
@@ -221,6 +221,8 @@ const AnnotationConnectionType = builder.connectionObject(
   { name: 'AnnotationEdge', description: 'One annotation of a page.' },
 );
 
+const AnnotationOrderType = creationOrder('Annotation', 'annotations');
+
 builder.queryField('annotations', (t) =>
   t.field({
     type: AnnotationConnectionType,
@@ -231,21 +233,16 @@ builder.queryField('annotations', (t) =>
     }),
     args: {
       filter: t.arg({ type: FilterType, description: 'All annotations when absent.' }),
-      direction: t.arg({
-        type: OrderDirectionType,
-        required: true,
-        defaultValue: 'descending',
-        description: 'Direction of the order by creation.',
-      }),
+      orderBy: t.arg({ type: AnnotationOrderType, description: 'Newest first when absent.' }),
       first: t.arg.int({
         description: `Page size, 1 to ${ANNOTATION_PAGE_SIZE}; ${ANNOTATION_PAGE_SIZE} when absent.`,
       }),
       after: t.arg.string({ description: 'Returns annotations after this cursor.' }),
     },
-    resolve: async (_root, { filter, direction, first, after }, { scope }) => {
+    resolve: async (_root, { filter, orderBy, first, after }, { scope }) => {
       const { items, hasMore, count } = await listAnnotations(scope, {
         filter: filterOf(filter),
-        descending: direction === 'descending',
+        descending: orderBy?.direction !== 'ascending',
         limit: sizeOf(first),
         after: after === null || after === undefined ? null : readCursor(after),
       });

@@ -1,10 +1,9 @@
 import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
 import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
-import { NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
-import { nodesOf } from './node.ts';
-import { OrderDirectionType } from './order.ts';
+import { nodesOf, readableOrNull } from './node.ts';
+import { creationOrder } from './order.ts';
 import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
 
 const AuditActionType = builder.enumType('AuditAction', {
@@ -24,6 +23,7 @@ const AuditNounType = builder.enumType('AuditNoun', {
   values: {
     KEY: { value: 'key', description: 'Virtual keys.' },
     USER: { value: 'user', description: 'Users.' },
+    INVITATION: { value: 'invitation', description: 'Invitations of users.' },
     TEAM: { value: 'team', description: 'Teams.' },
     TEAM_MEMBER: { value: 'team_member', description: 'Members of teams.' },
     ORGANIZATION: { value: 'organization', description: 'Organizations.' },
@@ -46,18 +46,16 @@ const AuditEntryType = builder.objectRef<AuditEntry>('AuditEntry');
 builder.node(AuditEntryType, {
   description: 'One change of one row.',
   id: { resolve: ({ id }) => id },
-  loadMany: nodesOf(async (id, { scope }) => {
-    try {
-      return await getAuditEntry(scope, { id });
-    } catch (error) {
-      if (error instanceof NotFound) return null;
-      throw error;
-    }
-  }),
+  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getAuditEntry(scope, { id }))),
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {
       description: 'User that made the change, or whom the caller acted for (`litellm-changed-by`).',
+    }),
+    actor: t.exposeID('actor', {
+      nullable: true,
+      description:
+        'User of the credential that made the change, else the hash of its key, whomever the caller acted for. Null for entries of earlier versions.',
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,
@@ -96,6 +94,8 @@ const AuditLogFilterType = builder.inputType('AuditLogFilter', {
   }),
 });
 
+const AuditLogOrderType = creationOrder('AuditLog', 'changes');
+
 builder.queryField('auditLog', (t) =>
   t.connection(
     {
@@ -105,11 +105,11 @@ builder.queryField('auditLog', (t) =>
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: AuditLogFilterType, description: 'All changes when absent.' }),
-        direction: t.arg({ type: OrderDirectionType, description: 'Order by time; newest first when absent.' }),
+        orderBy: t.arg({ type: AuditLogOrderType, description: 'Newest first when absent.' }),
       },
-      resolve: async (_root, { filter, direction, ...args }, { scope }) => {
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = askedRows(args);
-        const isDescending = direction !== 'ascending';
+        const isDescending = orderBy?.direction !== 'ascending';
         const { entries, ...counts } = await listAuditLog(scope, {
           filter: {
             ...ALL_CHANGES,

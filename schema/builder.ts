@@ -5,6 +5,7 @@ import RelayPlugin from '@pothos/plugin-relay';
 import { GraphQLDateTime, GraphQLJSON } from 'graphql-scalars';
 import { BIG_INT, DECIMAL } from './scalars.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
+import { FROM_SOURCE } from './answer-basis.ts';
 import type { Work } from './work.ts';
 
 /** Context of every resolver: the scope that operations take. */
@@ -42,24 +43,39 @@ export const builder = new SchemaBuilder<{
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     nodeTypeOptions: { description: 'An object with a global id. `node(id)` reads it again.' },
-    idFieldOptions: { description: 'Global id: opaque, unique across all types, and stable. `node(id)` takes it.' },
+    idFieldOptions: {
+      description: 'Global id: opaque, unique across all types, and stable. `node(id)` takes it.',
+      extensions: FROM_SOURCE,
+    },
     cursorType: 'String',
     edgesFieldOptions: {
       nullable: { list: false, items: false },
       description: 'Items of the page with their cursors.',
       complexity: FRAME,
+      extensions: FROM_SOURCE,
     },
-    nodeFieldOptions: { nullable: false, description: 'The item.' },
-    nodesOnConnection: { description: 'Items of the page.', complexity: FRAME },
-    cursorFieldOptions: { description: 'Position of the item. Pass it as `after` or `before`.' },
-    pageInfoFieldOptions: { description: 'Position of the page in the list.', complexity: FRAME },
+    nodeFieldOptions: { nullable: false, description: 'The item.', extensions: FROM_SOURCE },
+    nodesOnConnection: { description: 'Items of the page.', complexity: FRAME, extensions: FROM_SOURCE },
+    cursorFieldOptions: {
+      description: 'Position of the item. Pass it as `after` or `before`.',
+      extensions: FROM_SOURCE,
+    },
+    pageInfoFieldOptions: {
+      description: 'Position of the page in the list.',
+      complexity: FRAME,
+      extensions: FROM_SOURCE,
+    },
     pageInfoTypeOptions: { description: 'Position of a page in its list.' },
-    hasNextPageFieldOptions: { description: 'Whether items follow this page.' },
+    hasNextPageFieldOptions: { description: 'Whether items follow this page.', extensions: FROM_SOURCE },
     hasPreviousPageFieldOptions: {
       description: 'Whether items precede this page. Always false where a list pages forwards only.',
+      extensions: FROM_SOURCE,
     },
-    startCursorFieldOptions: { description: 'Cursor of the first item; null on an empty page.' },
-    endCursorFieldOptions: { description: 'Cursor of the last item; null on an empty page.' },
+    startCursorFieldOptions: {
+      description: 'Cursor of the first item; null on an empty page.',
+      extensions: FROM_SOURCE,
+    },
+    endCursorFieldOptions: { description: 'Cursor of the last item; null on an empty page.', extensions: FROM_SOURCE },
     firstArgOptions: { description: 'Page size, counted from the start.' },
     afterArgOptions: { description: 'Returns items after this cursor.' },
     lastArgOptions: { description: 'Page size, counted from the end.' },

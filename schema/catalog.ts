@@ -1,7 +1,8 @@
 import { findCatalogEntries, findCatalogEntry, findCatalogSnapshot } from '../resolvers/catalog.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
-import { type DeclaredFields, declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
+import { type DeclaredFields, declaredFieldOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import type { FoundEntries } from '../src/domain/catalog/result-cache.ts';
+import { answerOf, FROM_SOURCE } from './answer-basis.ts';
 import { builder } from './builder.ts';
 import { CatalogEntryFilterType, CatalogEntryOrderType, readSearch, SNAPSHOT_ARG } from './catalog-search.ts';
 import { decimalText } from './decimal.ts';
@@ -22,24 +23,43 @@ builder.node(CatalogEntryType, {
   loadMany: nodesOf((id, { scope }) => findCatalogEntry(scope, id)),
   fields: (t) => {
     const tokens = (name: NameOf<number>, description: string) =>
-      t.int({ nullable: true, description, resolve: (entry) => declaredFieldsOf(entry)[name] });
+      t.int({
+        nullable: true,
+        description,
+        extensions: FROM_SOURCE,
+        resolve: (entry) => declaredFieldOf(entry, name),
+      });
     const price = (name: NameOf<number>, description: string) =>
-      t.field({ type: 'Decimal', nullable: true, description, resolve: (entry) => priceOf(entry, name) });
+      t.field({
+        type: 'Decimal',
+        nullable: true,
+        description,
+        extensions: FROM_SOURCE,
+        resolve: (entry) => priceOf(entry, name),
+      });
     const flag = (name: NameOf<boolean>, description: string) =>
-      t.boolean({ nullable: true, description, resolve: (entry) => declaredFieldsOf(entry)[name] });
+      t.boolean({
+        nullable: true,
+        description,
+        extensions: FROM_SOURCE,
+        resolve: (entry) => declaredFieldOf(entry, name),
+      });
     return {
       entryId: t.exposeID('id', {
+        extensions: FROM_SOURCE,
         description: 'Key in the price map. Case-sensitive, may contain slashes: `openrouter/openai/gpt-4o`.',
       }),
       provider: t.string({
         nullable: true,
+        extensions: FROM_SOURCE,
         description: 'Provider, e.g. `openai`.',
-        resolve: (entry) => declaredFieldsOf(entry).provider,
+        resolve: (entry) => declaredFieldOf(entry, 'provider'),
       }),
       mode: t.string({
         nullable: true,
+        extensions: FROM_SOURCE,
         description: 'Kind of model, e.g. `chat` or `embedding`. An open set: the price map adds modes.',
-        resolve: (entry) => declaredFieldsOf(entry).mode,
+        resolve: (entry) => declaredFieldOf(entry, 'mode'),
       }),
       maxInputTokens: tokens('max_input_tokens', 'Maximum input tokens of one call.'),
       maxOutputTokens: tokens('max_output_tokens', 'Maximum output tokens of one call.'),
@@ -54,8 +74,9 @@ builder.node(CatalogEntryType, {
       outputCostPerReasoningToken: price('output_cost_per_reasoning_token', 'Price of a reasoning token in USD.'),
       deprecationDate: t.string({
         nullable: true,
+        extensions: FROM_SOURCE,
         description: 'Date on which the provider retires the model, `YYYY-MM-DD`.',
-        resolve: (entry) => declaredFieldsOf(entry).deprecation_date,
+        resolve: (entry) => declaredFieldOf(entry, 'deprecation_date'),
       }),
       supportsFunctionCalling: flag('supports_function_calling', 'Whether the model calls tools.'),
       supportsParallelFunctionCalling: flag(
@@ -72,6 +93,7 @@ builder.node(CatalogEntryType, {
       supportsWebSearch: flag('supports_web_search', 'Whether the model searches the web.'),
       extraFields: t.field({
         type: 'JSON',
+        extensions: FROM_SOURCE,
         description: 'All other keys of the price map entry, unchanged. Numbers are floats.',
         resolve: (entry) => Object.fromEntries(extraFieldsOf(entry)),
       }),
@@ -80,7 +102,7 @@ builder.node(CatalogEntryType, {
 });
 
 function priceOf(entry: CatalogEntry, name: NameOf<number>): string | null {
-  const price = declaredFieldsOf(entry)[name];
+  const price = declaredFieldOf(entry, name);
   return price === null ? null : decimalText(price);
 }
 
@@ -100,9 +122,13 @@ builder.node(CatalogSnapshotType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findCatalogSnapshot(scope, id)),
   fields: (t) => ({
-    snapshotId: t.exposeID('id', { description: 'Content hash: equal data has equal ids. Pass it as `snapshotId`.' }),
+    snapshotId: t.exposeID('id', {
+      extensions: FROM_SOURCE,
+      description: 'Content hash: equal data has equal ids. Pass it as `snapshotId`.',
+    }),
     takenAt: t.expose('takenAt', {
       type: 'DateTime',
+      extensions: FROM_SOURCE,
       description: 'When this data was first fetched or built. A check that finds no change does not update it.',
     }),
     source: t.expose('source', { type: CatalogSourceType, description: 'Source of the data.' }),
@@ -113,10 +139,10 @@ builder.node(CatalogSnapshotType, {
 export const pinOf = (snapshotId: string | null | undefined): string | null =>
   typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
 
-const entryConnection = ({ entries, snapshot }: FoundEntries, args: PageArgs) => ({
-  ...pageOf(entries, args, ({ id }) => id),
-  totalCount: entries.length,
-  snapshot,
+const entryConnection = (found: FoundEntries, args: PageArgs) => ({
+  ...pageOf(found.entries, args, ({ id }) => id),
+  snapshot: found.snapshot,
+  found,
 });
 
 builder.queryFields((t) => ({
@@ -132,6 +158,7 @@ builder.queryFields((t) => ({
       type: CatalogEntryType,
       description: 'Catalog entries. At most 500 a page; 50 when neither `first` nor `last` is given.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
+      extensions: answerOf((page: { readonly found: FoundEntries }) => page.found),
       args: {
         filter: t.arg({ type: CatalogEntryFilterType, description: 'All entries when absent.' }),
         orderBy: t.arg({ type: CatalogEntryOrderType, description: 'The order of the price map when absent.' }),
@@ -149,11 +176,13 @@ builder.queryFields((t) => ({
       fields: (connection) => ({
         totalCount: connection.int({
           description: 'Number of entries that match the filter, on all pages.',
+          extensions: FROM_SOURCE,
           resolve: ({ totalCount }) => totalCount,
         }),
         snapshot: connection.field({
           type: CatalogSnapshotType,
           description: 'Snapshot that this page shows.',
+          extensions: FROM_SOURCE,
           resolve: ({ snapshot }) => snapshot,
         }),
       }),

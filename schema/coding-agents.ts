@@ -21,11 +21,24 @@ import { pageCost, pageOf } from './paging.ts';
 const AGENT_ID = 'The agent: global id or id of the provider.';
 const TYPE = 'CodingAgent';
 
+const AgentMessageRoleType = builder.enumType('CodingAgentMessageRole', {
+  description: 'Who wrote a message.',
+  values: {
+    USER: { value: 'user_message', description: 'The person or program that gives the prompts.' },
+    ASSISTANT: { value: 'assistant_message', description: 'The agent.' },
+  } as const,
+});
+
 const AgentMessageType = builder.objectRef<AgentMessage>('CodingAgentMessage').implement({
   description: 'One message of the conversation with a coding agent.',
   fields: (t) => ({
     messageId: t.exposeString('id', { description: 'Id of the provider.' }),
-    type: t.exposeString('type', { description: '`user_message` or `assistant_message`.' }),
+    role: t.field({
+      type: AgentMessageRoleType,
+      nullable: true,
+      description: 'Who wrote it. Null when the provider names another role.',
+      resolve: ({ type }) => (type === 'user_message' || type === 'assistant_message' ? type : null),
+    }),
     text: t.exposeString('text', { description: 'Text of the message.' }),
   }),
 });
@@ -110,7 +123,16 @@ builder.queryField('codingAgents', (t) =>
       complexity: pageCost,
       resolve: async (_root, args, { scope }) => pageOf(await listCodingAgents(scope, undefined), args, ({ id }) => id),
     },
-    { name: 'CodingAgentConnection', description: 'One page of coding agents.' },
+    {
+      name: 'CodingAgentConnection',
+      description: 'One page of coding agents.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of coding agents that the caller may see, at most 1,000, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'CodingAgentEdge', description: 'One coding agent of a page.' },
   ),
 );
@@ -158,6 +180,16 @@ const FollowUpInput = builder.inputType('FollowUpCodingAgentInput', {
   }),
 });
 
+const StopInput = builder.inputType('StopCodingAgentInput', {
+  description: 'The coding agent to stop.',
+  fields: (t) => ({ id: t.id({ required: true, description: AGENT_ID }) }),
+});
+
+const DeleteInput = builder.inputType('DeleteCodingAgentInput', {
+  description: 'The coding agent to delete.',
+  fields: (t) => ({ id: t.id({ required: true, description: AGENT_ID }) }),
+});
+
 const FAILURES = [InvalidInput, NotFound, LimitExceeded, UpstreamFailed];
 
 builder.mutationField('launchCodingAgent', (t) =>
@@ -202,12 +234,12 @@ builder.mutationField('stopCodingAgent', (t) =>
     type: CodingAgentType,
     complexity: CALL_COST,
     description: 'Stops a coding agent.',
-    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    args: { input: t.arg({ type: StopInput, required: true, description: 'The agent.' }) },
     errors: {
       types: FAILURES,
       union: { name: 'StopCodingAgentResult', description: 'The agent, or why it was not stopped.' },
     },
-    resolve: (_root, { id }, { scope }) => stopCodingAgent(scope, localId(TYPE, id)),
+    resolve: (_root, { input: { id } }, { scope }) => stopCodingAgent(scope, localId(TYPE, id)),
   }),
 );
 
@@ -216,11 +248,11 @@ builder.mutationField('deleteCodingAgent', (t) =>
     type: CodingAgentType,
     complexity: CALL_COST,
     description: 'Deletes a coding agent, at the provider and here.',
-    args: { id: t.arg.id({ required: true, description: AGENT_ID }) },
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The agent.' }) },
     errors: {
       types: FAILURES,
       union: { name: 'DeleteCodingAgentResult', description: 'The deleted agent, or why it was not deleted.' },
     },
-    resolve: (_root, { id }, { scope }) => deleteCodingAgent(scope, localId(TYPE, id)),
+    resolve: (_root, { input: { id } }, { scope }) => deleteCodingAgent(scope, localId(TYPE, id)),
   }),
 );

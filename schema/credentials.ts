@@ -42,7 +42,16 @@ builder.queryField('credentials', (t) =>
       complexity: pageCost,
       resolve: async (_root, args, { scope }) => pageOf(await listCredentials(scope, undefined), args, ({ id }) => id),
     },
-    { name: 'CredentialConnection', description: 'One page of credentials.' },
+    {
+      name: 'CredentialConnection',
+      description: 'One page of credentials.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of stored credentials, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'CredentialEdge', description: 'One credential of a page.' },
   ),
 );

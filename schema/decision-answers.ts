@@ -69,6 +69,12 @@ const AnsweredType = builder.interfaceRef<AnyAnswered>('DecisionAnswer').impleme
         'Upper bound of the probability of labels that the provider did not list. Null when none is missing.',
       resolve: ({ answer }) => (answer.kind === 'refusal' ? null : (answer.evidence?.missingBound ?? null)),
     }),
+    model: t.string({
+      nullable: true,
+      description:
+        'Provider and model that answered. Null where one model was asked for all questions, and for a refusal.',
+      resolve: ({ answer }) => (answer.kind === 'refusal' ? null : (answer.model ?? null)),
+    }),
     calibrated: t.boolean({
       description: 'Whether the probabilities were changed by a temperature that is fitted to recorded outcomes.',
       resolve: ({ answer }) => answer.kind !== 'refusal' && answer.calibration !== undefined,

@@ -46,7 +46,7 @@ builder.mutationField('recordDecisionOutcome', (t) =>
   t.field({
     type: OutcomeType,
     description:
-      'Records the right answer to a question of a stored decision that the caller may see. A second one replaces the first. Outcomes are what calibration is fitted to.',
+      'Records the right answer to a question of a stored decision that the caller may see. A second one replaces the first. Calibration is fitted to outcomes: those of a team or of a key without one for its own calls, those of administrators for all callers.',
     args: { input: t.arg({ type: OutcomeInput, required: true, description: 'The question and its right answer.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -97,13 +97,18 @@ const QualityType = builder.objectRef<Quality>('CalibrationQuality').implement({
 });
 
 const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibration').implement({
-  description: 'Calibration of the answers of one model, of one kind of question and one source of probabilities.',
+  description:
+    'Calibration of the answers of one model, of one kind of question and one source of probabilities, in one scope.',
   fields: (t) => ({
+    scope: t.exposeString('scope', {
+      description:
+        'Whose outcomes these are: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without a fit of their own.',
+    }),
     model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
     source: t.expose('source', { type: ProbabilitySourceType, description: 'Where the probabilities come from.' }),
     outcomes: t.exposeInt('outcomes', {
-      description: 'Number of recorded outcomes, of the latest 20,000 of all groups.',
+      description: 'Number of recorded outcomes, of the latest 5,000 of the scope. At most 20,000 are read in all.',
     }),
     temperature: t.exposeFloat('temperature', {
       nullable: true,
@@ -124,7 +129,7 @@ builder.queryField('decisionCalibrations', (t) =>
     type: [CalibrationType],
     nullable: true,
     description:
-      'How well probabilities of decisions match recorded outcomes, by model, kind and source. For administrators.',
+      'How well probabilities of decisions match recorded outcomes, by scope, model, kind and source. For administrators.',
     resolve: async (_root, _args, { scope }) => [...(await listCalibrations(scope, undefined))],
   }),
 );

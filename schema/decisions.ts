@@ -212,7 +212,16 @@ builder.queryField('decisions', (t) =>
       resolve: async (_root, args, { scope }) =>
         pageOf((await listDecisions(scope, undefined)).map(shownStored), args, ({ id }) => id),
     },
-    { name: 'DecisionConnection', description: 'One page of decisions.' },
+    {
+      name: 'DecisionConnection',
+      description: 'One page of decisions.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of stored decisions that the caller may see, at most 1,000, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'DecisionEdge', description: 'One decision of a page.' },
   ),
 );

@@ -65,7 +65,16 @@ builder.queryField('storedDeployments', (t) =>
       resolve: async (_root, args, { scope }) =>
         pageOf(await listStoredDeployments(scope, undefined), args, ({ id }) => id),
     },
-    { name: 'StoredDeploymentConnection', description: 'One page of stored deployments.' },
+    {
+      name: 'StoredDeploymentConnection',
+      description: 'One page of stored deployments.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of stored deployments, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'StoredDeploymentEdge', description: 'One stored deployment of a page.' },
   ),
 );

@@ -127,6 +127,18 @@ builder.objectType(UpstreamFailed, {
   }),
 });
 
+builder.objectType(Unavailable, {
+  name: 'UnavailableError',
+  description: 'Temporarily unavailable, or above a limit of time, memory or size.',
+  interfaces: [UserErrorType],
+  fields: (t) => ({
+    retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
+      nullable: true,
+      description: 'Seconds until a retry can succeed. Null when waiting does not help.',
+    }),
+  }),
+});
+
 /** Message of an unexpected error. */
 const UNEXPECTED = 'Unexpected error.';
 

@@ -7,6 +7,7 @@ import { builder } from './builder.ts';
 import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
 import { nodesOf } from './node.ts';
 import { VirtualKeyType } from './refs.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 export const RoleType = builder.enumType('Role', {
   description: 'Rights of a key.',
@@ -98,7 +99,7 @@ builder.node(VirtualKeyType, {
     metadata: t.field({
       type: 'JSON',
       description: 'Client data: an object that the gateway does not read.',
-      resolve: ({ metadata }) => metadata,
+      resolve: ({ metadata }) => shownMetadata(metadata),
     }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether the key is refused.' }),
     expiresAt: t.expose('expiresAt', {

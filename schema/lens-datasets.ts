@@ -11,7 +11,10 @@ import { snakeCased } from '../src/domain/key-case.ts';
 import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import type { Dataset, DatasetCase } from '../src/domain/lens/dataset.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { nodesOf, readableOrNull } from './node.ts';
 import { pageCost } from './paging.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
@@ -23,13 +26,21 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
       description: 'Messages: objects with `role`, `content`, `name` and `tool_calls`.',
       resolve: ({ messages }) => snakeCased(messages),
     }),
-    reply: t.exposeString('reply', { description: 'What was answered; may be empty.' }),
+    reply: t.string({
+      nullable: true,
+      description: 'What was answered. Null without a text.',
+      resolve: ({ reply }) => textOrNull(reply),
+    }),
     toolCalls: t.field({
       type: 'JSON',
       description: 'Tool calls of the answer: objects with `name` and `arguments`.',
       resolve: ({ toolCalls }) => snakeCased(toolCalls),
     }),
-    expected: t.exposeString('expected', { description: 'Expected behaviour; may be empty.' }),
+    expected: t.string({
+      nullable: true,
+      description: 'Expected behaviour. Null when not stated.',
+      resolve: ({ expected }) => textOrNull(expected),
+    }),
     included: t.exposeBoolean('included', { description: 'Whether exports contain it.' }),
     traceId: t.id({
       nullable: true,
@@ -44,12 +55,23 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
   }),
 });
 
-const SummaryType = builder.objectRef<Dataset>('DatasetSummary').implement({
+const SummaryType = builder.objectRef<Dataset>('DatasetSummary');
+
+builder.node(SummaryType, {
   description: 'A named list of test cases.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf(async (id, { scope }) => {
+    const found = await readableOrNull(() => readDataset(scope, { id, revision: null }));
+    return found === null ? null : found.dataset;
+  }),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id.' }),
+    datasetId: t.exposeID('id', { description: 'Its id on the HTTP routes.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
-    agentName: t.exposeString('agentName', { description: 'Its agent; may be empty.' }),
+    agentName: t.string({
+      nullable: true,
+      description: 'Its agent. Null for none.',
+      resolve: ({ agentName }) => textOrNull(agentName),
+    }),
     latestRevision: t.exposeInt('latest', { description: 'Number of the latest revision, from 0.' }),
     caseCount: t.exposeInt('caseCount', { description: 'Cases of the latest revision.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the latest revision was saved.' }),
@@ -88,7 +110,8 @@ const BuiltType = builder.objectRef<BuiltCases>('BuiltDatasetCases').implement({
   }),
 });
 
-const ID = 'Id of the dataset.';
+const ID = 'The dataset: global id or its id on the HTTP routes.';
+const localDataset = (id: string): string => localId('DatasetSummary', id);
 
 builder.queryFields((t) => ({
   datasets: t.field({
@@ -105,7 +128,8 @@ builder.queryFields((t) => ({
       id: t.arg.id({ required: true, description: ID }),
       revision: t.arg.int({ description: 'Number of the revision; the latest when absent.' }),
     },
-    resolve: (_root, { id, revision }, { scope }) => readDataset(scope, { id, revision: revision ?? null }),
+    resolve: (_root, { id, revision }, { scope }) =>
+      readDataset(scope, { id: localDataset(id), revision: revision ?? null }),
   }),
 }));
 
@@ -169,7 +193,7 @@ const BuildInput = builder.inputType('BuildDatasetInput', {
 
 function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): DatasetSource {
   if (typeof traceId === 'string') return { kind: 'trace', traceId, traceRef: '', spanId: '' };
-  if (findings) return { kind: 'finding', lensId: findings.lensId, findingIds: findings.findingIds };
+  if (findings) return { kind: 'finding', lensId: localId('Lens', findings.lensId), findingIds: findings.findingIds };
   return { kind: 'text', text: text ?? '' };
 }
 
@@ -184,9 +208,12 @@ function draftOf({ content, included, traceId, findingId }: typeof CaseInput.$in
 builder.mutationFields((t) => ({
   createDataset: t.field({
     type: DatasetType,
-    nullable: true,
     description: 'Creates an empty dataset. For proxy administrators.',
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The dataset.' }) },
+    errors: {
+      types: [InvalidInput],
+      union: { name: 'CreateDatasetResult', description: 'The dataset, or why it was not created.' },
+    },
     resolve: (_root, { input: { name, agentName } }, { scope }) =>
       createDataset(scope, { name, agentName: agentName ?? '' }),
   }),
@@ -199,7 +226,10 @@ builder.mutationFields((t) => ({
       union: { name: 'BuildDatasetCasesResult', description: 'The cases, or why there are none.' },
     },
     resolve: (_root, { input }, { scope }) =>
-      buildDatasetCases(scope, { sources: input.sources.map(sourceOf), datasetId: input.datasetId ?? null }),
+      buildDatasetCases(scope, {
+        sources: input.sources.map(sourceOf),
+        datasetId: typeof input.datasetId === 'string' ? localDataset(input.datasetId) : null,
+      }),
   }),
   saveDataset: t.field({
     type: DatasetType,
@@ -210,6 +240,6 @@ builder.mutationFields((t) => ({
       union: { name: 'SaveDatasetResult', description: 'The revision, or why it was not saved.' },
     },
     resolve: (_root, { input: { id, baseRevision: base, cases } }, { scope }) =>
-      saveDatasetRevision(scope, { id, base, cases: cases.map(draftOf) }),
+      saveDatasetRevision(scope, { id: localDataset(id), base, cases: cases.map(draftOf) }),
   }),
 }));

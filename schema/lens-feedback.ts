@@ -2,6 +2,7 @@ import { deleteFeedback, listFeedback, setFeedback, type TraceFeedback } from '.
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Feedback, FEEDBACK_LIMITS, summaryOfFeedback } from '../src/domain/lens/feedback.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { TRACE_ID, traceAddressOf } from './trace-address.ts';
 
@@ -10,7 +11,11 @@ const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
   fields: (t) => ({
     traceId: t.exposeID('traceId', { description: 'The trace.' }),
     score: t.exposeInt('score', { description: `Score, 0 to ${FEEDBACK_LIMITS.score}; the highest is the best.` }),
-    comment: t.exposeString('comment', { description: 'Comment; may be empty.' }),
+    comment: t.string({
+      nullable: true,
+      description: 'Comment. Null without one.',
+      resolve: ({ comment }) => textOrNull(comment),
+    }),
     author: t.exposeID('author', { description: 'User that gave it, else the hash of a key.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),

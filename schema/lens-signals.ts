@@ -1,6 +1,7 @@
 import { readSignalConfig, readTraceSignals, setSignalConfig, type SignalsOfTrace } from '../resolvers/lens-signals.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { described } from './lens-types.ts';
 import { CONTENT_COST } from './limits.ts';
@@ -18,7 +19,11 @@ const SignalType = builder.objectRef<Signal>('LensSignal').implement({
 const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').implement({
   description: 'Which questions are asked about new traces. No model or no signal: none.',
   fields: (t) => ({
-    model: t.exposeString('model', { description: 'Model that answers; empty for none.' }),
+    model: t.string({
+      nullable: true,
+      description: 'Model that answers. Null for none.',
+      resolve: ({ model }) => textOrNull(model),
+    }),
     threshold: t.exposeFloat('threshold', { description: 'Lowest probability of a yes that is flagged.' }),
     signals: t.field({
       type: [SignalType],
@@ -96,7 +101,7 @@ const SignalInput = builder.inputType('LensSignalInput', {
 const SetInput = builder.inputType('SetSignalSettingsInput', {
   description: 'All settings of signals.',
   fields: (t) => ({
-    model: t.string({ required: true, description: 'Model that answers; empty for none.' }),
+    model: t.string({ description: 'Model that answers; none when absent.' }),
     threshold: t.float({ required: true, defaultValue: 0.5, description: 'Lowest flagged probability, 0.05 to 0.95.' }),
     signals: t.field({ type: [SignalInput], required: true, description: 'The questions, at most 20.' }),
   }),
@@ -111,6 +116,7 @@ builder.mutationField('setSignalSettings', (t) =>
       types: [InvalidInput],
       union: { name: 'SetSignalSettingsResult', description: 'The settings, or why they were not changed.' },
     },
-    resolve: (_root, { input }, { scope }) => setSignalConfig(scope, { ...input, signals: [...input.signals] }),
+    resolve: (_root, { input }, { scope }) =>
+      setSignalConfig(scope, { ...input, model: input.model ?? '', signals: [...input.signals] }),
   }),
 );

@@ -4,16 +4,25 @@ import {
   type IssuedTracingKey,
   listTracingKeys,
 } from '../resolvers/lens-tracing-keys.ts';
-import { Conflict, InvalidInput } from '../src/domain/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { nodesOf, readableOrNull } from './node.ts';
 import { pageCost } from './paging.ts';
 
-const TracingKeyType = builder.objectRef<TracingKey>('TracingKey').implement({
+const TracingKeyType = builder.objectRef<TracingKey>('TracingKey');
+
+builder.node(TracingKeyType, {
   description: 'A key that may only send traces.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf(async (id, { scope }) => {
+    const keys = await readableOrNull(() => listTracingKeys(scope, undefined));
+    return keys?.find((key) => key.id === id) ?? null;
+  }),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id.' }),
+    tracingKeyId: t.exposeID('id', { description: 'Its id on the HTTP routes.' }),
     name: t.exposeString('name', { description: 'Its name.' }),
     teamId: t.id({
       nullable: true,
@@ -60,7 +69,7 @@ const CreateInput = builder.inputType('CreateTracingKeyInput', {
 
 const DeleteInput = builder.inputType('DeleteTracingKeyInput', {
   description: 'The tracing key to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Its id.' }) }),
+  fields: (t) => ({ id: t.id({ required: true, description: 'Its global id, or its id on the HTTP routes.' }) }),
 });
 
 builder.mutationFields((t) => ({
@@ -77,9 +86,16 @@ builder.mutationFields((t) => ({
   }),
   deleteTracingKey: t.field({
     type: TracingKeyType,
-    nullable: true,
-    description: 'Deletes a tracing key; null when there is none. For proxy administrators.',
+    description: 'Deletes a tracing key. For proxy administrators.',
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The key.' }) },
-    resolve: (_root, { input }, { scope }) => deleteTracingKey(scope, { id: input.id }),
+    errors: {
+      types: [NotFound],
+      union: { name: 'DeleteTracingKeyResult', description: 'The deleted key, or why there is none.' },
+    },
+    async resolve(_root, { input }, { scope }) {
+      const removed = await deleteTracingKey(scope, { id: localId('TracingKey', input.id) });
+      if (removed === null) throw new NotFound('tracing key', input.id, 'Tracing key not found');
+      return removed;
+    },
   }),
 }));

@@ -1,4 +1,4 @@
-import { getLens } from '../resolvers/lens.ts';
+import { getLens, getLensRun, listLensRuns } from '../resolvers/lens.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import type { Execution } from '../src/domain/lens/execution.ts';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
@@ -8,8 +8,10 @@ import type { Review } from '../src/domain/lens/review.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { usdText } from '../src/domain/money.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { CONTENT_COST } from './limits.ts';
+import { nodesOf, readableOrNull } from './node.ts';
 import { SpanType } from './refs.ts';
 
 /** Values of an enumeration with their descriptions. */
@@ -24,6 +26,13 @@ export const described = <Name extends string>(texts: Readonly<Record<Name, stri
 // Declared apart from their fields, because they refer to each other.
 export const FindingType = builder.objectRef<LensFinding>('Finding');
 export const LensType = builder.objectRef<LensState>('Lens');
+export const LensRunType = builder.objectRef<LensRun>('LensRun');
+
+/** The ids of a lens and of one of its parts, in the local id of the part. */
+function partOf(id: string): readonly [lensId: string, partId: string] {
+  const [lensId = '', partId = ''] = id.split('/');
+  return [lensId, partId];
+}
 
 export const FindingStatusType = builder.enumType('FindingStatus', {
   description: 'Status of a finding, set by people; a resolved one that occurs again is open.',
@@ -85,10 +94,17 @@ const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
   }),
 });
 
-builder.objectType(FindingType, {
+builder.node(FindingType, {
   description: 'A recurring failure or pattern that a lens found, with evidence.',
+  id: { resolve: ({ lensId, finding }) => `${lensId}/${finding.id}` },
+  loadMany: nodesOf(async (id, { scope }) => {
+    const [lensId, findingId] = partOf(id);
+    const state = await readableOrNull(() => getLens(scope, { id: lensId }));
+    const finding = state?.findings.find((one) => one.id === findingId);
+    return finding === undefined ? null : { lensId, finding };
+  }),
   fields: (t) => ({
-    id: t.id({ description: 'Its id.', resolve: ({ finding }) => finding.id }),
+    findingId: t.id({ description: 'Its id within its lens.', resolve: ({ finding }) => finding.id }),
     title: t.string({ description: 'What it is, in one line.', resolve: ({ finding }) => finding.title }),
     description: t.string({ description: 'What happens.', resolve: ({ finding }) => finding.description }),
     checkId: t.string({ description: 'Check that it breaks.', resolve: ({ finding }) => finding.checkId }),
@@ -100,16 +116,19 @@ builder.objectType(FindingType, {
     }),
     status: t.field({ type: FindingStatusType, description: 'Its status.', resolve: ({ finding }) => finding.status }),
     reason: t.string({
-      description: 'Why its status was set; may be empty.',
-      resolve: ({ finding }) => finding.reason,
+      nullable: true,
+      description: 'Why its status was set. Null when nothing was said.',
+      resolve: ({ finding }) => textOrNull(finding.reason),
     }),
     suggestion: t.string({
-      description: 'What may help; may be empty.',
-      resolve: ({ finding }) => finding.suggestion,
+      nullable: true,
+      description: 'What may help. Null when unknown.',
+      resolve: ({ finding }) => textOrNull(finding.suggestion),
     }),
     limitation: t.string({
-      description: 'What limits the claim; may be empty.',
-      resolve: ({ finding }) => finding.limitation,
+      nullable: true,
+      description: 'What limits the claim. Null when nothing does.',
+      resolve: ({ finding }) => textOrNull(finding.limitation),
     }),
     occurrenceCount: t.int({
       description: 'Number of executions with supporting evidence.',
@@ -162,7 +181,11 @@ const LensReviewType = builder.objectRef<Review>('LensReview').implement({
   fields: (t) => ({
     executionId: t.exposeID('executionId', { description: 'The execution.' }),
     traceId: t.exposeID('traceId', { description: 'Its trace.' }),
-    agent: t.exposeString('agent', { description: 'Its agent; may be empty.' }),
+    agent: t.string({
+      nullable: true,
+      description: 'Its agent. Null when unknown.',
+      resolve: ({ agent }) => textOrNull(agent),
+    }),
     reasoning: t.exposeString('reasoning', { description: 'What the reviewer says.' }),
     verdicts: t.field({
       type: 'JSON',
@@ -185,14 +208,23 @@ const ExecutionType = builder.objectRef<Execution>('LensExecution').implement({
   }),
 });
 
-export const LensRunType = builder.objectRef<LensRun>('LensRun').implement({
+builder.node(LensRunType, {
   description: 'A run of a lens.',
+  id: { resolve: ({ id, lensId }) => `${lensId}/${id}` },
+  loadMany: nodesOf((id, { scope }) => {
+    const [lensId, runId] = partOf(id);
+    return readableOrNull(() => getLensRun(scope, { id: lensId, runId }));
+  }),
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id.' }),
+    runId: t.exposeID('id', { description: 'Its id, which its job has, too.' }),
     lensId: t.exposeID('lensId', { description: 'Its lens.' }),
     status: t.expose('status', { type: LensRunStatusType, description: 'Its status.' }),
     stage: t.exposeString('stage', { description: 'What it is doing, or how it ended.' }),
-    error: t.exposeString('error', { description: 'Why parts of it failed; empty without a failure.' }),
+    error: t.string({
+      nullable: true,
+      description: 'Why parts of it failed. Null without a failure.',
+      resolve: ({ error }) => textOrNull(error),
+    }),
     attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
     coverage: t.expose('coverage', { type: CoverageType, description: 'How far it came.' }),
     costUsd: t.field({ type: 'Decimal', description: 'Settled cost in USD.', resolve: ({ cost }) => usdText(cost) }),
@@ -228,10 +260,12 @@ export const LensRunType = builder.objectRef<LensRun>('LensRun').implement({
   }),
 });
 
-builder.objectType(LensType, {
+builder.node(LensType, {
   description: 'A saved investigation of traces.',
+  id: { resolve: ({ lens }) => lens.id },
+  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getLens(scope, { id }))),
   fields: (t) => ({
-    id: t.id({ description: 'Its id.', resolve: ({ lens }) => lens.id }),
+    lensId: t.id({ description: 'Its id on the HTTP routes.', resolve: ({ lens }) => lens.id }),
     name: t.string({ description: 'Its name.', resolve: ({ lens }) => lens.settings.name }),
     model: t.string({ description: 'Model that it asks.', resolve: ({ lens }) => lens.settings.model }),
     settings: t.field({
@@ -251,6 +285,16 @@ builder.objectType(LensType, {
       resolve: ({ lens }) => new Date(lens.nextRunAt),
     }),
     latestRun: t.field({ type: LensRunType, description: 'Its latest run.', resolve: ({ run }) => run }),
+    runs: t.field({
+      type: [LensRunType],
+      nullable: true,
+      complexity: { field: CONTENT_COST, multiplier: 20 },
+      description: 'Its runs, the latest first; at most 20.',
+      args: { offset: t.arg.int({ defaultValue: 0, description: 'Number of later runs to leave out.' }) },
+      resolve: async ({ lens }, { offset }, { scope }) => [
+        ...(await listLensRuns(scope, { id: lens.id, offset: Math.max(0, offset ?? 0) })),
+      ],
+    }),
     findings: t.field({
       type: [FindingType],
       complexity: { field: 1, multiplier: 10 },

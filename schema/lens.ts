@@ -13,6 +13,7 @@ import type { Job } from '../src/domain/jobs/job.ts';
 import { PLAIN_RUN } from '../src/domain/lens/schedule.ts';
 import type { LensSettings } from '../src/domain/lens/settings.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import {
   described,
@@ -23,6 +24,7 @@ import {
   LensRunType,
   LensType,
 } from './lens-types.ts';
+import { localId } from './global-id.ts';
 import { type Connection, pageCost } from './paging.ts';
 
 const CheckInput = builder.inputType('LensCheckInput', {
@@ -74,7 +76,7 @@ const settingsFrom = (input: typeof SettingsInput.$inferInput): LensSettings => 
   monthlyBudget: input.monthlyBudgetUsd ?? 100,
 });
 
-const LENS_ID = 'Id of the lens.';
+const LENS_ID = 'The lens: global id or its id on the HTTP routes.';
 
 builder.queryFields((t) => ({
   lenses: t.field({
@@ -88,7 +90,7 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'One lens. Fails with NOT_FOUND when there is none. For administrators.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
-    resolve: (_root, { id }, { scope }) => getLens(scope, { id }),
+    resolve: (_root, { id }, { scope }) => getLens(scope, { id: localId('Lens', id) }),
   }),
 }));
 
@@ -106,6 +108,9 @@ const FindingConnectionType = builder.connectionObject(
   { type: FindingType, name: 'FindingConnection', description: 'One page of findings.' },
   { name: 'FindingEdge', description: 'One finding of a page.' },
 );
+
+const lensOrNull = (id: string | null | undefined): string | null =>
+  typeof id === 'string' ? localId('Lens', id) : null;
 
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
@@ -135,7 +140,7 @@ builder.queryField('findings', (t) =>
     },
     async resolve(_root, { filter, first, after }, { scope }): Promise<Connection<LensFinding>> {
       const wanted = {
-        lensId: filter?.lensId ?? null,
+        lensId: lensOrNull(filter?.lensId),
         status: filter?.status ?? null,
         kind: filter?.kind ?? null,
         priority: filter?.priority ?? null,
@@ -148,6 +153,32 @@ builder.queryField('findings', (t) =>
     },
   }),
 );
+
+const named = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({ id: t.id({ required: true, description: LENS_ID }) }),
+  });
+const RunInput = named('RunLensInput', 'The lens to run.');
+const CancelInput = named('CancelLensRunInput', 'The lens whose active run is cancelled.');
+
+const UpdateInput = builder.inputType('UpdateLensInput', {
+  description: 'A lens and its new settings.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: LENS_ID }),
+    settings: t.field({ type: SettingsInput, required: true, description: 'All settings.' }),
+  }),
+});
+
+const StatusInput = builder.inputType('SetFindingStatusInput', {
+  description: 'A finding and its new status.',
+  fields: (t) => ({
+    lensId: t.id({ required: true, description: LENS_ID }),
+    findingId: t.id({ required: true, description: '`findingId` of the finding, or of one merged into it.' }),
+    status: t.field({ type: FindingStatusType, required: true, description: 'New status.' }),
+    reason: t.string({ description: 'Why; empty when absent. Reviewers respect it.' }),
+  }),
+});
 
 builder.mutationFields((t) => ({
   createLens: t.field({
@@ -163,51 +194,45 @@ builder.mutationFields((t) => ({
   updateLens: t.field({
     type: LensType,
     description: 'Replaces the settings of a lens. An active run keeps its own. For proxy administrators.',
-    args: {
-      id: t.arg.id({ required: true, description: LENS_ID }),
-      input: t.arg({ type: SettingsInput, required: true, description: 'All settings.' }),
-    },
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The lens and all its settings.' }) },
     errors: {
       types: [InvalidInput, NotFound],
       union: { name: 'UpdateLensResult', description: 'The lens, or why it was not changed.' },
     },
-    resolve: (_root, { id, input }, { scope }) => updateLens(scope, { id, settings: settingsFrom(input) }),
+    resolve: (_root, { input: { id, settings } }, { scope }) =>
+      updateLens(scope, { id: localId('Lens', id), settings: settingsFrom(settings) }),
   }),
   runLens: t.field({
     type: LensType,
     description: 'Queues a run. Returns the lens with its active run when there is one. For proxy administrators.',
-    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    args: { input: t.arg({ type: RunInput, required: true, description: 'The lens.' }) },
     errors: {
       types: [InvalidInput, NotFound],
       union: { name: 'RunLensResult', description: 'The lens, or why no run was queued.' },
     },
-    resolve: (_root, { id }, { scope }) => queueLensRun(scope, { id, request: PLAIN_RUN }),
+    resolve: (_root, { input: { id } }, { scope }) =>
+      queueLensRun(scope, { id: localId('Lens', id), request: PLAIN_RUN }),
   }),
   cancelLensRun: t.field({
     type: LensType,
     description: 'Cancels the active run of a lens; nothing when none is active. For proxy administrators.',
-    args: { id: t.arg.id({ required: true, description: LENS_ID }) },
+    args: { input: t.arg({ type: CancelInput, required: true, description: 'The lens.' }) },
     errors: {
       types: [NotFound],
       union: { name: 'CancelLensRunResult', description: 'The lens, or why no run was cancelled.' },
     },
-    resolve: (_root, { id }, { scope }) => cancelLensRun(scope, { id }),
+    resolve: (_root, { input: { id } }, { scope }) => cancelLensRun(scope, { id: localId('Lens', id) }),
   }),
   setFindingStatus: t.field({
     type: LensType,
     description: 'Sets the status of a finding; an unknown finding changes nothing. For proxy administrators.',
-    args: {
-      lensId: t.arg.id({ required: true, description: LENS_ID }),
-      findingId: t.arg.id({ required: true, description: 'Id of the finding, or of one merged into it.' }),
-      status: t.arg({ type: FindingStatusType, required: true, description: 'New status.' }),
-      reason: t.arg.string({ description: 'Why; empty when absent. Reviewers respect it.' }),
-    },
+    args: { input: t.arg({ type: StatusInput, required: true, description: 'The finding and its status.' }) },
     errors: {
       types: [NotFound],
       union: { name: 'SetFindingStatusResult', description: 'The lens, or why nothing was changed.' },
     },
-    resolve: (_root, { lensId: id, findingId, status, reason }, { scope }) =>
-      setFindingStatus(scope, { id, findingId, status, reason: reason ?? '' }),
+    resolve: (_root, { input: { lensId, findingId, status, reason } }, { scope }) =>
+      setFindingStatus(scope, { id: localId('Lens', lensId), findingId, status, reason: reason ?? '' }),
   }),
 }));
 
@@ -216,14 +241,14 @@ builder.subscriptionFields((t) => ({
     type: LensRunType,
     description: 'Runs of one lens as they change: stage, coverage and reviews. For administrators.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
-    subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { id }),
+    subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { id: localId('Lens', id) }),
     resolve: ({ event }) => event,
   }),
   findingChanges: t.field({
     type: FindingType,
     description: 'Findings as runs and people change them. For administrators.',
     args: { lensId: t.arg.id({ description: `${LENS_ID} All lenses when absent.` }) },
-    subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensId ?? null }),
+    subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensOrNull(lensId) }),
     resolve: ({ event }) => event,
   }),
 }));
@@ -235,7 +260,7 @@ const JobStatusType = builder.enumType('JobStatus', {
     running: 'A worker holds it.',
     completed: 'Ended with a result.',
     failed: 'Ended with a failure.',
-    cancelled: 'Cancelled by a person.',
+    cancelled: 'Cancelled by a person, or left by a process that ended.',
     dead: 'Lost or failed as often as it may.',
   }),
 });
@@ -244,11 +269,23 @@ const JobType = builder.objectRef<Job>('Job').implement({
   description: 'Background work that survives a process.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id; for a run of a lens, that of the run.' }),
-    kind: t.exposeString('kind', { description: 'Its kind, e.g. `lens-run`.' }),
-    subject: t.exposeID('subject', { description: 'Id of the object that it works on.' }),
+    kind: t.exposeString('kind', {
+      description: 'Its kind, e.g. `lens-run`. Periodic work has one kind for each duty, e.g. `duty:batches`.',
+    }),
+    subject: t.exposeID('subject', {
+      description: 'Id of the object that it works on; for periodic work the start of its period.',
+    }),
     status: t.expose('status', { type: JobStatusType, description: 'Its status.' }),
+    workerId: t.exposeString('workerId', {
+      nullable: true,
+      description: 'Worker or process of the last claim. Null before the first.',
+    }),
     attempts: t.exposeInt('attempts', { description: 'Number of workers that have claimed it.' }),
-    error: t.exposeString('error', { description: 'Why it ended or was delayed; may be empty.' }),
+    error: t.string({
+      nullable: true,
+      description: 'Why it ended or was delayed. Null without a failure.',
+      resolve: ({ error }) => textOrNull(error),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     dueAt: t.expose('dueAt', {
       type: 'DateTime',
@@ -266,7 +303,8 @@ builder.queryField('jobs', (t) =>
   t.field({
     type: [JobType],
     complexity: pageCost,
-    description: 'The latest background jobs, newest first. For administrators.',
+    description:
+      'The latest background jobs, newest first. Of periodic work the last 20 runs are kept. For administrators.',
     args: {
       kind: t.arg.string({ description: 'Only jobs of this kind.' }),
       status: t.arg({ type: JobStatusType, description: 'Only jobs of this status.' }),
@@ -281,7 +319,7 @@ builder.queryField('jobs', (t) =>
 builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobType,
-    description: 'Background jobs after each change of their state by this process. For administrators.',
+    description: 'Background jobs after changes of their state by any process. For administrators.',
     args: { kind: t.arg.string({ description: 'Only jobs of this kind.' }) },
     subscribe: (_root, { kind }, { scope }) => watchJobs(scope, { kind: kind ?? null }),
     resolve: ({ event }) => event,

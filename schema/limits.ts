@@ -10,7 +10,13 @@ import {
 } from 'graphql';
 import { costOf } from './cost.ts';
 import { MAX_NESTING } from './document-limits.ts';
-import { countIntrospection, type Fragments, introspectionDepth, type Variables } from './introspection.ts';
+import {
+  countIntrospection,
+  type Fragments,
+  introspectionDepth,
+  isIntrospectionOnly,
+  type Variables,
+} from './introspection.ts';
 import { tooLarge } from './too-large.ts';
 
 /** Maximum depth of a selection, fragments expanded. */
@@ -19,9 +25,11 @@ export const MAX_DEPTH = 12;
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
  * Maximum cost of one operation in fields. Pages count as full: 500 catalog entries with 50 fields each pass, and so do
- * 50 traces with 50 spans of ten fields each. Introspection counts exactly; the whole schema is about 12,000.
+ * 50 traces with 50 spans of ten fields each. Introspection counts exactly.
  */
 const MAX_COST = 30_000;
+/** Maximum cost of an operation that selects the schema only. The whole schema is about 32,000 fields. */
+const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
 /** Assumed length of a list without pages, such as the agents of a trace. */
@@ -71,21 +79,21 @@ function overLimit(
   refusals: Refusals,
   { document, operationName, variableValues }: Operation,
 ): GraphQLError | null {
-  const chosen = getOperationAST(document, operationName);
-  if (!chosen) return null;
+  const operation = getOperationAST(document, operationName);
+  if (!operation) return null;
   const variables = variableValues ?? {};
   const values = valuesIn(variables);
   if (typeof values === 'string') return tooLarge(values);
-  const { variableDefinitions = [] } = chosen;
+  const { variableDefinitions = [] } = operation;
   if (variableDefinitions.length === 0) {
-    const known = refusals.get(chosen);
+    const known = refusals.get(operation);
     if (known !== undefined) return errorOf(known);
   }
   // Coercion stops at the first fault: every fault would be an error of its own.
   const coerced = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
   if (coerced.errors) return shortened(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
-  const refusal = refusalOf(schema, document, chosen, coerced.variableValues);
-  if (variableDefinitions.length === 0) refusals.set(chosen, refusal);
+  const refusal = refusalOf(schema, document, operation, coerced.variableValues);
+  if (variableDefinitions.length === 0) refusals.set(operation, refusal);
   return errorOf(refusal);
 }
 
@@ -94,7 +102,7 @@ const errorOf = (refusal: string | null): GraphQLError | null => (refusal === nu
 function refusalOf(
   schema: GraphQLSchema,
   document: DocumentNode,
-  chosen: OperationDefinitionNode,
+  operation: OperationDefinitionNode,
   variables: Variables,
 ): string | null {
   const fragments: Fragments = new Map(
@@ -102,16 +110,17 @@ function refusalOf(
       .filter((definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION)
       .map((fragment) => [fragment.name.value, fragment]),
   );
-  const cost = costOf(schema, chosen, fragments, variables);
+  const cost = costOf(schema, operation, fragments, variables);
   if (cost.depth > MAX_DEPTH) return `The operation is ${cost.depth} fields deep; the limit is ${MAX_DEPTH}.`;
   if (cost.fields > MAX_COST)
     return `The operation may cause ${cost.fields} fields; the limit is ${MAX_COST}. Ask for smaller pages.`;
-  const depth = introspectionDepth(chosen, fragments);
+  const depth = introspectionDepth(operation, fragments);
   if (depth > MAX_INTROSPECTION_DEPTH)
     return `The introspection is ${depth} fields deep; the limit is ${MAX_INTROSPECTION_DEPTH}.`;
-  const left = MAX_COST - cost.fields;
-  if (countIntrospection(schema, chosen, fragments, variables, left) > left)
-    return `The operation, with its introspection, causes more than ${MAX_COST} fields.`;
+  const limit = isIntrospectionOnly(operation, fragments) ? MAX_INTROSPECTION_COST : MAX_COST;
+  const left = limit - cost.fields;
+  if (countIntrospection(schema, operation, fragments, variables, left) > left)
+    return `The operation, with its introspection, causes more than ${limit} fields.`;
   return null;
 }
 

@@ -1,6 +1,6 @@
 import { type GraphQLNamedType, type GraphQLSchema, isObjectType } from 'graphql';
 import { resolveNodes } from '@pothos/plugin-relay';
-import { InvalidInput } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { builder, type GraphContext } from './builder.ts';
 import { readGlobalId } from './global-id.ts';
 import { NODE_COST } from './limits.ts';
@@ -16,6 +16,16 @@ export function nodesOf<Node extends object>(
 ) {
   return (ids: readonly string[], context: GraphContext): Promise<readonly (Node | null)[]> =>
     Promise.all(ids.map((id) => loadedOrFailed(() => load(id, context))));
+}
+
+/** What an operation reads; null when there is none, or none that the caller may read. */
+export async function readableOrNull<Node>(read: () => Node | Promise<Node>): Promise<Node | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof NotFound || error instanceof Forbidden) return null;
+    throw error;
+  }
 }
 
 /** An error in place of a value is reported for its own item of a list; a rejection would fail the whole list. */

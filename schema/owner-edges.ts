@@ -1,20 +1,47 @@
 import { listKeys } from '../resolvers/keys.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { listTeamRows } from '../resolvers/owner-lists.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './builder.ts';
-import type { PageArgs } from './paging.ts';
+import type { Connection, PageArgs } from './paging.ts';
 import { OrganizationType, TeamType, UserType, VirtualKeyType } from './refs.ts';
 import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+
+/** A page with the number of all its rows. */
+interface CountedPage<Row> extends Connection<Row> {
+  readonly totalCount: number;
+}
 
 const FIRST = 'Page size, 1 to 100; 100 when absent.';
 
 const OwnedKeyConnectionType = builder.connectionObject(
-  { type: VirtualKeyType, name: 'OwnedKeyConnection', description: 'One page of the keys of an owner.' },
+  {
+    type: VirtualKeyType,
+    name: 'OwnedKeyConnection',
+    description: 'One page of the keys of an owner.',
+    fields: (connection) => ({
+      totalCount: connection.int({
+        description: 'Number of keys, on all pages.',
+        resolve: (page) => (page as CountedPage<VirtualKey>).totalCount,
+      }),
+    }),
+  },
   builder.edgeObject({ type: VirtualKeyType, name: 'OwnedKeyEdge', description: 'One key of a page.' }),
 );
 
 const OwnedTeamConnectionType = builder.connectionObject(
-  { type: TeamType, name: 'OwnedTeamConnection', description: 'One page of the teams of an organization.' },
+  {
+    type: TeamType,
+    name: 'OwnedTeamConnection',
+    description: 'One page of the teams of an organization.',
+    fields: (connection) => ({
+      totalCount: connection.int({
+        description: 'Number of teams, on all pages.',
+        resolve: (page) => (page as CountedPage<Team>).totalCount,
+      }),
+    }),
+  },
   builder.edgeObject({ type: TeamType, name: 'OwnedTeamEdge', description: 'One team of a page.' }),
 );
 

@@ -16,6 +16,24 @@ const newestFirst = ({ limit, from, isBackwards }: AskedRows) => ({ limit, from,
 
 const TOTAL = 'Number of rows that match, on all pages.';
 
+const TeamFilterType = builder.inputType('TeamFilter', {
+  description: 'Filter of teams. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    organizationId: t.id({ description: 'Exact organization.' }),
+    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+  }),
+});
+
+const UserFilterType = builder.inputType('UserFilter', {
+  description: 'Filter of users. Blank text is ignored.',
+  fields: (t) => ({ email: t.string({ description: 'Text that the email contains, in any case.' }) }),
+});
+
+const OrganizationFilterType = builder.inputType('OrganizationFilter', {
+  description: 'Filter of organizations. Blank text is ignored.',
+  fields: (t) => ({ alias: t.string({ description: 'Text that the alias contains, in any case.' }) }),
+});
+
 builder.queryField('teams', (t) =>
   t.connection(
     {
@@ -23,15 +41,12 @@ builder.queryField('teams', (t) =>
       description:
         'Teams, newest first: all for administrators, those of the key and its user for others. At most 100 a page.',
       complexity: rowPageCost,
-      args: {
-        organizationId: t.arg.id({ description: 'Only teams of this organization.' }),
-        alias: t.arg.string({ description: 'Text that the alias contains, in any case.' }),
-      },
-      resolve: async (_root, args, { scope }) => {
+      args: { filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }) },
+      resolve: async (_root, { filter, ...args }, { scope }) => {
         const page = askedRows(args);
         return rowConnection(
           await listTeamRows(scope, {
-            asked: { organizationId: idOrNull(args.organizationId), aliasPart: idOrNull(args.alias) },
+            asked: { organizationId: idOrNull(filter?.organizationId), aliasPart: idOrNull(filter?.alias) },
             page: newestFirst(page),
           }),
           page,
@@ -56,11 +71,11 @@ builder.queryField('users', (t) =>
       type: UserType,
       description: 'Users, newest first. For proxy administrators. At most 100 a page.',
       complexity: rowPageCost,
-      args: { email: t.arg.string({ description: 'Text that the email contains, in any case.' }) },
-      resolve: async (_root, args, { scope }) => {
+      args: { filter: t.arg({ type: UserFilterType, description: 'All users when absent.' }) },
+      resolve: async (_root, { filter, ...args }, { scope }) => {
         const page = askedRows(args);
         return rowConnection(
-          await listUserRows(scope, { emailPart: idOrNull(args.email), page: newestFirst(page) }),
+          await listUserRows(scope, { emailPart: idOrNull(filter?.email), page: newestFirst(page) }),
           page,
           (row) => row,
         );
@@ -84,12 +99,12 @@ builder.queryField('organizations', (t) =>
       description:
         'Organizations, newest first: all for administrators, those of the user for others. At most 100 a page.',
       complexity: rowPageCost,
-      args: { alias: t.arg.string({ description: 'Text that the alias contains, in any case.' }) },
-      resolve: async (_root, args, { scope }) => {
+      args: { filter: t.arg({ type: OrganizationFilterType, description: 'All organizations when absent.' }) },
+      resolve: async (_root, { filter, ...args }, { scope }) => {
         const page = askedRows(args);
         return rowConnection(
           await listOrganizationRows(scope, {
-            aliasPart: idOrNull(args.alias),
+            aliasPart: idOrNull(filter?.alias),
             page: newestFirst(page),
           }),
           page,

@@ -23,6 +23,7 @@ import { OwnerLimitsType } from './owner-limits.ts';
 import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './refs.ts';
 import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './spend.ts';
+import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 const ALL_OF_IT = { field: 1, multiplier: LIST_COST } as const;
 
@@ -48,7 +49,7 @@ export const MemberRoleType = builder.enumType('TeamMemberRole', {
   } as const,
 });
 
-const OrganizationRoleType = builder.enumType('OrganizationRole', {
+export const OrganizationRoleType = builder.enumType('OrganizationRole', {
   description: 'Role of a member in its organization.',
   values: {
     ORG_ADMIN: { value: ORGANIZATION_ROLES[0], description: 'Manages teams and members.' },
@@ -78,7 +79,7 @@ const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implement({
   }),
 });
 
-const OrganizationMemberType = builder.objectRef<OrganizationMember>('OrganizationMember').implement({
+export const OrganizationMemberType = builder.objectRef<OrganizationMember>('OrganizationMember').implement({
   description: 'A user in an organization.',
   fields: (t) => ({
     role: t.expose('role', { type: OrganizationRoleType, description: 'Role in the organization.' }),
@@ -112,7 +113,7 @@ builder.objectFields(TeamType, (t) => ({
     type: 'JSON',
     nullable: true,
     description: 'Client data: an object. Null when the team is not stored.',
-    resolve: async ({ id }, _args, { scope }) => (await findTeamRow(scope, id))?.metadata,
+    resolve: async ({ id }, _args, { scope }) => shownMetadata((await findTeamRow(scope, id))?.metadata),
   }),
   limits: t.field({
     type: OwnerLimitsType,
@@ -182,7 +183,11 @@ builder.node(UserType, {
       description: 'Public model names that its keys without a team may call; empty for all.',
       resolve: ({ models }) => [...models],
     }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'Client data: an object.',
+      resolve: ({ metadata }) => shownMetadata(metadata),
+    }),
     limits: t.field({
       type: OwnerLimitsType,
       description: 'Budget and limits of its keys without a team.',
@@ -228,7 +233,11 @@ builder.node(OrganizationType, {
       description: 'Public model names that its teams may list; empty for all.',
       resolve: ({ models }) => [...models],
     }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'Client data: an object.',
+      resolve: ({ metadata }) => shownMetadata(metadata),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the organization was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the organization was last changed.' }),
     budget: t.field({
@@ -267,7 +276,11 @@ builder.node(ProjectType, {
       resolve: ({ models }) => [...models],
     }),
     tags: t.stringList({ description: 'Tags.', resolve: ({ tags }) => [...tags] }),
-    metadata: t.field({ type: 'JSON', description: 'Client data: an object.', resolve: ({ metadata }) => metadata }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'Client data: an object.',
+      resolve: ({ metadata }) => shownMetadata(metadata),
+    }),
     blocked: t.exposeBoolean('blocked', { description: 'Whether its keys are refused.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the project was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the project was last changed.' }),

@@ -59,8 +59,12 @@ class ListedEdge<Item> implements Edge<Item> {
   }
 }
 
-/** One page of a list that is known whole. */
-export function pageOf<Item>(items: readonly Item[], args: PageArgs, idOf: (item: Item) => string): Connection<Item> {
+/** One page of a list that is known whole, with the number of its items. */
+export function pageOf<Item>(
+  items: readonly Item[],
+  args: PageArgs,
+  idOf: (item: Item) => string,
+): Connection<Item> & { readonly totalCount: number } {
   const { first, after, last, before } = args;
   let start = typeof after === 'string' ? positionOf(items, after, idOf).behind : 0;
   let end = typeof before === 'string' ? positionOf(items, before, idOf).at : items.length;
@@ -72,6 +76,7 @@ export function pageOf<Item>(items: readonly Item[], args: PageArgs, idOf: (item
     .map((node, index) => new ListedEdge(node, start + index, idOf));
   return {
     edges,
+    totalCount: items.length,
     pageInfo: {
       hasNextPage: end < items.length,
       hasPreviousPage: start > 0,

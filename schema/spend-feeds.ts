@@ -38,19 +38,32 @@ const BudgetScopeType = builder.enumType('BudgetScope', {
   } as const satisfies Record<Uppercase<BudgetScope>, { readonly value: BudgetScope; readonly description: string }>,
 });
 
+const BudgetAlertKindType = builder.enumType('BudgetAlertKind', {
+  description: 'What happened to a budget.',
+  values: {
+    REFUSED: { value: 'refused', description: 'The budget refused a call.' },
+    SOFT_BUDGET: { value: 'soft_budget', description: 'The soft budget was crossed. It refuses no call.' },
+  } as const,
+});
+
 const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').implement({
-  description: 'A budget that refused a call.',
+  description: 'A budget that refused a call, or a soft budget that was crossed.',
   fields: (t) => ({
-    at: t.field({ type: 'DateTime', description: 'When the call was refused.', resolve: ({ event }) => event.at }),
+    kind: t.field({ type: BudgetAlertKindType, description: 'What happened.', resolve: ({ event }) => event.kind }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'When the call was refused, or the soft budget crossed.',
+      resolve: ({ event }) => event.at,
+    }),
     scope: t.field({ type: BudgetScopeType, description: 'Whose budget it is.', resolve: ({ event }) => event.scope }),
     ownerId: t.id({
       description: 'Id within the scope, e.g. the hash of a key or the id of a team.',
       resolve: ({ event }) => event.id,
     }),
-    message: t.string({ description: 'The refusal, with spend and budget.', resolve: ({ event }) => event.message }),
+    message: t.string({ description: 'What happened, with spend and budget.', resolve: ({ event }) => event.message }),
     keyHash: t.id({
       nullable: true,
-      description: 'Key of the refused call. Null for the admin key.',
+      description: 'Key of the call. Null for the admin key.',
       resolve: ({ event }) => event.keyHash,
     }),
     droppedUpdates: t.exposeInt('missed', {
@@ -69,7 +82,7 @@ builder.subscriptionFields((t) => ({
   budgetAlerts: t.field({
     type: BudgetAlertType,
     description:
-      'Budgets that refuse calls, at most one alert a minute of each process for each. For proxy administrators, read-only ones too.',
+      'Budgets that refuse calls, at most one alert a minute of each process for each, and soft budgets that are crossed, one alert for each budget window of each process. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchBudgets(scope, undefined),
     resolve: (delivery) => delivery,
   }),

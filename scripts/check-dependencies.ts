@@ -67,31 +67,31 @@ export function isAllowedLicence(expression: unknown): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? [];
   let at = 0;
   const either = (): boolean => {
-    let holds = all();
+    let isAllowed = all();
     while (tokens[at] === 'OR') {
       at += 1;
       const other = all();
-      holds ||= other;
+      isAllowed ||= other;
     }
-    return holds;
+    return isAllowed;
   };
   const all = (): boolean => {
-    let holds = one();
+    let isAllowed = one();
     while (tokens[at] === 'AND') {
       at += 1;
       const other = one();
-      holds &&= other;
+      isAllowed &&= other;
     }
-    return holds;
+    return isAllowed;
   };
   const one = (): boolean => {
     const token = tokens[at] ?? '';
     at += 1;
     if (token !== '(') return LICENCES.has(token);
-    const holds = either();
+    const isAllowed = either();
     const isClosed = tokens[at] === ')';
     at += 1;
-    return holds && isClosed;
+    return isAllowed && isClosed;
   };
   return either() && at === tokens.length;
 }

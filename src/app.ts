@@ -5,6 +5,7 @@ import type { CatalogRecorder } from './runtime/catalog/recorder.ts';
 import type { RefreshingCatalog } from './runtime/catalog/source.ts';
 import type { Settings } from './runtime/settings/settings.ts';
 import type { Log } from './runtime/telemetry/log.ts';
+import { composeAdmission } from './startup/compose-admission.ts';
 import { composeCatalog } from './startup/compose-catalog.ts';
 import { composeChanges, evictionFrom } from './startup/compose-changes.ts';
 import { composeDeployments } from './startup/compose-deployments.ts';
@@ -72,11 +73,13 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);
   const { deployments, fallbacks } = models;
-  const keys = composeKeys(context, { stores, deployments });
+  const keys = await composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
+  const admitting = await composeAdmission(context, { stores, records: recording.records });
   const engine = composeGateway(context, {
     ...recording,
+    ...admitting,
     stores,
     http,
     bus,
@@ -90,6 +93,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     ...keys,
     ...recording,
     ...models,
+    ...admitting,
     ...engine,
     ...sales,
     stores,
@@ -104,7 +108,10 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const platform = composePlatform(context, parts);
   await platform.passThrough.refresh();
   const reloads = composeReload(context, { configuration, deployments, passThrough: platform.passThrough });
-  const tasks = createBackgroundTasks(context, platform);
+  const tasks = createBackgroundTasks(context, platform, {
+    alone: stores.processMessages === null,
+    authorship: opened.stores.authorship,
+  });
   context.shutdown.add('background tasks', () => tasks.stop());
   // Before the end of background tasks, which may take longer than the process has left.
   flushRecords(context, recording);

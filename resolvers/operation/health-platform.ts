@@ -28,3 +28,9 @@ export interface HealthPlatform {
 export interface MetricsPlatform {
   readonly metrics: Metrics;
 }
+
+/** Periodic work that one of all processes does. */
+export interface DutyPlatform {
+  readonly stores: Pick<Stores, 'jobs'>;
+  readonly clock: Clock;
+}

@@ -16,6 +16,7 @@ import type { AllowedAddresses } from '../../src/domain/settings/allowed-address
 import type { Calibrations } from '../../src/domain/decisions/outcome.ts';
 import type { DecisionKeeper, StorageLevel } from '../../src/domain/decisions/stored-decision.ts';
 import type { Configuration } from '../../src/domain/settings/configuration.ts';
+import type { CostAdjustments } from '../../src/domain/settings/cost-adjustments.ts';
 import type { TraceOutlines } from '../../src/domain/traces/outline.ts';
 import type { ExportPacker } from '../../src/domain/traces/packed.ts';
 import type { FileLimits } from '../../src/domain/upstream-objects/file-limits.ts';
@@ -32,7 +33,6 @@ import type {
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
 import type { Stores } from './stores.ts';
-import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 
 /*
  * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
@@ -56,18 +56,6 @@ export interface UserPlatform extends KeyPlatform {
   readonly configuration: Configuration;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
-}
-
-/** Sign-in with name and password. */
-export interface SignInPlatform extends UserPlatform {
-  readonly keyRing: Pick<KeyRing, 'forget' | 'identify' | 'refresh'>;
-  readonly signIns: {
-    /** Name of the administrator. */
-    readonly username: string;
-    /** Whether a text is the configured password of the administrator. */
-    isPassword(text: string): boolean;
-    readonly throttle: SignInThrottle;
-  };
 }
 
 /** Teams and their members. */
@@ -114,6 +102,8 @@ export interface SpendPlatform extends KeyPlatform {
   readonly records: Pick<RecordState, 'readable'>;
   readonly gateway: Pick<Gateway, 'deployments'>;
   readonly catalog: CatalogSource;
+  /** Discounts and margins of providers. */
+  readonly costAdjustments: () => CostAdjustments;
 }
 
 /** Spend and tokens by day, of users, teams and other owners. */
@@ -194,9 +184,12 @@ export interface InferencePlatform {
 export interface DecisionPlatform {
   readonly stores: Pick<Stores, 'decisions' | 'decisionOutcomes'>;
   readonly gateway: Gateway;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly decisions: {
     /** Most questions of one request. */
     readonly mostQuestions: number;
+    /** Label mass below which a question is asked again at a fallback, as refusals are; null asks none again. */
+    readonly fallbackBelow: number | null;
     /** What is stored of decisions, unless their key says otherwise. */
     readonly storage: StorageLevel;
     readonly keeper: DecisionKeeper;

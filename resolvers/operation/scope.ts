@@ -29,12 +29,12 @@ import type {
   RecordState,
   ResponsePlatform,
   SettingsPlatform,
-  SignInPlatform,
   TeamPlatform,
   SpendPlatform,
   StoredDeploymentPlatform,
   TracePlatform,
 } from './platform.ts';
+import type { SignInPlatform } from './sign-in-platform.ts';
 import type { Stores } from './stores.ts';
 
 /** Every slice: what lives as long as the process and what transports pass to operations. */

@@ -1,5 +1,6 @@
 import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
 import { MAX_NESTING, nestsTooDeep } from '../../src/wire/json/nesting.ts';
+import { type Described, described, type JsonSchema, objectSchema, orNullSchema, schemaOf } from './schema.ts';
 
 type Rule = Pick<Issue, 'rule' | 'message' | 'context'>;
 
@@ -23,14 +24,18 @@ const BOOLEAN: Rule = { rule: 'bool_type', message: 'Input should be a valid boo
 const MISSING: Rule = { rule: 'missing', message: 'Field required' };
 const OBJECT: Rule = { rule: 'dict_type', message: 'Input should be a valid dictionary' };
 
+const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] });
+const TEXTS: JsonSchema = { type: 'array', items: { type: 'string' } };
+
 const absent = (sent: unknown): sent is null | undefined => sent === undefined || sent === null;
 
 /** A text; null when left out. */
-export const text: FieldReader<string | null> = (sent) =>
-  absent(sent) ? { value: null } : typeof sent === 'string' ? { value: sent } : STRING;
+export const text: FieldReader<string | null> = described(nullable('string'), (sent) =>
+  absent(sent) ? { value: null } : typeof sent === 'string' ? { value: sent } : STRING,
+);
 
 /** A finite number, also as text or a boolean; null when left out. */
-export const number: FieldReader<number | null> = (sent) => {
+export const number: FieldReader<number | null> = described(nullable('number'), (sent) => {
   if (absent(sent)) return { value: null };
   if (typeof sent === 'number') return { value: sent };
   if (typeof sent === 'boolean') return { value: Number(sent) };
@@ -38,22 +43,21 @@ export const number: FieldReader<number | null> = (sent) => {
   const value = sent.trim() === '' ? Number.NaN : Number(sent);
   if (Number.isFinite(value)) return { value };
   return { rule: 'float_parsing', message: 'Input should be a valid number, unable to parse string as a number' };
-};
+});
 
 /** A whole number, also as text; null when left out. */
-export const wholeNumber: FieldReader<number | null> = (sent) => {
+export const wholeNumber: FieldReader<number | null> = described(nullable('integer'), (sent) => {
   if (absent(sent)) return { value: null };
   const value = typeof sent === 'string' && INTEGER_TEXT.test(sent.trim()) ? Number(sent) : sent;
   if (typeof value === 'string') return INTEGER_PARSING;
   if (typeof value === 'boolean') return { value: Number(value) };
   if (typeof value !== 'number') return INTEGER;
   return Number.isSafeInteger(value) ? { value } : INTEGER_FRACTION;
-};
+});
 
 /** An object whose members one reader reads; null when left out. */
-export const recordOf =
-  <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
-  (sent) => {
+export const recordOf = <Value>(read: FieldReader<Value | null>): FieldReader<Readonly<Record<string, Value>> | null> =>
+  described({ type: ['object', 'null'], additionalProperties: schemaOf(read) }, (sent) => {
     if (absent(sent)) return { value: null };
     if (typeof sent !== 'object' || Array.isArray(sent)) return OBJECT;
     const values: [string, Value][] = [];
@@ -63,12 +67,11 @@ export const recordOf =
       if (result.value !== null) values.push([name, result.value]);
     }
     return { value: Object.fromEntries(values) };
-  };
+  });
 
 /** A list whose items one reader reads; null when left out. */
-export const listOf =
-  <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
-  (sent) => {
+export const listOf = <Value>(read: FieldReader<Value | null>): FieldReader<readonly Value[] | null> =>
+  described({ type: ['array', 'null'], items: schemaOf(read) }, (sent) => {
     if (absent(sent)) return { value: null };
     if (!Array.isArray(sent)) return LIST;
     const values: Value[] = [];
@@ -78,62 +81,64 @@ export const listOf =
       if (result.value !== null) values.push(result.value);
     }
     return { value: values };
-  };
+  });
 
 /** A list of texts; empty when left out. */
-export const texts: FieldReader<readonly string[]> = (sent) => {
+export const texts: FieldReader<readonly string[]> = described({ ...TEXTS, type: ['array', 'null'] }, (sent) => {
   if (absent(sent)) return { value: [] };
   if (!Array.isArray(sent)) return LIST;
   return sent.every((item) => typeof item === 'string') ? { value: sent } : STRING;
-};
+});
 
 /** An object with any members; empty when left out. */
-export const object: FieldReader<Readonly<Record<string, unknown>>> = (sent) => {
+export const object: FieldReader<Readonly<Record<string, unknown>>> = described(nullable('object'), (sent) => {
   if (absent(sent)) return { value: {} };
   return typeof sent === 'object' && !Array.isArray(sent) ? { value: { ...sent } } : OBJECT;
-};
+});
 
 /** A boolean; null when left out. */
-export const flagOf: FieldReader<boolean | null> = (sent) =>
-  absent(sent) ? { value: null } : typeof sent === 'boolean' ? { value: sent } : BOOLEAN;
+export const flagOf: FieldReader<boolean | null> = described(nullable('boolean'), (sent) =>
+  absent(sent) ? { value: null } : typeof sent === 'boolean' ? { value: sent } : BOOLEAN,
+);
 
 /** As another reader, but undefined when the field was left out: a patch distinguishes that from null. */
-export const given =
-  <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
-  (sent) =>
-    sent === undefined ? { value: undefined } : read(sent);
+export const given = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
+  described(schemaOf(read), (sent) => (sent === undefined ? { value: undefined } : read(sent)));
 
 /** A text that must be there. */
-export const requiredText: FieldReader<string> = (sent) =>
-  sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING;
+export const requiredText: FieldReader<string> = described({ type: 'string' }, (sent) =>
+  sent === undefined ? MISSING : typeof sent === 'string' ? { value: sent } : STRING,
+);
 
 /** Any value, also null, that must be there. */
-export const requiredValue: FieldReader<unknown> = (sent) => (sent === undefined ? MISSING : { value: sent });
+export const requiredValue: FieldReader<unknown> = described({}, (sent) =>
+  sent === undefined ? MISSING : { value: sent },
+);
 
 /** One fixed text that must be there. */
-export const literal =
-  (expected: string): FieldReader<string> =>
-  (sent) => {
+export const literal = (expected: string): FieldReader<string> =>
+  described({ const: expected }, (sent) => {
     if (sent === undefined) return MISSING;
     if (sent === expected) return { value: expected };
     const context = { expected: `'${expected}'` };
     return { rule: 'literal_error', message: `Input should be '${expected}'`, context };
-  };
+  });
 
 /** A list of texts that must be there. */
-export const requiredTexts: FieldReader<readonly string[]> = (sent) =>
-  sent === undefined ? MISSING : sent === null ? LIST : texts(sent);
+export const requiredTexts: FieldReader<readonly string[]> = described(TEXTS, (sent) =>
+  sent === undefined ? MISSING : sent === null ? LIST : texts(sent),
+);
 
 /** One of a few texts; null when left out. */
 export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldReader<Choice | null> {
   const quoted = choices.map((choice) => `'${choice}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
   const rule = { rule: 'enum', message: `Input should be ${expected}`, context: { expected } };
-  return (sent) => {
+  return described(orNullSchema({ type: 'string', enum: choices }), (sent) => {
     if (absent(sent)) return { value: null };
     const value = choices.find((choice) => choice === sent);
     return value === undefined ? rule : { value };
-  };
+  });
 }
 
 /**
@@ -142,17 +147,21 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]): FieldR
  */
 export function fields<Values extends Readonly<Record<string, unknown>>>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
-}): (body: Uint8Array) => Values {
+}): ((body: Uint8Array) => Values) & Described {
   const read = members(readers);
-  return (body) => read(parseObject(body));
+  return described(read.schema, (body) => read(parseObject(body)));
 }
 
 /** As `fields`, of a body that is parsed already. */
 export function members<Values extends Readonly<Record<string, unknown>>>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
-}): (sent: Readonly<Record<string, unknown>>) => Values {
+}): ((sent: Readonly<Record<string, unknown>>) => Values) & Described {
   const named = Object.entries(readers) as [string, FieldReader<unknown>][];
-  return (sent) => {
+  const schema = objectSchema(
+    Object.fromEntries(named.map(([name, read]) => [name, schemaOf(read)])),
+    named.filter(([, read]) => !('value' in read(undefined))).map(([name]) => name),
+  );
+  return described(schema, (sent) => {
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
     for (const [name, read] of named) {
@@ -162,7 +171,7 @@ export function members<Values extends Readonly<Record<string, unknown>>>(reader
     }
     if (issues.length > 0) throw new InvalidInput('The body is not valid.', issues);
     return values as Values;
-  };
+  });
 }
 
 /** A JSON object. Throws InvalidInput. */

@@ -11,13 +11,20 @@ const MOST_NAME = 256;
 const CHANGED_BY = 'litellm-changed-by';
 
 /**
- * Author of the changes of a request. The caller may name whom it acts for; its own key is recorded in any case. The admin
- * key acts as the default user.
+ * Author of the changes of a request. The caller may name whom it acts for; its own user and key are recorded in any case. The
+ * admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
-  const named = idOrNull(headers[CHANGED_BY]?.toString().replaceAll('\0', '').slice(0, MOST_NAME) ?? null);
+  const named = idOrNull(
+    headers[CHANGED_BY]
+      ?.toString()
+      .replaceAll(/\p{Cc}/gu, '')
+      .slice(0, MOST_NAME) ?? null,
+  );
+  const actor = idOrNull(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
   return {
-    by: named ?? idOrNull(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash),
+    by: named ?? actor,
+    actor,
     keyHash: key === null ? null : keyHash,
     at,
   };

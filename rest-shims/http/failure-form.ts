@@ -12,6 +12,6 @@ export interface FailureForm {
   readonly unknown?: 'bad_request';
   /** Status class of a taken id, where it is not a malformed request. */
   readonly taken?: 'conflict';
-  /** Whether browsers get refused sign-ins as a page. */
-  readonly page?: true;
+  /** Which page browsers get: `sign-in` for refused sign-ins, `login` for every failure of a login of the command line. */
+  readonly page?: 'sign-in' | 'login';
 }

@@ -38,8 +38,8 @@ function meantBy(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (name === 'stream') return value === 'true' ? true : value === 'false' ? false : value;
   if ((name !== 'metadata' && !isGatewayField(name)) || TEXTS.has(name)) return value;
-  const meant = fromJson(value);
-  return LISTS.has(name) && !Array.isArray(meant) ? [meant] : meant;
+  const parsed = fromJson(value);
+  return LISTS.has(name) && !Array.isArray(parsed) ? [parsed] : parsed;
 }
 
 function fromJson(text: string): unknown {

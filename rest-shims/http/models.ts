@@ -1,6 +1,7 @@
 import { flagFrom } from '../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
 import { parseObject } from './body-fields.ts';
+import { type Described, described, objectSchema, orNullSchema, schemaOf, type JsonSchema } from './schema.ts';
 
 type Path = readonly (string | number)[];
 type Fault = Pick<Issue, 'rule' | 'message'>;
@@ -19,28 +20,41 @@ const fault = (path: Path, issues: Issue[], rule: string, message: string): unde
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A text within bounds, in characters. */
-export const textOf =
-  ({
-    least = 0,
-    most = Number.POSITIVE_INFINITY,
-    pattern,
-  }: { readonly least?: number; readonly most?: number; readonly pattern?: RegExp } = {}): Reader<string> =>
-  (sent, path, issues) => {
-    if (typeof sent !== 'string') return fault(path, issues, 'string_type', 'Input should be a valid string');
-    if (sent.length < least)
-      return fault(path, issues, 'string_too_short', `String should have at least ${plural(least, 'character')}`);
-    if (sent.length > most)
-      return fault(path, issues, 'string_too_long', `String should have at most ${plural(most, 'character')}`);
-    if (pattern !== undefined && !pattern.test(sent))
-      return fault(path, issues, 'string_pattern_mismatch', `String should match pattern '${pattern.source}'`);
-    return sent;
-  };
+export const textOf = ({
+  least = 0,
+  most = Number.POSITIVE_INFINITY,
+  pattern,
+}: { readonly least?: number; readonly most?: number; readonly pattern?: RegExp } = {}): Reader<string> =>
+  described(
+    {
+      type: 'string',
+      ...(least === 0 ? {} : { minLength: least }),
+      ...(most === Number.POSITIVE_INFINITY ? {} : { maxLength: most }),
+      ...(pattern === undefined ? {} : { pattern: pattern.source }),
+    },
+    (sent, path, issues) => {
+      if (typeof sent !== 'string') return fault(path, issues, 'string_type', 'Input should be a valid string');
+      if (sent.length < least)
+        return fault(path, issues, 'string_too_short', `String should have at least ${plural(least, 'character')}`);
+      if (sent.length > most)
+        return fault(path, issues, 'string_too_long', `String should have at most ${plural(most, 'character')}`);
+      if (pattern !== undefined && !pattern.test(sent))
+        return fault(path, issues, 'string_pattern_mismatch', `String should match pattern '${pattern.source}'`);
+      return sent;
+    },
+  );
 
 interface Bounds {
   readonly least?: number;
   readonly above?: number;
   readonly most?: number;
 }
+
+const rangeOf = ({ least, above, most }: Bounds) => ({
+  ...(least === undefined ? {} : { minimum: least }),
+  ...(above === undefined ? {} : { exclusiveMinimum: above }),
+  ...(most === undefined ? {} : { maximum: most }),
+});
 
 function outside(value: number, { least, above, most }: Bounds): Fault | null {
   if (above !== undefined && value <= above)
@@ -60,9 +74,8 @@ function bounded(value: number, bounds: Bounds, path: Path, issues: Issue[]): nu
 const INTEGER = 'Input should be a valid integer';
 
 /** A whole number within bounds. */
-export const wholeOf =
-  (bounds: Bounds = {}): Reader<number> =>
-  (sent, path, issues) => {
+export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
+  described({ type: 'integer', ...rangeOf(bounds) }, (sent, path, issues) => {
     const text = typeof sent === 'string' ? sent.trim() : null;
     if (text !== null && !/^[+-]?\d{1,15}(\.0+)?$/.test(text))
       return fault(path, issues, 'int_parsing', `${INTEGER}, unable to parse string as an integer`);
@@ -71,12 +84,11 @@ export const wholeOf =
     if (!Number.isSafeInteger(value))
       return fault(path, issues, 'int_from_float', `${INTEGER}, got a number with a fractional part`);
     return bounded(value, bounds, path, issues);
-  };
+  });
 
 /** A finite number within bounds. */
-export const numberOf =
-  (bounds: Bounds = {}): Reader<number> =>
-  (sent, path, issues) => {
+export const numberOf = (bounds: Bounds = {}): Reader<number> =>
+  described({ type: 'number', ...rangeOf(bounds) }, (sent, path, issues) => {
     const text = typeof sent === 'string' ? sent.trim() : null;
     const value = text !== null || typeof sent === 'boolean' ? Number(sent) : sent;
     if (text !== null && (text === '' || Number.isNaN(value)))
@@ -84,27 +96,30 @@ export const numberOf =
     if (typeof value !== 'number') return fault(path, issues, 'float_type', 'Input should be a valid number');
     if (!Number.isFinite(value)) return fault(path, issues, 'finite_number', 'Input should be a finite number');
     return bounded(value, bounds, path, issues);
-  };
+  });
 
-export const flagOf: Reader<boolean> = (sent, path, issues) => {
+export const flagOf: Reader<boolean> = described({ type: 'boolean' }, (sent, path, issues) => {
   if (typeof sent === 'boolean') return sent;
   if (typeof sent !== 'string' && sent !== 0 && sent !== 1)
     return fault(path, issues, 'bool_type', 'Input should be a valid boolean');
   const value = flagFrom(String(sent));
   if (value !== undefined && value !== null) return value;
   return fault(path, issues, 'bool_parsing', 'Input should be a valid boolean, unable to interpret input');
-};
+});
 
 /** One of a few texts. */
 export function choiceOf<Choice extends string>(...choices: readonly Choice[]): Reader<Choice> {
   const quoted = choices.map((choice) => `'${choice}'`);
   const expected = quoted.length === 1 ? quoted[0] : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
-  return (sent, path, issues) =>
-    choices.find((choice) => choice === sent) ?? fault(path, issues, 'literal_error', `Input should be ${expected}`);
+  return described(
+    { type: 'string', enum: choices },
+    (sent, path, issues) =>
+      choices.find((choice) => choice === sent) ?? fault(path, issues, 'literal_error', `Input should be ${expected}`),
+  );
 }
 
 /** An instant with its zone, ISO 8601. */
-export const instantOf: Reader<Date> = (sent, path, issues) => {
+export const instantOf: Reader<Date> = described({ type: 'string', format: 'date-time' }, (sent, path, issues) => {
   if (typeof sent !== 'string') return fault(path, issues, 'datetime_type', 'Input should be a valid datetime');
   const value = new Date(sent);
   if (Number.isNaN(value.getTime()))
@@ -112,27 +127,32 @@ export const instantOf: Reader<Date> = (sent, path, issues) => {
   if (!/(?:Z|[+-]\d\d:?\d\d)$/i.test(sent.trim()))
     return fault(path, issues, 'timezone_aware', 'Input should have timezone info');
   return value;
-};
+});
 
-export const orNull =
-  <Value>(inner: Reader<Value>): Reader<Value | null> =>
-  (sent, path, issues) =>
-    sent === null ? null : inner(sent, path, issues);
+export const orNull = <Value>(inner: Reader<Value>): Reader<Value | null> =>
+  described(orNullSchema(schemaOf(inner)), (sent, path, issues) => (sent === null ? null : inner(sent, path, issues)));
 
-export const listOf =
-  <Item>(
-    inner: Reader<Item>,
-    { least = 0, most = Number.POSITIVE_INFINITY }: { readonly least?: number; readonly most?: number } = {},
-  ): Reader<readonly Item[]> =>
-  (sent, path, issues) => {
-    if (!Array.isArray(sent)) return fault(path, issues, 'list_type', 'Input should be a valid list');
-    const after = `item${least === 1 || most === 1 ? '' : 's'} after validation, not ${sent.length}`;
-    if (sent.length < least) return fault(path, issues, 'too_short', `List should have at least ${least} ${after}`);
-    if (sent.length > most) return fault(path, issues, 'too_long', `List should have at most ${most} ${after}`);
-    const before = issues.length;
-    const items = sent.map((item, at) => inner(item, [...path, at], issues));
-    return issues.length > before ? undefined : (items as readonly Item[]);
-  };
+export const listOf = <Item>(
+  inner: Reader<Item>,
+  { least = 0, most = Number.POSITIVE_INFINITY }: { readonly least?: number; readonly most?: number } = {},
+): Reader<readonly Item[]> =>
+  described(
+    {
+      type: 'array',
+      items: schemaOf(inner),
+      ...(least === 0 ? {} : { minItems: least }),
+      ...(most === Number.POSITIVE_INFINITY ? {} : { maxItems: most }),
+    },
+    (sent, path, issues) => {
+      if (!Array.isArray(sent)) return fault(path, issues, 'list_type', 'Input should be a valid list');
+      const after = `item${least === 1 || most === 1 ? '' : 's'} after validation, not ${sent.length}`;
+      if (sent.length < least) return fault(path, issues, 'too_short', `List should have at least ${least} ${after}`);
+      if (sent.length > most) return fault(path, issues, 'too_long', `List should have at most ${most} ${after}`);
+      const before = issues.length;
+      const items = sent.map((item, at) => inner(item, [...path, at], issues));
+      return issues.length > before ? undefined : (items as readonly Item[]);
+    },
+  );
 
 /** A member of a model: how it is read, and its value when it is left out. Without one it is required. */
 export interface Member<Value> {
@@ -148,7 +168,17 @@ export function modelOf<Values extends Readonly<Record<string, unknown>>>(member
   readonly [Name in keyof Values]: Member<Values[Name]>;
 }): Reader<Values> {
   const named = Object.entries(members) as [string, Member<unknown>][];
-  return (sent, path, issues) => {
+  const properties = named.map(([name, { read, ...rest }]): [string, JsonSchema] => [
+    name,
+    // An object as default, such as an empty list, says no more than its absence.
+    {
+      ...schemaOf(read),
+      ...(['string', 'number', 'boolean'].includes(typeof rest.otherwise) ? { default: rest.otherwise } : {}),
+    },
+  ]);
+  const needed = named.filter(([, member]) => !('otherwise' in member)).map(([name]) => name);
+  const schema = { ...objectSchema(Object.fromEntries(properties), needed), additionalProperties: false };
+  return described(schema, (sent, path, issues) => {
     if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
       return fault(
         path,
@@ -167,25 +197,23 @@ export function modelOf<Values extends Readonly<Record<string, unknown>>>(member
       if (!Object.hasOwn(members, name))
         fault([...path, name], issues, 'extra_forbidden', 'Extra inputs are not permitted');
     return issues.length > before ? undefined : (Object.fromEntries(values) as Values);
-  };
+  });
 }
 
 /** The parser of query text; a further parameter is a fault. Throws InvalidInput with every fault. */
-export const queryOf =
-  <Value>(read: Reader<Value>): ((search: string) => Value) =>
-  (search) => {
+export const queryOf = <Value>(read: Reader<Value>): ((search: string) => Value) & Described =>
+  described(schemaOf(read), (search: string) => {
     const issues: Issue[] = [];
     const value = read(Object.fromEntries(new URLSearchParams(search)), ['query'], issues);
     if (issues.length > 0 || value === undefined) throw new InvalidInput('The query is not valid.', issues);
     return value;
-  };
+  });
 
 /** The parser of a JSON body. Throws InvalidInput with every fault. */
-export const bodyOf =
-  <Value>(read: Reader<Value>): ((body: Uint8Array) => Value) =>
-  (body) => {
+export const bodyOf = <Value>(read: Reader<Value>): ((body: Uint8Array) => Value) & Described =>
+  described(schemaOf(read), (body: Uint8Array) => {
     const issues: Issue[] = [];
     const value = read(parseObject(body), ['body'], issues);
     if (issues.length > 0 || value === undefined) throw new InvalidInput('The body is not valid.', issues);
     return value;
-  };
+  });

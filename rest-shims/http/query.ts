@@ -1,5 +1,6 @@
 import { flagFrom, integerFrom } from '../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../src/domain/errors.ts';
+import { type Described, described, objectSchema, schemaOf } from './schema.ts';
 
 /** Reads one query parameter; `sent` is undefined when it was not sent. Throws a fault as an Issue without its place. */
 type Reader<Value> = (sent: string | undefined) => Value | Fault;
@@ -22,34 +23,35 @@ const INTEGER_FAULTS = {
 const FLAG_FAULT = new Fault('bool_parsing', 'Input should be a valid boolean, unable to interpret input');
 
 /** Any text; null when not sent. */
-export const text: Reader<string | null> = (sent) => sent ?? null;
+export const text: Reader<string | null> = described({ type: 'string' }, (sent) => sent ?? null);
 
 const MISSING = new Fault('missing', 'Field required');
 
 /** A text that must be sent. */
-export const requiredText: Reader<string> = (sent) => sent ?? MISSING;
+export const requiredText: Reader<string> = described({ type: 'string' }, (sent) => sent ?? MISSING);
 
 /** One fixed text that must be sent. */
-export const requiredLiteral =
-  (expected: string): Reader<string> =>
-  (sent) =>
+export const requiredLiteral = (expected: string): Reader<string> =>
+  described({ const: expected }, (sent) =>
     sent === undefined
       ? MISSING
       : sent === expected
         ? sent
-        : new Fault('literal_error', `Input should be '${expected}'`);
+        : new Fault('literal_error', `Input should be '${expected}'`),
+  );
 
 /** Text up to a number of characters; null when not sent. */
-export const textUpTo =
-  (most: number): Reader<string | null> =>
-  (sent) =>
+export const textUpTo = (most: number): Reader<string | null> =>
+  described({ type: 'string', maxLength: most }, (sent) =>
     sent !== undefined && sent.length > most
       ? new Fault('string_too_long', `String should have at most ${most} characters`, { max_length: most })
-      : (sent ?? null);
+      : (sent ?? null),
+  );
 
 /** A boolean in any spelling of the reference; undefined when not sent. */
-export const flag: Reader<boolean | undefined> = (sent) =>
-  sent === undefined ? undefined : (flagFrom(sent) ?? FLAG_FAULT);
+export const flag: Reader<boolean | undefined> = described({ type: 'boolean' }, (sent) =>
+  sent === undefined ? undefined : (flagFrom(sent) ?? FLAG_FAULT),
+);
 
 /** An integer of any size within bounds, both inclusive. */
 export function integer(bounds: {
@@ -58,7 +60,8 @@ export function integer(bounds: {
   readonly otherwise: number;
 }): Reader<bigint> {
   const { least, most, otherwise } = bounds;
-  return (sent) => {
+  const range = { minimum: least, ...(most === undefined ? {} : { maximum: most }) };
+  return described({ type: 'integer', ...range, default: otherwise }, (sent) => {
     if (sent === undefined) return BigInt(otherwise);
     const read = integerFrom(sent);
     if ('fault' in read) return INTEGER_FAULTS[read.fault];
@@ -67,7 +70,7 @@ export function integer(bounds: {
     if (most !== undefined && read.value > most)
       return new Fault('less_than_equal', `Input should be less than or equal to ${most}`, { le: most });
     return read.value;
-  };
+  });
 }
 
 /**
@@ -76,9 +79,13 @@ export function integer(bounds: {
  */
 export function query<Values extends Readonly<Record<string, unknown>>>(readers: {
   readonly [Name in keyof Values]: Reader<Values[Name]>;
-}): (search: string) => Values {
+}): ((search: string) => Values) & Described {
   const named = Object.entries(readers) as [string, Reader<unknown>][];
-  return (search) => {
+  const schema = objectSchema(
+    Object.fromEntries(named.map(([name, read]) => [name, schemaOf(read)])),
+    named.filter(([, read]) => read(undefined) instanceof Fault).map(([name]) => name),
+  );
+  return described(schema, (search) => {
     const sent = new Map(new URLSearchParams(search));
     const values: Record<string, unknown> = {};
     const issues: Issue[] = [];
@@ -89,7 +96,7 @@ export function query<Values extends Readonly<Record<string, unknown>>>(readers:
     }
     if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
     return values as Values;
-  };
+  });
 }
 
 function issueOf({ rule, message, context }: Fault, name: string, input: string | undefined): Issue {

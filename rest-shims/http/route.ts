@@ -3,6 +3,7 @@ import type { ByteStream } from '../../src/domain/bytes.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { Surface } from '../errors.ts';
 import type { FailureForm } from './failure-form.ts';
+import type { JsonSchema } from './schema.ts';
 
 /** A request as a row parses it, with its whole body, within the limit of the row. */
 export interface HttpRequest {
@@ -60,12 +61,24 @@ export interface RouteFacts {
   readonly category: Category | null;
   /** `none` lets anonymous callers reach the operation; its access rule still decides. */
   readonly credential: 'required' | 'none';
+  /** Serves addresses that are not on the list of allowed ones: probes, and signed messages of other services. */
+  readonly anyAddress?: true;
   /** Query parameter that may carry the key where no header does. */
   readonly keyParameter?: string;
   /** Every status the row promises; each has a contract test. */
   readonly answers: readonly number[];
+  /** What is relayed from an upstream with its status: every answer, or failures in the form of the surface. */
+  readonly relays?: 'answers' | 'failures';
   /** Form of failures, where the surface has several. */
   readonly failures?: FailureForm;
+  /** Query parameters, as an object; those that a row ignores are not named. */
+  readonly query?: JsonSchema;
+  /** Headers that change the answer, beside the credential, as an object. */
+  readonly headers?: JsonSchema;
+  /** Body as JSON, where it has one. */
+  readonly request?: JsonSchema;
+  /** Media type of that body; JSON when absent. */
+  readonly requestType?: 'multipart/form-data' | 'application/x-www-form-urlencoded';
   /** Most bytes of body that are read, as received; `setting` is `max_request_size_mb`, `otlp` `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
   /** How long the body may take to arrive, in ms; the limit of the server when absent. */

@@ -67,8 +67,8 @@ export function createRowServer(options: RowServerOptions): RowServer {
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
 
   function callerOf(row: RouteRow, request: Incoming): Caller | Promise<Caller> | null {
+    if (row.anyAddress !== true) admit?.(request);
     if (row.credential !== 'required') return null;
-    admit?.(request);
     const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
     return identify(requireCredential(request.headers, inQuery), request);
   }

@@ -2,7 +2,7 @@ import { callLabels } from '../../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
-import type { Dialect, Endpoint } from '../../src/domain/inference/endpoint.ts';
+import { type Dialect, type Endpoint, MESSAGES } from '../../src/domain/inference/endpoint.ts';
 import { type Fields, isObject, list, object, parseJson, text } from '../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
@@ -40,6 +40,22 @@ export function labelsOf(
   });
   const unkept = /^(true|1)$/i.test(header(request, REDACTION) ?? '');
   return { ...(labels === undefined ? {} : { labels }), ...(unkept ? { unkept } : {}) };
+}
+
+/** Only its format of labels is used: `metadata` belongs to the target. */
+const FORWARDED = { ...MESSAGES, path: '/pass-through' } as const;
+
+/** Labels of a call whose body is for its target: of the headers and of members for the gateway. Throws InvalidInput. */
+export function ownLabels(
+  request: Headers,
+  body: RequestBody,
+  path: Endpoint['path'] = FORWARDED.path,
+): Pick<ModelRequest, 'labels'> {
+  const own = Object.fromEntries(
+    ['litellm_metadata', 'tags'].flatMap((name) => (Object.hasOwn(body, name) ? [[name, body[name]]] : [])),
+  );
+  const { labels } = labelsOf(request, { endpoint: { ...FORWARDED, path }, body: own });
+  return labels === undefined ? {} : { labels };
 }
 
 /** Members of the body for the gateway, and `metadata`, which may be the provider's. */

@@ -58,11 +58,18 @@ function pricedAs(deployment: Deployment, model: string | null, deployments: rea
   return isPriced ? deployment : { ...other, modelGroup };
 }
 
+/** What the cost of a batch depends on. */
+interface BatchPrices {
+  readonly catalog: () => CatalogSnapshot;
+  /** A cost with the discount and the margin of its provider. */
+  readonly adjusted: (cost: Usd, provider: string) => Usd;
+}
+
 /** Records a finished batch for its owner. Idempotent: row id and content follow from the batch. */
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
   deployments: () => readonly Deployment[],
-  catalog: () => CatalogSnapshot,
+  { catalog, adjusted }: BatchPrices,
 ): (batch: EndedBatch) => void {
   /** Batches whose cost was charged in this process: concurrent reads may both see the end. */
   const recorded = new Set<string>();
@@ -70,14 +77,12 @@ export function createBatchRecorder(
     if (recorded.has(batch.id)) return;
     if (recorded.size >= RECORDED_LIMIT) recorded.clear();
     recorded.add(batch.id);
-    const { id, owner, uses, createdAt, endedAt } = batch;
+    const { id, owner, uses, createdAt, endedAt, labels } = batch;
     const prices = catalog();
     const done = uses.map(({ model, usage }) => {
       const deployment = pricedAs(batch.deployment, model, deployments());
-      return {
-        deployment,
-        cost: batchCostOf({ ...entryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage),
-      };
+      const cost = batchCostOf({ ...entryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage);
+      return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
     });
     const usage = uses.map((one) => one.usage).reduce(addUsage, NOTHING);
     const costs = done.flatMap((one) => (one.cost === null ? [] : [one.cost]));
@@ -98,6 +103,7 @@ export function createBatchRecorder(
           body: {},
           callId: id,
           parent: null,
+          ...(labels === undefined ? {} : { labels }),
         },
         deployment,
         startedAt: createdAt,
@@ -118,6 +124,7 @@ export function createBatchRecorder(
       }),
     );
     const { keyHash, teamId } = owner;
-    if (cost !== null) budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost);
+    if (cost !== null)
+      budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, labels);
   };
 }

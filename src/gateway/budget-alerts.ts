@@ -1,16 +1,21 @@
 import { spenderOf } from '../domain/admission/counters.ts';
 import type { BudgetAlert } from '../domain/budgets/budget-alert.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { BudgetCharge } from './budget-charges.ts';
+import type { BudgetCharge, SoftCharge } from './budget-charges.ts';
 
-/** Least time between two alerts of one budget, in ms. */
+/** Least time between two alerts of one budget that refuses, in ms. */
 const QUIET_MS = 60_000;
 /** Most budgets whose last alert is in memory. The oldest is evicted. */
 const MOST_BUDGETS = 10_000;
 
-/** Publishes refusals by budgets, at most once a minute for each. */
+type Told = Pick<BudgetAlert, 'message' | 'keyHash'>;
+
+/** Publishes refusals by budgets, at most once a minute for each, and crossed soft budgets, once for each window. */
 export interface BudgetAlerts {
-  refused(charge: BudgetCharge, refusal: { readonly message: string; readonly keyHash: string | null }): void;
+  refused(charge: BudgetCharge, refusal: Told): void;
+  crossed(charge: SoftCharge, crossing: Told): void;
+  /** Whether this process gave the alert of a soft budget in its current window. */
+  isCrossed(charge: SoftCharge): boolean;
 }
 
 export function createBudgetAlerts(
@@ -18,9 +23,16 @@ export function createBudgetAlerts(
   publish: (alert: BudgetAlert) => void,
 ): BudgetAlerts {
   const lastMs = new Map<string, number>();
+  const crossed = new Set<string>();
+  /** A changed amount is another soft budget. */
+  const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
+    `${scope} ${limit} ${windowEndMs} ${counter}`;
+  const published = (kind: BudgetAlert['kind'], { counter, scope }: BudgetCharge, told: Told): void =>
+    publish({ kind, at: clock.now(), scope, id: spenderOf(counter).id, ...told });
+
   return {
-    refused({ counter, scope }, { message, keyHash }) {
-      const name = `${scope} ${counter}`;
+    refused(charge, told) {
+      const name = `${charge.scope} ${charge.counter}`;
       const now = clock.monotonicMs();
       const last = lastMs.get(name);
       if (last !== undefined && now - last < QUIET_MS) return;
@@ -28,7 +40,16 @@ export function createBudgetAlerts(
       lastMs.set(name, now);
       const [oldest] = lastMs.keys();
       if (lastMs.size > MOST_BUDGETS && oldest !== undefined) lastMs.delete(oldest);
-      publish({ at: clock.now(), scope, id: spenderOf(counter).id, message, keyHash });
+      published('refused', charge, told);
+    },
+    isCrossed: (charge) => crossed.has(nameOf(charge)),
+    crossed(charge, told) {
+      const name = nameOf(charge);
+      if (crossed.has(name)) return;
+      crossed.add(name);
+      const [oldest] = crossed;
+      if (crossed.size > MOST_BUDGETS && oldest !== undefined) crossed.delete(oldest);
+      published('soft_budget', charge, told);
     },
   };
 }

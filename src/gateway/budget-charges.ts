@@ -6,7 +6,7 @@ import type { Limits } from '../domain/budgets/limits.ts';
 import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { LabelBudget } from './label-budgets.ts';
-import { type Usd, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
+import { type Usd, usdFrom, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
 
 /** A budget as a charge, with the words of its refusal. */
 export interface BudgetCharge extends Charge {
@@ -20,10 +20,14 @@ interface OwnerBudget {
   readonly scope: BudgetScope;
   readonly counter: string;
   readonly budget: Usd | null | undefined;
+  /** Its soft budget, which refuses nothing. */
+  readonly soft: Usd | null | undefined;
   /** Total spend of the owner at the start of its budget window. */
   readonly spentBefore: Usd;
   /** What the refusal names, e.g. `Team=<id>`. */
   readonly subject: string;
+  /** Its window, where the spend begins anew. */
+  readonly window?: Window | null;
   /** Text of the refusal, where it is not the common one. */
   readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
 }
@@ -111,12 +115,16 @@ function keyCharge(
   const own =
     budget === null
       ? null
-      : charge('key', (budget + spentBefore) as Usd, (spent) => keyText(key, (spent - spentBefore) as Usd, budget));
+      : charge(
+          'key',
+          (budget + spentBefore) as Usd,
+          (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(windowIn(key))}`,
+        );
   if (settings.budgetLimits === undefined) return own;
   const windows = settings.budgetLimits.map((window) => {
     const limit = windowLimit(window);
     const before = limit - windowBudget(window);
-    return charge('key_window', limit, (spent) => windowText(window, (spent - before) as Usd));
+    return charge('key_window', limit, (spent) => windowText(key, window, (spent - before) as Usd));
   });
   const [first, ...others] = own === null ? windows : [own, ...windows];
   if (first === undefined) return null;
@@ -126,14 +134,14 @@ function keyCharge(
 /** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */
 function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Usd): void {
   if (owner === null || owner.budget === null || owner.budget === undefined) return;
-  const { scope, counter, budget, spentBefore, subject, textOf = budgetText } = owner;
+  const { scope, counter, budget, spentBefore, subject, window = null, textOf = budgetText } = owner;
   charges.push({
     scope,
     counter,
     limit: budget + spentBefore,
     amount,
     refused: budget === 0n ? 'at' : BUDGET_REFUSES[scope],
-    refusalText: (spent) => textOf(subject, (spent - spentBefore) as Usd, budget),
+    refusalText: (spent) => `${textOf(subject, (spent - spentBefore) as Usd, budget)}${resetText(window)}`,
   });
 }
 
@@ -146,11 +154,13 @@ function addLabels(
   for (const label of labels) if (label.scope === scope) addOwner(charges, labelBudget(label), amount);
 }
 
-const labelBudget = ({ scope, id, budget, spentBefore }: LabelBudget): OwnerBudget => ({
+const labelBudget = ({ scope, id, budget, soft, spentBefore, window }: LabelBudget): OwnerBudget => ({
   scope,
   counter: spendCounter(scope, id),
   budget,
+  soft,
   spentBefore,
+  window,
   ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
 });
 
@@ -166,7 +176,9 @@ function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
     scope: 'team',
     counter: spendCounter('team', id),
     budget: limits.maxBudget,
+    soft: limits.softBudget,
     spentBefore,
+    window: windowIn(limits),
     subject: `Team=${id}`,
   };
 }
@@ -180,7 +192,9 @@ function userBudget({ owners }: VirtualKey): OwnerBudget | null {
     scope: 'user',
     counter: spendCounter('user', id),
     budget: limits.maxBudget,
+    soft: limits.softBudget,
     spentBefore,
+    window: windowIn(limits),
     subject: `User=${id}`,
   };
 }
@@ -193,6 +207,7 @@ function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean):
     scope: 'team_member',
     counter: spendCounter('member', memberId(teamId, userId)),
     budget: member.limits?.maxBudget,
+    soft: member.limits?.softBudget,
     spentBefore: ZERO_USD,
     subject: isEarly ? `TeamMember=${userId}:${teamId}` : `User=${userId} in Team=${teamId}`,
   };
@@ -206,6 +221,7 @@ function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
     scope: 'organization',
     counter: spendCounter('organization', id),
     budget: limits?.maxBudget,
+    soft: limits?.softBudget,
     spentBefore: ZERO_USD,
     subject: `Organization=${id}`,
   };
@@ -219,6 +235,7 @@ function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
     scope: 'project',
     counter: spendCounter('project', id),
     budget: limits?.maxBudget,
+    soft: limits?.softBudget,
     spentBefore: ZERO_USD,
     subject: `Project=${id}`,
   };
@@ -232,13 +249,75 @@ function budgetText(subject: string, spent: Usd, budget: Usd): string {
 const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
   budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
 
-function windowText(window: BudgetWindow, spent: Usd): string {
+function windowText({ alias, name }: VirtualKey, window: BudgetWindow, spent: Usd): string {
+  const { budgetDuration: duration, resetAt } = window;
   const amounts = `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(windowBudget(window)).toFixed(2)}`;
-  return `ExceededBudget: Key over ${window.budgetDuration} budget. ${amounts}`;
+  const text = `ExceededBudget: Key over ${duration} budget. ${amounts}`;
+  return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;
 }
+
+/** A budget window. */
+interface Window {
+  readonly duration: string;
+  readonly resetAt: Date;
+}
+
+/** The window of a budget; null where its spend never begins anew. */
+const windowIn = ({
+  budgetDuration: duration,
+  budgetResetAt: resetAt,
+}: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>): Window | null =>
+  duration === null || resetAt === null ? null : { duration, resetAt };
+
+/** Window and reset time, after the words of the reference. */
+export const resetText = (window: Window | null): string =>
+  window === null
+    ? ''
+    : `. Budget window: ${window.duration}. Budget resets at: ${window.resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** As the reference writes amounts: always with a decimal point. */
 const amountText = (amount: bigint): string => {
   const text = usdText(amount as Usd);
   return text.includes('.') ? text : `${text}.0`;
 };
+
+/** A soft budget of a call as a charge that is only checked, with the words of its alert. */
+export interface SoftCharge extends BudgetCharge {
+  /** End of its window, Unix ms; 0 where its spend never begins anew. */
+  readonly windowEndMs: number;
+}
+
+/** The soft budget of a key, else of the budget that it names. */
+function softBudgetOfKey(key: VirtualKey): OwnerBudget {
+  const { settings, owners, spentBefore } = key;
+  return {
+    scope: 'key',
+    counter: keyCounter(key.hash),
+    budget: null,
+    soft: settings.softBudget === undefined ? owners?.budget?.softBudget : usdFrom(settings.softBudget),
+    spentBefore,
+    window: windowIn(key),
+    subject: `Key=${key.alias ?? 'None'} (${key.name})`,
+  };
+}
+
+/** The soft budgets of a key, its owners and the labels of a call. */
+export function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): readonly SoftCharge[] {
+  const owners = labels.map(labelBudget);
+  if (key !== null) {
+    owners.push(softBudgetOfKey(key));
+    for (const ownerBudget of [userBudget, teamBudget, memberBudgetOf, organizationBudget, projectBudget]) {
+      const owner = ownerBudget(key);
+      if (owner !== null) owners.push(owner);
+    }
+  }
+  return owners.flatMap(({ scope, counter, soft, spentBefore, subject, window = null }) => {
+    if (soft === null || soft === undefined) return [];
+    const textOf = (spent: Usd): string =>
+      `Soft budget has been crossed! ${subject} Current cost: ${amountText(spent - spentBefore)}, Soft budget: ${amountText(soft)}${resetText(window)}`;
+    const charge = { scope, counter, limit: soft + spentBefore, amount: ZERO_USD, refused: 'at' as const };
+    return [{ ...charge, refusalText: textOf, windowEndMs: window?.resetAt.getTime() ?? 0 }];
+  });
+}
+
+const memberBudgetOf = (key: VirtualKey): OwnerBudget | null => memberBudget(key, false);

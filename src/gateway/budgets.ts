@@ -9,7 +9,14 @@ import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { type BudgetCharge, chargedOf, chargesOf, hasBudget } from './budget-charges.ts';
-import { labelCounters, type LabelBudget, type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
+import {
+  assertNoneBlocked,
+  labelCounters,
+  type LabelBudget,
+  type LabelBudgets,
+  NO_LABEL_BUDGETS,
+} from './label-budgets.ts';
+import { createSoftBudgets } from './soft-budgets.ts';
 import type { CostExpectations, ExpectedCost, SentRequest } from './expected-cost.ts';
 
 /** Deployment and request that a cost is estimated for. */
@@ -36,18 +43,31 @@ export interface CostReservation {
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
-   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded.
+   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded, and
+   * Forbidden for a blocked end user.
    */
-  reserve(caller: Caller, call: Estimated): CostReservation | null | Promise<CostReservation | null>;
+  reserve(
+    caller: Caller,
+    call: Estimated,
+    labels?: CallLabels,
+  ): CostReservation | null | Promise<CostReservation | null>;
   /**
    * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
-   * budget is refused. Throws BudgetExceeded.
+   * budget is refused. Throws as `reserve`.
    */
-  check(caller: Caller, call?: Estimated): void | Promise<void>;
+  check(caller: Caller, call?: Estimated, labels?: CallLabels): void | Promise<void>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
   charge(charged: Charged | null, cost: Usd, labels?: CallLabels): void;
+  /** Gives the alerts of soft budgets that a cost has crossed. Call it when the cost was charged. */
+  spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
   spentBy(keyHash: string): Usd | null;
+}
+
+/** The labels of a call, and the budgets of those that have one. */
+interface NamedLabels {
+  readonly labels: CallLabels | undefined;
+  readonly found: readonly LabelBudget[];
 }
 
 export function createBudgets({
@@ -70,6 +90,8 @@ export function createBudgets({
   readonly alerts?: BudgetAlerts;
   readonly now?: () => Date;
 }): Budgets {
+  const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
+
   /** Free models skip the budget check. */
   function refuse(refusal: Refusal, call: Estimated | undefined, key: VirtualKey | null): null {
     if (call !== undefined && isFree(call.deployment)) return null;
@@ -80,11 +102,12 @@ export function createBudgets({
     throw error;
   }
 
-  function reserveAll(key: VirtualKey | null, call: Estimated, labels: readonly LabelBudget[]) {
-    if (labels.length === 0 && (key === null || !hasBudget(key))) return null;
+  function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels) {
+    assertNoneBlocked(found);
+    if (!found.some(({ budget }) => budget !== null) && (key === null || !hasBudget(key))) return null;
     const expected =
       call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
-    const charges = chargesOf(key, expected.cost, { now: now(), labels });
+    const charges = chargesOf(key, expected.cost, { now: now(), labels: found });
     const decided = admission.reserve(charges);
     const taken = (decision: Reservation | Refusal): CostReservation | null =>
       decision.kind === 'refused'
@@ -93,7 +116,7 @@ export function createBudgets({
             admission,
             charges,
             charged: key && chargedOf(key),
-            labels: call.request?.labels,
+            labels,
           });
     return decided instanceof Promise ? decided.then(taken) : taken(decided);
   }
@@ -103,7 +126,8 @@ export function createBudgets({
     call: Estimated | undefined,
     labels: readonly LabelBudget[],
   ): void | Promise<void> {
-    if (labels.length === 0 && (key === null || !hasBudget(key))) return;
+    assertNoneBlocked(labels);
+    if (!labels.some(({ budget }) => budget !== null) && (key === null || !hasBudget(key))) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
     const decided = admission.check(chargesOf(key, cost, { now: now(), labels }));
@@ -114,20 +138,21 @@ export function createBudgets({
   }
 
   return {
-    reserve({ key }, call) {
-      const labels = labelBudgets.of(call.request?.labels, key);
-      if (!(labels instanceof Promise)) return reserveAll(key, call, labels);
-      return labels.then((found) => reserveAll(key, call, found));
+    reserve({ key }, call, labels = call.request?.labels) {
+      const found = labelBudgets.of(labels, key);
+      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found });
+      return found.then((read) => reserveAll(key, call, { labels, found: read }));
     },
-    check({ key }, call) {
-      const labels = labelBudgets.of(call?.request?.labels, key);
-      if (!(labels instanceof Promise)) return checkAll(key, call, labels);
-      return labels.then((found) => checkAll(key, call, found));
+    check({ key }, call, labels = call?.request?.labels) {
+      const found = labelBudgets.of(labels, key);
+      if (!(found instanceof Promise)) return checkAll(key, call, found);
+      return found.then((read) => checkAll(key, call, read));
     },
     charge(charged, cost, labels) {
       for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);
       for (const counter of labelCounters(labels)) admission.count(counter, cost);
     },
+    spent: soft?.spent ?? (() => {}),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }

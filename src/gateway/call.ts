@@ -28,8 +28,11 @@ export interface OpenCall {
    * the key's spend is in memory. Throws BudgetExceeded.
    */
   reserve(at: Estimated): void | Promise<void>;
-  /** Counts the call against its limits, until it ends. Throws RateLimited. */
-  limit(call: Limited): void;
+  /**
+   * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and the
+   * limits of its labels are in memory. Throws RateLimited.
+   */
+  limit(call: Limited): void | Promise<void>;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
@@ -84,13 +87,14 @@ export function openCall(
     if (reserved !== null) reserved.settle(charged, end === 'completed' && outcome !== null ? outcome : undefined);
     else if (charged !== null)
       tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, target.request.labels);
+    if (charged !== null && charged > 0n) tools.budgets.spent(caller.key, target.request.labels);
   }
 
   return {
     callId,
     reserve(at) {
       release();
-      const reserving = tools.budgets.reserve(caller, at);
+      const reserving = tools.budgets.reserve(caller, at, target.request.labels);
       if (!(reserving instanceof Promise)) {
         reserved = reserving;
         return;
@@ -101,7 +105,15 @@ export function openCall(
       });
     },
     limit(limited) {
-      rate = tools.limits.admit(caller, limited);
+      const admitting = tools.limits.admit(caller, limited, target.request.labels);
+      if (!(admitting instanceof Promise)) {
+        rate = admitting;
+        return;
+      }
+      return admitting.then((admitted) => {
+        if (account.closed()) admitted?.settle(null);
+        else rate = admitted;
+      });
     },
     failed: (failure) => settle('failed', failure),
     moved(to, failure) {

@@ -1,5 +1,5 @@
 import type { Caller } from '../domain/caller.ts';
-import { Unauthenticated } from '../domain/errors.ts';
+import { Forbidden, Unauthenticated } from '../domain/errors.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /** A feed that a caller may read while its key is valid. */
@@ -31,7 +31,8 @@ interface Watched {
 
 /** Creates a watch over a key ring. The caller of this function runs `tend` periodically. */
 export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatch {
-  const byKey = new Map<string, Watched>();
+  /** By identity, then by secret: several tokens of one bearer end at different times. */
+  const byKey = new Map<string, Map<string, Watched>>();
 
   function ask(watched: Watched): void {
     try {
@@ -59,23 +60,27 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
 
   return {
     watch(caller, feed) {
-      const watched = byKey.get(caller.keyHash) ?? { caller, feeds: new Set(), asking: false, askAgain: false };
-      byKey.set(caller.keyHash, watched);
+      const { keyHash } = caller;
+      const secretHash = caller.key?.secretHash ?? keyHash;
+      const ofKey = byKey.get(keyHash) ?? new Map<string, Watched>();
+      byKey.set(keyHash, ofKey);
+      const watched = ofKey.get(secretHash) ?? { caller, feeds: new Set(), asking: false, askAgain: false };
+      ofKey.set(secretHash, watched);
       watched.feeds.add(feed);
       return () => {
         watched.feeds.delete(feed);
-        // A later feed may have created a new entry for the same key.
-        if (watched.feeds.size === 0 && byKey.get(caller.keyHash) === watched) byKey.delete(caller.keyHash);
+        // A later feed may have created a new entry for the same secret.
+        if (watched.feeds.size === 0 && ofKey.get(secretHash) === watched) ofKey.delete(secretHash);
+        if (ofKey.size === 0 && byKey.get(keyHash) === ofKey) byKey.delete(keyHash);
       };
     },
     tend() {
-      for (const watched of byKey.values()) if (!watched.asking) ask(watched);
+      for (const ofKey of byKey.values()) for (const watched of ofKey.values()) if (!watched.asking) ask(watched);
     },
     check(keyHash) {
-      const watched = byKey.get(keyHash);
-      if (watched === undefined) return;
-      if (watched.asking) watched.askAgain = true;
-      else ask(watched);
+      for (const watched of byKey.get(keyHash)?.values() ?? [])
+        if (watched.asking) watched.askAgain = true;
+        else ask(watched);
     },
   };
 }
@@ -90,9 +95,9 @@ function show({ feeds }: Watched, caller: Caller): void {
   }
 }
 
-/** Only an invalid key ends feeds. Other errors, such as a store timeout, are retried at the next check. */
+/** Only an invalid key, and one without its team, ends feeds. Other errors, such as a store timeout, are retried at the next check. */
 function lose({ feeds }: Watched, error: unknown): void {
-  if (error instanceof Unauthenticated) for (const feed of feeds) feed.lost(error);
+  if (error instanceof Unauthenticated || error instanceof Forbidden) for (const feed of feeds) feed.lost(error);
 }
 
 const asError = (error: unknown): Error =>

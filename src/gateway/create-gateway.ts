@@ -13,11 +13,12 @@ import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
-import type { CostAdjustments } from '../domain/settings/cost-adjustments.ts';
+import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
+import { tagged } from '../domain/calls/call-tags.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
 import type { LabelBudgets } from './label-budgets.ts';
 import { createCallLimits } from './rate-limits.ts';
@@ -113,7 +114,7 @@ export function createGateway(
     capturePrompts,
     price,
     budgets,
-    limits: createCallLimits(options.rateLimits, options.clock),
+    limits: createCallLimits(options.rateLimits, options.clock, options.labelBudgets),
     modelBudgets: createModelBudgets(options.clock, options.budgetErrorKind),
   };
 
@@ -136,6 +137,7 @@ export function createGateway(
       if (!options.checksFallbackBudgets) return null;
       try {
         await call.reserve(at);
+        tools.modelBudgets.check(at.key, at.model);
         return null;
       } catch (failure) {
         if (failure instanceof DomainError) return failure;
@@ -188,6 +190,7 @@ export function createGateway(
       routeOf,
       tools,
       catalog: () => catalog.current(),
+      adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
     ...createForwarding(options.forwarder, tools),
     realtime: createRealtime({ routeOf, tools }),
@@ -198,13 +201,17 @@ export function createGateway(
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, asked) {
-      const request = unaliased(caller, asked);
+      const request = tagged(caller.key, unaliased(caller, asked));
       const route = await freshRouteFor(caller, request);
       await budgets.check(caller, { deployment: forRequest(route.deployment, request), request });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
-      const request: ModelRequest = { ...unaliased(caller, asked), includeUsage, owner: caller.keyHash };
+      const request: ModelRequest = {
+        ...tagged(caller.key, unaliased(caller, asked)),
+        includeUsage,
+        owner: caller.keyHash,
+      };
       const found = freshRouteFor(caller, request);
       // No turn of the event loop where the model is known.
       const route = found instanceof Promise ? await found : found;
@@ -214,7 +221,8 @@ export function createGateway(
         const reserving = call.reserve({ deployment, request });
         if (reserving) await reserving;
         tools.modelBudgets.check(caller.key, request.model);
-        call.limit(request);
+        const limiting = call.limit(request);
+        if (limiting) await limiting;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
         return await retrying.send(call, { key: caller.key, request: sent, route, signal });
       } catch (failure) {

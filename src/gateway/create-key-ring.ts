@@ -5,7 +5,7 @@ import type { FailedKeys, Peer } from '../domain/keys/failed-keys.ts';
 import { keyName } from '../domain/keys/own-key.ts';
 import { assertUsable, type KeyGenerator, type KeyStore, opens, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { KeyOwner, KeyRing } from './key-ring.ts';
+import type { KeyOwner, OpeningKeyRing } from './key-ring.ts';
 import { callerOf, createKnownKeys, type KnownKey } from './known-keys.ts';
 
 /** Age up to which a cached key is used without a read. A change by another process takes effect after this time. */
@@ -33,7 +33,7 @@ export function createKeyRing(options: {
   readonly failures: FailedKeys;
   /** Resolves after a time; rejects when the signal fires first. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-}): KeyRing {
+}): OpeningKeyRing {
   const { store, generator, clock, failures, pause } = options;
   // Only hashes are compared, so that timing reveals nothing about a key.
   const masterHash = generator.hash(options.masterKey.reveal());
@@ -191,6 +191,11 @@ export function createKeyRing(options: {
       const hash = generator.hash(key);
       return hash === masterHash ? master : callerOfHash(hash, () => keyName(key), peer);
     },
+    open(secretHash, name) {
+      // The secret is known to be valid: an earlier read may have come before its row.
+      unknown.delete(secretHash);
+      return callerOfHash(secretHash, name);
+    },
     current(caller) {
       const { key } = caller;
       return key === null ? caller : callerOfHash(key.secretHash, () => key.name);
@@ -250,6 +255,7 @@ function ownerId(key: VirtualKey, kind: KeyOwner['kind']): string | null {
 /** Whether two reads of a key admit the same callers. */
 const isAlike = (one: VirtualKey, other: VirtualKey): boolean =>
   one.blocked === other.blocked &&
+  (one.refusal === undefined) === (other.refusal === undefined) &&
   one.owners?.team?.blocked === other.owners?.team?.blocked &&
   one.owners?.project?.blocked === other.owners?.project?.blocked &&
   one.expiresAt?.getTime() === other.expiresAt?.getTime();

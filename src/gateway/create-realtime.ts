@@ -7,6 +7,7 @@ import { REALTIME } from '../domain/realtime/realtime.ts';
 import { openCallAccount } from './call-account.ts';
 import type { CostReservation } from './budgets.ts';
 import { type CallTools, usedTokens } from './call.ts';
+import { tagged } from '../domain/calls/call-tags.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
@@ -49,7 +50,8 @@ export function createRealtime(
   }
 
   return {
-    async open(caller, request, { signal, identify }) {
+    async open(caller, asked, { signal, identify }) {
+      const request = tagged(caller.key, asked);
       assertMayCall(caller.key, request.model);
       const route = permittedFor(routeOf, caller.key)(request.model);
       if (route === null) throw unknownModel(REALTIME.path, request.model);
@@ -66,16 +68,22 @@ export function createRealtime(
       let reserved: CostReservation | null = null;
       let rate: RateAdmission | null = null;
       try {
-        reserved = await budgets.reserve(caller, { deployment, request: null });
+        reserved = await budgets.reserve(caller, { deployment, request: null }, request.labels);
         tools.modelBudgets.check(caller.key, request.model);
-        rate = tools.limits.admit(caller, request);
+        rate = await tools.limits.admit(caller, request, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
           upstream.socket.close(1000, '');
           throw new Unavailable(SHUTTING_DOWN);
         }
         callAccount.answered();
-        const account = openAccount(tools, { deployment, charge: (cost) => reserved?.progress(cost) });
+        const account = openAccount(tools, {
+          deployment,
+          charge(cost) {
+            reserved?.progress(cost);
+            budgets.spent(caller.key, request.labels);
+          },
+        });
         const session = createSession({
           request,
           deployment,

@@ -140,10 +140,10 @@ export function createCostExpectations(
 }
 
 /** Key of a kind of calls with similar cost. Size classes are powers of four. */
-function kindOf({ id, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
-  if (request === null) return `${id}\n${upstreamModel}\n/realtime`;
+function kindOf({ id, provider, upstreamModel }: Deployment, request: SentRequest | null, answers: number): string {
+  if (request === null) return `${id}\n${provider}\n${upstreamModel}\n/realtime`;
   const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;
-  return `${id}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answers}`;
+  return `${id}\n${provider}\n${upstreamModel}\n${request.endpoint.path}\n${sizeClass}\n${answers}`;
 }
 
 /** Whether an endpoint generates text, so that the request size does not bound the output tokens. */

@@ -1,20 +1,58 @@
 import type { Outcome } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { CHAT_COMPLETIONS } from '../domain/inference/endpoint.ts';
+import { billedQuantityOf } from '../domain/inference/billed-quantity.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import type { Forwarded, Forwarder } from '../domain/pass-through/forwarded.ts';
 import { type CallTools, openCall } from './call.ts';
+import { tagged } from '../domain/calls/call-tags.ts';
 import type { ForwardGateway } from './gateway.ts';
 
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
 
+/** Stands for a model that has no price: a used-up budget refuses it. */
+const NO_MODEL = 'unknown';
+
 /** Creates the calls of pass-through paths: admit, forward, price, record. */
 export function createForwarding(forwarder: Forwarder, tools: CallTools): ForwardGateway {
+  const unpriced = new Map<string, number>();
+
+  /** Counts an answered call without a cost, once. */
+  function createCount({ provider }: Forwarded): () => void {
+    let isCounted = false;
+    return () => {
+      if (!isCounted) unpriced.set(provider, (unpriced.get(provider) ?? 0) + 1);
+      isCounted = true;
+    };
+  }
+
+  function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, count: () => void): Usd | null {
+    const { cost, endpoint, fields, otherwise } = request;
+    // A refusal of the target costs nothing.
+    if (outcome.failure !== null) return ZERO_USD;
+    if (cost !== null) return cost;
+    const asked = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
+    const used = asked === undefined || outcome.measured !== undefined ? outcome : { ...outcome, measured: asked };
+    const { responseModel } = outcome;
+    const known = tools.price(deployment, used);
+    const priced =
+      known === null && responseModel !== null && responseModel !== deployment.upstreamModel
+        ? tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used)
+        : known;
+    const charged = priced ?? otherwise;
+    if (charged === null) count();
+    return charged;
+  }
+
   return {
+    unpriced: () => unpriced,
     async forward(caller, request, signal) {
       const deployment = deploymentOf(request);
-      const { operation, model, fields: body, callId, parent, labels, userAgent } = request;
+      const count = createCount(request);
+      const { operation, model, fields: body, callId, parent, userAgent } = request;
+      const { labels } = tagged(caller.key, request);
       const call = openCall(tools, {
         caller,
         request: {
@@ -28,12 +66,13 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
         },
         deployment,
         signal,
-        costOf: (outcome) => costOf(request, outcome, (used) => tools.price(deployment, used)),
+        costOf: (outcome) => costOf(request, deployment, outcome, count),
       });
       try {
-        await call.reserve({ deployment, ...expectedOf(request) });
-        if (request.endpoint !== null) tools.modelBudgets.check(caller.key, model);
-        call.limit({ model });
+        const reserving = call.reserve(expectedOf(request, deployment));
+        if (reserving !== undefined) await reserving;
+        tools.modelBudgets.check(caller.key, model);
+        await call.limit({ model });
         return call.answered(await forwarder.forward({ ...request, owner: caller.keyHash }, signal));
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: request.timeoutSeconds });
@@ -44,18 +83,27 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
   };
 }
 
-/** What a call is expected to cost: a fixed cost, the estimate of its endpoint, or nothing. */
-function expectedOf({ cost, endpoint, fields: body, body: bytes }: Forwarded) {
-  if (cost !== null || endpoint === null) return { request: null, cost: cost ?? ZERO_USD };
-  return { request: { endpoint, body, bytes } };
+/**
+ * What a call is expected to cost: a fixed cost, the estimate of its endpoint, or nothing. Only the model of a known
+ * endpoint can be free: any other call may name a free model that does not answer it.
+ */
+function expectedOf({ cost, endpoint, fields: body, body: bytes, otherwise, labels }: Forwarded, at: Deployment) {
+  // The endpoint is not read where the cost is known.
+  const request = {
+    endpoint: endpoint ?? CHAT_COMPLETIONS,
+    body,
+    bytes,
+    ...(labels === undefined ? {} : { labels }),
+  };
+  // A list of further models may hold one with a price.
+  if (cost === null && endpoint !== null && body['models'] === undefined) return { deployment: at, request };
+  const deployment = { ...at, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
+  return { deployment, request, cost: cost ?? otherwise ?? ZERO_USD };
 }
 
-/** A refusal of the target costs nothing. */
-function costOf({ cost, endpoint }: Forwarded, outcome: Outcome, price: (outcome: Outcome) => Usd | null): Usd | null {
-  if (outcome.failure !== null) return ZERO_USD;
-  if (cost !== null) return cost;
-  return endpoint === null ? null : price(outcome);
-}
+const NO_OPTIONS: Deployment['options'] = {};
+const NO_SECRETS: Deployment['secrets'] = {};
+const NO_OVERRIDES: Deployment['priceOverrides'] = {};
 
 /** A target as rows and prices see it. Its credentials are in the request only. */
 const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Forwarded): Deployment => ({
@@ -65,10 +113,10 @@ const deploymentOf = ({ deploymentId, provider, model, url, timeoutSeconds }: Fo
   upstreamModel: model,
   apiBase: url.replace(/[?#].*$/, ''),
   apiKey: null,
-  options: {},
-  secrets: {},
+  options: NO_OPTIONS,
+  secrets: NO_SECRETS,
   dropParams: false,
   timeoutSeconds,
-  priceOverrides: {},
+  priceOverrides: NO_OVERRIDES,
   baseModel: null,
 });

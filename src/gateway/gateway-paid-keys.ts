@@ -1,9 +1,9 @@
-import { Unauthenticated } from '../domain/errors.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
+import { isRefusedCredential } from '../domain/keys/refused-credential.ts';
 import type { KeyRing } from './key-ring.ts';
 
-function falseIfUnauthenticated(error: unknown): false {
-  if (error instanceof Unauthenticated) return false;
+function falseIfRefused(error: unknown): false {
+  if (isRefusedCredential(error)) return false;
   throw error;
 }
 
@@ -13,9 +13,9 @@ export function gatewayPaidKeys(keyRing: KeyRing): PaidKeys {
     holds(credential) {
       try {
         const caller = keyRing.identify(credential);
-        return caller instanceof Promise ? caller.then(() => true, falseIfUnauthenticated) : true;
+        return caller instanceof Promise ? caller.then(() => true, falseIfRefused) : true;
       } catch (error) {
-        return falseIfUnauthenticated(error);
+        return falseIfRefused(error);
       }
     },
   };

@@ -116,6 +116,8 @@ export interface ForwardGateway {
    * BudgetExceeded, RateLimited and UpstreamFailed; the failure is recorded.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
+  /** Answered calls without a known cost since the start, by provider. */
+  unpriced(): ReadonlyMap<string, number>;
 }
 
 /** Number of input tokens of a request, and its source. */

@@ -32,3 +32,9 @@ export interface KeyRing {
   /** Calls `listener` with the hash of each key that was evicted or whose rights changed. */
   onChange(listener: (keyHash: string) => void): void;
 }
+
+/** A key ring that also takes secrets by their hash, for credentials that another part has verified. */
+export interface OpeningKeyRing extends KeyRing {
+  /** The caller of a secret by its hash, as `identify`. `name` names the credential in errors. */
+  open(secretHash: string, name: () => string): Caller | Promise<Caller>;
+}

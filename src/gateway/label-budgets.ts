@@ -1,10 +1,12 @@
 import { spendCounter } from '../domain/admission/counters.ts';
 import type { Budget, BudgetStore } from '../domain/budgets/budget.ts';
-import { currentWindowStart } from '../domain/budgets/limits.ts';
+import { currentWindowStart, NO_LIMITS, type OwnerLimits } from '../domain/budgets/limits.ts';
 import { type CallLabels, END_USER } from '../domain/calls/call-labels.ts';
 import { ownTags } from '../domain/calls/spend-labels.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CustomerStore } from '../domain/customers/customer.ts';
+import { Forbidden } from '../domain/errors.ts';
+import { windowEnd } from '../domain/keys/durations.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd, ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -12,17 +14,25 @@ import type { SpendReports } from '../domain/spend/spend-reports.ts';
 import { cutLabel } from '../domain/spend/label.ts';
 import type { TagStore } from '../domain/tags/tag.ts';
 
-/** The budget of a tag or an end user of a call. */
+/** The budget and the limits of a tag or an end user of a call, and whether the end user is blocked. */
 export interface LabelBudget {
   readonly scope: 'tag' | 'end_user';
   readonly id: string;
-  readonly budget: Usd;
+  /** Whether calls that name it are refused. Only end users can be blocked. */
+  readonly blocked: boolean;
+  /** Null for none. */
+  readonly budget: Usd | null;
+  /** Soft budget, which refuses nothing; null for none. */
+  readonly soft: Usd | null;
+  readonly limits: OwnerLimits;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
+  /** Its budget window; null where its spend never begins anew. */
+  readonly window: { readonly duration: string; readonly resetAt: Date } | null;
 }
 
 /**
- * Budgets of the tags and the end user that a call names. They are cached; an old one is read again before it is used, a
+ * Budgets and blocks of the tags and the end user that a call names. They are cached; an old one is read again before it is used, a
  * failed read uses the cached one.
  */
 export interface LabelBudgets {
@@ -38,6 +48,16 @@ export function labelCounters(labels: CallLabels | undefined): readonly string[]
   const endUser = idOrNull(labels[END_USER] ?? null);
   const tags = ownTags(labels).map((tag) => spendCounter('tag', cutLabel(tag)));
   return endUser === null ? tags : [...tags, spendCounter('end_user', cutLabel(endUser))];
+}
+
+/** Refuses a call whose end user is blocked. Throws Forbidden. */
+export function assertNoneBlocked(labels: readonly LabelBudget[]): void {
+  for (const { blocked, id } of labels)
+    if (blocked)
+      throw new Forbidden(
+        `End user=${id} is blocked. Update via \`/customer/unblock\` if you're an admin.`,
+        'end_user_blocked',
+      );
 }
 
 export const NO_LABEL_BUDGETS: LabelBudgets = { of: () => [], forget() {} };
@@ -69,6 +89,32 @@ interface Entry {
   readonly windowStart: Date | null;
 }
 
+/** The row of a label. */
+interface LabelRow {
+  readonly budgetId: string | null;
+  readonly blocked: boolean;
+}
+
+const NO_ROW: LabelRow = { budgetId: null, blocked: false };
+
+/** A label's budget, and whether it is blocked. */
+interface Limited {
+  readonly row: Budget | null;
+  readonly blocked: boolean;
+}
+
+/** A blocked end user without a budget. */
+const withoutBudget = ({ scope, id }: Named): LabelBudget => ({
+  scope,
+  id,
+  blocked: true,
+  budget: null,
+  soft: null,
+  limits: NO_LIMITS,
+  spentBefore: ZERO_USD,
+  window: null,
+});
+
 const nameOf = ({ scope, id, otherwise }: Named): string => JSON.stringify([scope, id, otherwise]);
 
 /** Whether there are any tags and customers: without them no label is looked up. */
@@ -78,7 +124,12 @@ interface Kinds {
   readonly customers: boolean;
 }
 
-export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now' | 'monotonicMs'>): LabelBudgets {
+export function createLabelBudgets(
+  stores: LabelStores,
+  clock: Pick<Clock, 'now' | 'monotonicMs'>,
+  /** Budget of end users without their own, of keys that name none. */
+  defaultBudgetId: string | null = null,
+): LabelBudgets {
   const entries = new Map<string, Entry>();
   let kinds: Kinds | null = null;
   let generation = 0;
@@ -110,22 +161,26 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
     return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
   }
 
-  async function entryOf(named: Named, row: Budget | null, readMs: number): Promise<Entry> {
-    if (row === null || row.maxBudget === null) return { readMs, found: null, windowStart: null };
+  async function entryOf(named: Named, { row, blocked }: Limited, readMs: number): Promise<Entry> {
+    if (row === null) return { readMs, found: blocked ? withoutBudget(named) : null, windowStart: null };
     const windowStart = currentWindowStart(row, clock.now());
     const known = entries.get(nameOf(named));
-    const isSame = known?.found && known.windowStart?.getTime() === windowStart?.getTime();
-    const before = isSame
-      ? known.found.spentBefore
-      : windowStart === null
-        ? ZERO_USD
-        : await spentBefore(named, windowStart);
+    const sum = known?.found?.spentBefore;
+    const isSame = known?.windowStart?.getTime() === windowStart?.getTime();
+    const before =
+      isSame && sum !== undefined ? sum : windowStart === null ? ZERO_USD : await spentBefore(named, windowStart);
     const { scope, id } = named;
-    return { readMs, found: { scope, id, budget: row.maxBudget, spentBefore: before }, windowStart };
+    const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = row;
+    const limits = { rpmLimit, tpmLimit, maxParallelRequests };
+    return {
+      readMs,
+      found: { scope, id, blocked, budget, soft, limits, spentBefore: before, window: windowOf(row, windowStart) },
+      windowStart,
+    };
   }
 
-  /** Ids of the budgets of labels. */
-  async function budgetIds(names: readonly Named[]): Promise<ReadonlyMap<Named, string | null>> {
+  /** Ids of the budgets of labels, and which labels are blocked. */
+  async function rowsOf(names: readonly Named[]): Promise<ReadonlyMap<Named, LabelRow>> {
     const idsOf = (scope: Named['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
     const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
     const [tags, customers] = await Promise.all([
@@ -133,10 +188,12 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
       userIds.length === 0 ? [] : stores.customers.findMany(userIds),
     ]);
     const rows = { tag: tags, end_user: customers };
+    const blocked = new Set(customers.flatMap((customer) => (customer.blocked ? customer.id : [])));
     return new Map(
       names.map((named) => {
         const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
-        return [named, own ?? named.otherwise];
+        const isBlocked = named.scope === 'end_user' && blocked.has(named.id);
+        return [named, { budgetId: own ?? named.otherwise, blocked: isBlocked }];
       }),
     );
   }
@@ -144,16 +201,17 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
   async function readLabels(names: readonly Named[]): Promise<ReadonlyMap<string, Entry>> {
     const begun = generation;
     const readMs = clock.monotonicMs();
-    const ids = await budgetIds(names);
-    const wanted = [...new Set([...ids.values()].flatMap((id) => id ?? []))];
+    const rows = await rowsOf(names);
+    const wanted = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
     const budgets = wanted.length === 0 ? [] : await stores.budgets.findMany(wanted);
     const byId = new Map(budgets.map((budget) => [budget.id, budget]));
     const read = new Map(
       await Promise.all(
-        names.map(
-          async (named) =>
-            [nameOf(named), await entryOf(named, byId.get(ids.get(named) ?? '') ?? null, readMs)] as const,
-        ),
+        names.map(async (named) => {
+          const { budgetId, blocked } = rows.get(named) ?? NO_ROW;
+          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked };
+          return [nameOf(named), await entryOf(named, limited, readMs)] as const;
+        }),
       ),
     );
     if (begun !== generation) return read;
@@ -191,7 +249,7 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
     const names: Named[] = [];
     if (tags) for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: cutLabel(tag), otherwise: null });
     const endUser = idOrNull(labels[END_USER] ?? null);
-    const otherwise = key?.settings.endUserBudgetId ?? null;
+    const otherwise = key?.settings.endUserBudgetId ?? defaultBudgetId;
     if (endUser !== null && (customers || otherwise !== null))
       names.push({ scope: 'end_user', id: cutLabel(endUser), otherwise });
     return names;
@@ -219,6 +277,12 @@ export function createLabelBudgets(stores: LabelStores, clock: Pick<Clock, 'now'
       entries.clear();
     },
   };
+}
+
+/** The window that began at `start`; the first one when that is null. */
+function windowOf({ budgetDuration: duration, budgetResetAt }: Budget, start: Date | null): LabelBudget['window'] {
+  if (duration === null || budgetResetAt === null) return null;
+  return { duration, resetAt: start === null ? budgetResetAt : windowEnd(duration, start) };
 }
 
 const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null, windowStart: null };

@@ -13,7 +13,7 @@ import type { Team } from '../domain/teams/team.ts';
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
 import type { User } from '../domain/users/user.ts';
 
-type OwnerStores = Pick<
+export type OwnerStores = Pick<
   TenancyStores,
   'users' | 'teams' | 'teamMembers' | 'organizations' | 'projects' | 'budgets' | 'accessGroups'
 >;
@@ -96,6 +96,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
       id: project.id,
       blocked: project.blocked,
       models: project.models,
+      tags: project.tags,
       limits: projectBudget ? limitsOf(projectBudget) : null,
     },
     user: user && {
@@ -145,6 +146,12 @@ function ownedKey(
   return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
 }
 
+/** A store of keys with their owners. */
+export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
+  /** Adds the owners and access groups of keys, by any name. */
+  withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>>;
+}
+
 /**
  * Keys read together with their owners and access groups, for the key ring: all are then equally fresh (ADR 0056). The
  * access groups of models are looked up for each call.
@@ -153,7 +160,7 @@ export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
   accessGroupsOf: AccessGroupsOf,
-): Pick<KeyStore, 'find' | 'findBySecrets'> {
+): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
     const [rows, groups] = await Promise.all([
@@ -169,5 +176,6 @@ export function createOwnedKeys(
       return key === null ? null : ((await withOwners(new Map([[secretHash, key]]))).get(secretHash) ?? null);
     },
     findBySecrets: async (secretHashes) => withOwners(await keys.findBySecrets(secretHashes)),
+    withOwners,
   };
 }

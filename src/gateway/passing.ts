@@ -4,10 +4,11 @@ import { type Deployment, deploymentsById, type Provider } from '../domain/chat/
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../domain/money.ts';
+import { type Usd, ZERO_USD } from '../domain/money.ts';
 import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
 import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
+import { tagged } from '../domain/calls/call-tags.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
 import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
@@ -19,6 +20,8 @@ interface PassingTools {
   readonly routeOf: Router;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
+  /** A cost with the discount and the margin of its provider. */
+  readonly adjusted: (cost: Usd, provider: string) => Usd;
 }
 
 /** The current deployments by id: the index is made again when their list was replaced. */
@@ -33,7 +36,8 @@ function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<s
 }
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
-export function createPassing({ deployments, providers, routeOf, tools, catalog }: PassingTools): ObjectGateway {
+export function createPassing(about: PassingTools): ObjectGateway {
+  const { deployments, providers, routeOf, tools, catalog, adjusted } = about;
   const byId = indexOf(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -57,7 +61,7 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
-    recordBatch: createBatchRecorder(tools, () => deployments.current(), catalog),
+    recordBatch: createBatchRecorder(tools, () => deployments.current(), { catalog, adjusted }),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);
@@ -69,11 +73,19 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
     },
     async pass(caller, deployment, request, signal) {
       const { action, model, callId, parent } = request;
+      const { labels } = tagged(caller.key, request);
       const provider = providerFor(deployment, providers);
       if (provider.pass === undefined) throw noStorage({ kind: action.kind, model, provider: null });
       const call = openCall(tools, {
         caller,
-        request: { endpoint: { operation: action.name, callType: action.callType }, model, body: {}, callId, parent },
+        request: {
+          endpoint: { operation: action.name, callType: action.callType },
+          model,
+          body: {},
+          callId,
+          parent,
+          ...(labels === undefined ? {} : { labels }),
+        },
         deployment,
         signal,
         ...(action.billed === 'later' ? {} : { costOf: () => ZERO_USD }),
@@ -81,8 +93,8 @@ export function createPassing({ deployments, providers, routeOf, tools, catalog 
       try {
         // The cost is not known yet: a batch is charged when it has ended.
         if (action.makes) {
-          await tools.budgets.check(caller);
-          call.limit({ model });
+          await tools.budgets.check(caller, undefined, labels);
+          await call.limit({ model });
         }
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {

@@ -1,12 +1,13 @@
 import { type AudioPrices, audioPricesOf, NO_AUDIO_PRICES } from '../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
-import { type PriceRow, readTariff, tierFor, type Tariff } from '../domain/catalog/prices.ts';
+import { type PriceRow, readTariff, serviceRowOf, tierFor, type Tariff } from '../domain/catalog/prices.ts';
 import { type ImageTokenPrices, imagePricesOf, imageTokenPricesOf } from '../domain/catalog/image-prices.ts';
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
+import { PRICED_TIERS, type PricedTier } from '../domain/chat/usage.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
 import type { Measured } from '../domain/inference/billed-quantity.ts';
-import { type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
+import { addUsd, type Rate, rateFrom, times, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../domain/money.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { imageCost } from './image-price.ts';
 
@@ -19,11 +20,19 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
   return pricesOf(deployment, catalog).tariff;
 }
 
-/** Prices of a deployment, by unit. */
-interface Prices {
+/** Prices of tokens, for one class of service. */
+interface TierPrices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
   readonly image: ImageTokenPrices;
+}
+
+/** Prices of a deployment, by unit. */
+interface Prices extends TierPrices {
+  /** Price of a web search; null for none. */
+  readonly perSearch: Rate | null;
+  /** Prices of classes of service that have their own. */
+  readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
   readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
 }
 
@@ -40,7 +49,41 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   // A zero token price beside a price for another unit means that tokens are not billed.
   const byTokens =
     !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
-  return { tariff: byTokens ? tariff : null, audio: audioPricesOf(row), image: imageTokenPricesOf(row), units };
+  return {
+    ...tokenPrices(row, byTokens ? tariff : null),
+    services: byTokens ? servicesOf(row) : {},
+    perSearch: searchPriceOf(row),
+    units,
+  };
+}
+
+const tokenPrices = (row: PriceRow, tariff: Tariff | null): TierPrices => ({
+  tariff,
+  audio: audioPricesOf(row),
+  image: imageTokenPricesOf(row),
+});
+
+/** Upstreams do not report the size of the context of a search. Most rows have one price for all sizes. */
+function searchPriceOf(row: PriceRow): Rate | null {
+  const sizes = row['search_context_cost_per_query'];
+  if (typeof sizes !== 'object' || sizes === null) return null;
+  return rateFrom((sizes as PriceRow)['search_context_size_medium']);
+}
+
+/** A cost with its web searches. Searches without a price cost nothing more. */
+function withSearches(cost: Usd | null, searches: number, perSearch: Rate | null): Usd | null {
+  return cost === null || perSearch === null || searches === 0
+    ? cost
+    : addUsd(cost, usdFromAtto(times(perSearch, searches)));
+}
+
+function servicesOf(row: PriceRow): Prices['services'] {
+  const services: Partial<Record<PricedTier, TierPrices>> = {};
+  for (const tier of PRICED_TIERS) {
+    const own = serviceRowOf(row, tier);
+    if (own !== null) services[tier] = tokenPrices(own, readTariff(own));
+  }
+  return services;
 }
 
 /** Prices, and what they were made of besides the catalog. */
@@ -144,7 +187,7 @@ function createListPricer(current: () => CatalogSnapshot): (deployment: Deployme
       known = new Map();
     }
     // A wildcard deployment has an unbounded number of upstream models.
-    const name = `${deployment.id}\n${deployment.upstreamModel}`;
+    const name = `${deployment.id}\n${deployment.provider}\n${deployment.upstreamModel}`;
     let found = known.get(name);
     // A reload may change the prices of a deployment, which keeps its id.
     if (
@@ -157,8 +200,10 @@ function createListPricer(current: () => CatalogSnapshot): (deployment: Deployme
       known.set(name, found);
     }
     const { prices } = found;
-    const { tariff, audio, image } = prices;
-    const byTokens = usage === null || tariff === null ? null : costOf(tariff, usage, audio, image);
+    const tier = usage?.serviceTier;
+    const { tariff, audio, image } = (tier && prices.services[tier]) ?? prices;
+    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, audio, image);
+    const byTokens = withSearches(ofTokens, usage?.webSearches ?? 0, prices.perSearch);
     if (measured === undefined) return byTokens;
     if (measured.unit === 'image') return byTokens ?? imageCost(deployment, now, measured);
     const rate = prices.units[measured.unit];

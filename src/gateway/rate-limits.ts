@@ -1,30 +1,53 @@
 import type { RateAdmission, RateLimit, RateLimits, RateRefusal } from '../domain/admission/rate-limits.ts';
 import { RATE_WINDOW_MS } from '../domain/admission/rate-limits.ts';
+import type { CallLabels } from '../domain/calls/call-labels.ts';
+import { ownTags } from '../domain/calls/spend-labels.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Clock } from '../domain/clock.ts';
 import { RateLimited } from '../domain/errors.ts';
 import { expectedTokens } from '../domain/inference/expected-tokens.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
-import { rateScopesOf } from './rate-scopes.ts';
+import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
+import { type CallNames, rateScopesOf } from './rate-scopes.ts';
 
 /** Parts of a call that limits use. Without bytes, its tokens are not known before it ends. */
 export type Limited = Pick<ModelRequest, 'model'> & Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>>;
 
 /** Limits of calls per minute and of parallel calls. */
 export interface CallLimits {
-  /** Counts a call; null when it has no limit. Throws RateLimited. */
-  admit(caller: Caller, call: Limited): RateAdmission | null;
+  /**
+   * Counts a call; null when it has no limit. Synchronous when this process holds a share of every limit and the limits of
+   * its labels are in memory. Throws RateLimited.
+   */
+  admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
 }
 
-export function createCallLimits(limits: RateLimits, clock: Pick<Clock, 'now'>): CallLimits {
+export function createCallLimits(
+  limits: RateLimits,
+  clock: Pick<Clock, 'now'>,
+  labelBudgets: Pick<LabelBudgets, 'of'> = NO_LABEL_BUDGETS,
+): CallLimits {
+  function admitted(decided: RateAdmission | RateRefusal): RateAdmission {
+    if (decided.kind === 'refused') throw limited(decided, clock.now());
+    return decided;
+  }
+
+  function count(caller: Caller, call: Limited, names?: CallNames): RateAdmission | null | Promise<RateAdmission> {
+    const scopes = rateScopesOf(caller.key, call.model, names);
+    if (scopes.length === 0) return null;
+    const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
+    return decided instanceof Promise ? decided.then(admitted) : admitted(decided);
+  }
+
   return {
-    admit(caller, call) {
-      const scopes = rateScopesOf(caller.key, call.model);
-      if (scopes.length === 0) return null;
-      const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
-      if (decided.kind === 'refused') throw limited(decided, clock.now());
-      return decided;
+    admit(caller, call, labels) {
+      if (labels === undefined) return count(caller, call);
+      const tags = ownTags(labels);
+      const found = labelBudgets.of(labels, caller.key);
+      return found instanceof Promise
+        ? found.then((of) => count(caller, call, { tags, labels: of }))
+        : count(caller, call, { tags, labels: found });
     },
   };
 }

@@ -1,30 +1,62 @@
 import type { RateLimit } from '../domain/admission/rate-limits.ts';
 import type { RateScope } from '../domain/admission/scopes.ts';
-import type { Limits } from '../domain/budgets/limits.ts';
+import type { OwnerLimits } from '../domain/budgets/limits.ts';
 import { modelLimit, ownsModelLimits } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import type { LabelBudget } from './label-budgets.ts';
 
-type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
+/** Labels of a call that limits use. */
+export interface CallNames {
+  readonly tags: readonly string[];
+  /** The tags and the end user that have limits. */
+  readonly labels: readonly LabelBudget[];
+}
 
-/** The limits of a call, in the order in which they are checked: of its key, the owners of the key, and the model. */
-export function rateScopesOf(key: VirtualKey | null, model: string): readonly RateLimit[] {
-  if (key === null) return [];
+const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
+
+/**
+ * The limits of a call, in the order in which they are checked: of its key, the owners of the key, its end user, the
+ * model, and its tags.
+ */
+export function rateScopesOf(
+  key: VirtualKey | null,
+  model: string,
+  { tags, labels }: CallNames = NO_NAMES,
+): readonly RateLimit[] {
   const scopes: RateLimit[] = [];
-  addScope(scopes, keyScope(key));
-  const { owners } = key;
-  if (owners === undefined) {
-    addScope(scopes, modelOfKey(key, model));
-    return scopes;
+  if (key !== null) addScope(scopes, keyScope(key));
+  const owners = key?.owners;
+  if (key !== null && owners !== undefined) {
+    addScope(scopes, ownerScope('user', owners.user?.id, owners.user?.limits));
+    addScope(scopes, ownerScope('team', owners.team?.id, owners.team?.limits));
+    addScope(scopes, ownerScope('team_member', `${key.teamId}:${key.userId}`, owners.member?.limits));
   }
-  const { user, team, member, organization, project } = owners;
-  addScope(scopes, ownerScope('user', user?.id, user?.limits));
-  addScope(scopes, ownerScope('team', team?.id, team?.limits));
-  addScope(scopes, ownerScope('team_member', `${key.teamId}:${key.userId}`, member?.limits));
-  addScope(scopes, modelOfKey(key, model));
-  addScope(scopes, modelOfTeam(key, model));
-  addScope(scopes, ownerScope('organization', organization?.id, organization?.limits));
-  addScope(scopes, ownerScope('project', project?.id, project?.limits));
+  addLabels(scopes, 'end_user', labels);
+  if (key !== null) {
+    addScope(scopes, modelOfKey(key, model));
+    if (owners !== undefined) {
+      addScope(scopes, modelOfTeam(key, model));
+      addScope(scopes, ownerScope('organization', owners.organization?.id, owners.organization?.limits));
+      addScope(scopes, ownerScope('project', owners.project?.id, owners.project?.limits));
+    }
+  }
+  addLabels(scopes, 'tag', labels);
+  if (key !== null && tags.length > 0) addTagsOfKey(scopes, key, tags);
   return scopes;
+}
+
+function addLabels(scopes: RateLimit[], scope: LabelBudget['scope'], labels: readonly LabelBudget[]): void {
+  for (const label of labels) if (label.scope === scope) addScope(scopes, ownerScope(scope, label.id, label.limits));
+}
+
+/** Requests a minute of single tags for one key (`tag_rpm_limit`). */
+function addTagsOfKey(scopes: RateLimit[], { hash, metadata }: VirtualKey, tags: readonly string[]): void {
+  const limits = metadata['tag_rpm_limit'];
+  if (typeof limits !== 'object' || limits === null) return;
+  for (const tag of tags) {
+    const requests: unknown = Object.hasOwn(limits, tag) ? (limits as Readonly<Record<string, unknown>>)[tag] : null;
+    if (typeof requests === 'number') addScope(scopes, { scope: 'tag_per_key', id: `${hash}:${tag}`, requests });
+  }
 }
 
 function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
@@ -59,16 +91,30 @@ function ownerScope(
 
 type ModelMember = 'model_rpm_limit' | 'model_tpm_limit';
 
-/** Limit of a model for one key: of the key's own map, else, when it has none, of the team's map. */
-function limitOfKey({ metadata, owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
-  const source = ownsModelLimits(metadata, member) ? metadata : (owners?.team?.metadata ?? {});
-  return modelLimit(source, member, model) ?? undefined;
+/** The same limits in the budgets of single models of a key. */
+const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
+
+/** The key's own limit of a model: of its metadata, else, when that has no limits of models, of its budget of the model. */
+function ownLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
+  if (ownsModelLimits(metadata, member)) return modelLimit(metadata, member, model);
+  const budgets = settings.modelMaxBudget;
+  return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[member]] ?? null) : null;
+}
+
+const ownsLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
+  ownsModelLimits(metadata, member) ||
+  Object.values(settings.modelMaxBudget ?? {}).some((budget) => budget[IN_BUDGET[member]] !== undefined);
+
+/** Limit of a model for one key: its own, else, when it has none of this kind for any model, that of the team's map. */
+function limitOfKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
+  if (ownsLimits(key, member)) return ownLimit(key, member, model) ?? undefined;
+  return modelLimit(key.owners?.team?.metadata ?? {}, member, model) ?? undefined;
 }
 
 /** Limit of a model for all keys of a team. A key with a limit of its own for the model is not counted in it. */
-function limitOfTeam({ metadata, owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
-  if (modelLimit(metadata, member, model) !== null) return undefined;
-  return modelLimit(owners?.team?.metadata ?? {}, member, model) ?? undefined;
+function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
+  if (ownLimit(key, member, model) !== null) return undefined;
+  return modelLimit(key.owners?.team?.metadata ?? {}, member, model) ?? undefined;
 }
 
 const modelOfKey = (key: VirtualKey, model: string): RateLimit => ({

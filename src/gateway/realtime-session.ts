@@ -8,6 +8,7 @@ import type { CallAccount } from './call-account.ts';
 import type { Budgets, CostReservation } from './budgets.ts';
 import type { RealtimeClient, RealtimeLimits, RealtimeSession } from './realtime.ts';
 import type { RealtimeAccount } from './realtime-account.ts';
+import { chargedOf } from './budget-charges.ts';
 import { createSide, type Side } from './realtime-side.ts';
 
 /** A session as `createRealtime` manages it. */
@@ -75,7 +76,8 @@ export function createSession(parts: SessionParts): LiveSession {
     over = true;
     const cost = account.cost();
     callAccount.close(end, { failure, outcome: account.outcome(), cost });
-    parts.reserved?.settle(cost);
+    if (parts.reserved !== null) parts.reserved.settle(cost);
+    else if (cost !== null) budgets.charge(key === null ? null : chargedOf(key), cost, request.labels);
     if (client !== null) {
       if (failure !== null && !silent) client.socket.send(client.errorEvent(failure, null));
       client.socket.close(code, reason);
@@ -153,7 +155,7 @@ export function createSession(parts: SessionParts): LiveSession {
   async function assertStillAllowed(): Promise<void> {
     ({ key } = await parts.identify());
     assertMayCall(key, request.model);
-    await budgets.check({ ...parts.caller, key }, { deployment, request: null });
+    await budgets.check({ ...parts.caller, key }, { deployment, request: null }, request.labels);
   }
 
   function tend(): void {

@@ -23,7 +23,10 @@ interface RetryTools {
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Reserves the cost of a fallback in place of the failed call. Returns the error of an exceeded budget; null for success. */
-  readonly reserve: (call: OpenCall, at: Estimated) => Promise<DomainError | null>;
+  readonly reserve: (
+    call: OpenCall,
+    at: Estimated & { readonly key: VirtualKey | null; readonly model: string },
+  ) => Promise<DomainError | null>;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1. */
@@ -178,7 +181,8 @@ export function createRetrying(tools: RetryTools): Retrying {
         const asked = asFallback(request, fallback, groupOf(fallback.model));
         const found = targetOf(fallback.model, request, sending.routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
-        budgetFailure = await reserve(call, { deployment: found.first.deployment, request: asked });
+        const at = { deployment: found.first.deployment, request: asked, key, model: asked.model };
+        budgetFailure = await reserve(call, at);
         if (budgetFailure !== null) continue;
         call.moved({ request: asked, deployment: forRequest(found.first.deployment, asked) }, failures.at(-1));
         made.fallbacks += 1;

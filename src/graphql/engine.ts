@@ -118,7 +118,7 @@ export function createEngine(
   const introspections = createIntrospectionCache(answers);
   const sharedSubscriptions = createSharedSubscriptions(turns, answers);
   /** Results of subscriptions, before Yoga's plugins wrap each event. */
-  const begun = new WeakMap<Requester, LiveResults>();
+  const liveResults = new WeakMap<Requester, LiveResults>();
   /** Answers of Yoga whose body is written by the event streams. */
   const streamed = new WeakMap<Response, LiveResults>();
   /** The request in progress, for the log. */
@@ -159,7 +159,7 @@ export function createEngine(
       explain: AsyncLocalStorage.bind((error: unknown) => masked(error, 'feed')),
     });
     live.add(results);
-    begun.set(requester, results);
+    liveResults.set(requester, results);
     if (closing) results.stop(stopping());
     return results;
   }
@@ -221,7 +221,7 @@ export function createEngine(
       setSubscribeFn(subscribeLive);
     },
     onResultProcess({ request, serverContext, resultProcessor, setResultProcessor }) {
-      const results = begun.get(serverContext.requester);
+      const results = liveResults.get(serverContext.requester);
       if (results === undefined) return;
       const multipart = wantsMultipart(request.headers.get('accept'));
       // Without a processor, Yoga answers 406.
@@ -289,7 +289,7 @@ export function createEngine(
         },
         async subscribe(args) {
           const result = (await subscribe(args)) as Outcome;
-          return isAsyncIterable(result) ? (begun.get(requester) ?? result) : result;
+          return isAsyncIterable(result) ? (liveResults.get(requester) ?? result) : result;
         },
       };
     },

@@ -131,7 +131,10 @@ const BAR = `
   </form>
 `;
 
-/** Runs before the bundle: adds the key, or the proof of a session, to its requests and repairs clicks on tabs. */
+/**
+ * Runs before the bundle: adds the key, or the proof of a session, to its requests, selects the tab of the last visit and
+ * repairs clicks on tabs.
+ */
 const SCRIPT = `
   (() => {
     const field = document.getElementById('key');
@@ -150,6 +153,21 @@ const SCRIPT = `
       if (!headers.has(name)) headers.set(name, value);
       return send(target, { ...options, headers });
     };
+    // GraphiQL opens a tab for the stored query, an empty one without it, unless a tab has that text.
+    const storedTabs = () => {
+      try {
+        return JSON.parse(localStorage.getItem('graphiql:tabState') ?? 'null');
+      } catch {
+        return null;
+      }
+    };
+    const last = storedTabs();
+    const tab = last?.tabs?.[last.activeTabIndex];
+    if (tab !== undefined && !new URLSearchParams(location.search).has('query'))
+      for (const name of ['query', 'variables']) {
+        if (typeof tab[name] === 'string') localStorage.setItem('graphiql:' + name, tab[name]);
+        else localStorage.removeItem('graphiql:' + name);
+      }
     // Tabs move while the pointer is down: the click then reaches the list of tabs instead of the tab.
     let pressed = null;
     document.addEventListener('pointerdown', ({ target, clientX, clientY }) => {

@@ -132,10 +132,10 @@ export function createSseHandler({
           ...(operationName ? { operationName } : {}),
         };
         if (!context.distinct || getOperationAST(document, operationName)?.operation !== 'subscription') return args;
-        const begun = await pipeline.subscribe(args);
-        if (!isAsyncIterable(begun)) return { data: null, ...begun };
+        const result = await pipeline.subscribe(args);
+        if (!isAsyncIterable(result)) return { data: null, ...result };
         // Written by the event streams, which frame an event once for all subscribers.
-        context.results = begun;
+        context.results = result;
         return emptyStream();
       } catch (error) {
         return { data: null, errors: [mask(error)] };

@@ -42,7 +42,7 @@ export function createDrain(
 ): Drain {
   const open = new OpenList<Exchange>();
   let idle: (() => void) | null = null;
-  let begun = false;
+  let hasBegun = false;
   server.on('request', (request: Incoming, response: Outgoing) => {
     const place = open.add({ request, response });
     response.on('close', () => {
@@ -72,12 +72,12 @@ export function createDrain(
   return {
     open: () => open.size,
     refuses(request, response) {
-      if (!begun) return false;
+      if (!hasBegun) return false;
       response.shouldKeepAlive = false;
       return !PROBES.test(request.url ?? '') && refused(request, response);
     },
     begin() {
-      begun = true;
+      hasBegun = true;
       for (const { response } of open) response.shouldKeepAlive = false;
     },
     async finish(graceMs) {

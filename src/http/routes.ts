@@ -44,6 +44,7 @@ import { responseRoutes } from '../../rest-shims/responses.ts';
 import { settingGroupRoutes } from '../../rest-shims/setting-groups.ts';
 import { settingRoutes } from '../../rest-shims/settings.ts';
 import { routeListRoutes, serviceInfoRoutes } from '../../rest-shims/service-info.ts';
+import { commandLineLoginRoutes } from '../../rest-shims/command-line-login.ts';
 import { signInRoutes } from '../../rest-shims/sign-in.ts';
 import { tagUseRoutes } from '../../rest-shims/tag-use.ts';
 import { tagRoutes } from '../../rest-shims/tags.ts';
@@ -105,6 +106,7 @@ const listed: readonly RouteRow[] = [
   ...settingGroupRoutes,
   ...allowedAddressRoutes,
   ...signInRoutes,
+  ...commandLineLoginRoutes,
   ...traceQueryRoutes,
   ...traceRoutes,
   ...lensWorkerRoutes,

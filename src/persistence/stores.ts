@@ -1,3 +1,4 @@
+import type { Ledger } from '../domain/admission/ledger.ts';
 import type { AnnotationStore } from '../domain/annotations/annotation.ts';
 import type { AuditLog, Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { CallStore } from '../domain/calls/call-record.ts';
@@ -30,6 +31,8 @@ import type { ClickHouseLocation } from './clickhouse/client.ts';
 
 /** All stores, over one database; traces may be in another. */
 export interface Stores extends TenancyStores, LensRowStores {
+  /** Counters that the processes of the database share; null for SQLite, which one process uses at a time. */
+  readonly admissionLedger: Ledger | null;
   readonly annotations: AnnotationStore;
   readonly auditLog: AuditLog;
   readonly authorship: Authorship;

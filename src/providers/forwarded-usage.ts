@@ -1,32 +1,29 @@
-import type { Outcome } from '../domain/chat/chat.ts';
-import { UpstreamFailed } from '../domain/errors.ts';
-import { GatheredBytes } from '../domain/gathered-bytes.ts';
+import type { Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import { openAiFrame } from '../wire/chat-completions/native.ts';
 import { COHERE_NATIVE } from '../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { GENERATE_CONTENT } from '../wire/generate-content/native.ts';
-import { asBuffer } from '../wire/json/members.ts';
+import { count } from '../wire/json/fields.ts';
+import { MEDIA } from '../wire/media/native.ts';
 import { MESSAGES } from '../wire/messages/native.ts';
 import { RESPONSES_FRAME } from '../wire/responses/native.ts';
-import { createEventBuffer, endOfEvent } from '../wire/sse/events.ts';
-
-/** Most bytes of an answer, or of one event, that usage is read from. */
-const READ_LIMIT = 4 * 1024 * 1024;
-
-/** Reads usage from an answer while it is forwarded. */
-export interface AnswerReader {
-  add(bytes: Uint8Array): void;
-  end(): void;
-  /** Null where the answer has another form, or is larger than the limit. */
-  outcome(): Outcome | null;
-}
+import {
+  type AnswerReader,
+  eventReader,
+  lineReader,
+  messageReader,
+  type ReadAnswer,
+  wholeReader,
+} from './forwarded-readers.ts';
 
 const OPENAI = openAiFrame();
+const OPENROUTER = openAiFrame({ namesPrice: true });
 
-/** Format of the answers of an endpoint; null for one whose answers are not read. */
-function dialectOf({ dialect, medium, written }: Endpoint): NativeDialect | null {
+/** Format of the answers of an endpoint; null for one of which only common members of usage are read. */
+function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): NativeDialect | null {
+  const openAi = provider === 'openrouter' ? OPENROUTER : OPENAI;
   switch (dialect) {
     case 'messages':
       return MESSAGES;
@@ -38,9 +35,10 @@ function dialectOf({ dialect, medium, written }: Endpoint): NativeDialect | null
       return COHERE_NATIVE;
     case 'chat-completions':
     case 'completions':
-      return OPENAI;
+      return openAi;
     case null:
-      return medium === undefined && written === undefined ? OPENAI : null;
+      if (medium !== undefined) return MEDIA[medium];
+      return answers.member === null ? null : openAi;
     case 'converse':
     case 'ide':
     case 'ollama-chat':
@@ -48,67 +46,89 @@ function dialectOf({ dialect, medium, written }: Endpoint): NativeDialect | null
   }
 }
 
-/** The reader of an answer; null where the format of its usage is not known. */
-export function readerOf(
-  request: Forwarded & { readonly endpoint: Endpoint },
-  headers: Readonly<Record<string, string>>,
-): AnswerReader | null {
-  const dialect = dialectOf(request.endpoint);
-  if (dialect === null || (headers['content-encoding'] ?? 'identity') !== 'identity') return null;
+/** The reader of an answer; null for one that is not text. */
+function innerReader(answer: ReadAnswer, headers: Readonly<Record<string, string>>): AnswerReader | null {
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return null;
   const type = headers['content-type'] ?? '';
-  if (/^\s*text\/event-stream/i.test(type)) return eventReader(dialect, request);
-  return /json/i.test(type) ? wholeReader(dialect, request) : null;
+  if (/^\s*text\/event-stream/i.test(type)) return eventReader(answer);
+  if (/vnd\.amazon\.eventstream/i.test(type)) return messageReader(answer);
+  if (/stream\+json|ndjson|jsonl/i.test(type)) return lineReader(answer);
+  const isTranscript = answer.request.endpoint?.medium === 'transcript';
+  return /json/i.test(type) || isTranscript ? wholeReader(answer) : null;
 }
 
-function wholeReader(
-  dialect: NativeDialect,
-  { endpoint, model, fields: body }: Forwarded & { readonly endpoint: Endpoint },
-) {
-  let gathered: GatheredBytes | null = new GatheredBytes();
-  let outcome: Outcome | null = null;
+/** Counts of tokens in the headers of Amazon Bedrock's answers. */
+function usageInHeaders(headers: Readonly<Record<string, string>>): Usage | null {
+  const numberIn = (kind: string): number | null => {
+    const value = headers[`x-amzn-bedrock-${kind}-token-count`];
+    return value === undefined || !/^\d{1,12}$/.test(value) ? null : count(Number(value));
+  };
+  const [inputTokens, outputTokens] = [numberIn('input'), numberIn('output')];
+  return inputTokens === null && outputTokens === null ? null : tokens(inputTokens ?? 0, outputTokens ?? 0);
+}
+
+const tokens = (inputTokens: number, outputTokens: number): Usage => ({
+  inputTokens,
+  outputTokens,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
+
+/** Bytes of text per token. */
+const BYTES_PER_TOKEN = 4;
+
+const EMPTY: Outcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};
+
+/**
+ * Reads the usage of an answer for its cost. Tokens of a known endpoint whose answer reports none are estimated: a token
+ * for 4 bytes of the request, and for each event of a stream or 4 bytes of a whole answer. The same applies to a stream
+ * that ends early. Null for a call with a fixed cost.
+ */
+export function readerOf(request: Forwarded, headers: Readonly<Record<string, string>>): AnswerReader | null {
+  const { endpoint, provider, body, cost } = request;
+  if (cost !== null) return null;
+  const dialect = endpoint === null ? null : dialectOf(endpoint, provider);
+  const inner = innerReader({ request, dialect }, headers);
+  const inHeaders = usageInHeaders(headers);
+  const isByTokens = endpoint !== null && endpoint.medium === undefined && endpoint.billedBy === undefined;
+  const writes = (endpoint?.dialect ?? null) !== null;
+  let size = 0;
+  let ended = false;
+
+  function written(): number {
+    if (!writes) return 0;
+    const events = inner?.events ?? 0;
+    return events > 0 ? events : Math.ceil(size / BYTES_PER_TOKEN);
+  }
+
+  function outcome(): Outcome {
+    const read = inner?.outcome() ?? EMPTY;
+    const { usage, measured, charged } = read;
+    if (usage === null && inHeaders !== null) return { ...read, usage: inHeaders };
+    if (usage !== null && !ended && isByTokens && inner !== null && inner.events > usage.outputTokens)
+      return { ...read, usage: { ...usage, outputTokens: inner.events } };
+    if (usage !== null || measured !== undefined || charged !== undefined || !isByTokens || size === 0) return read;
+    return { ...read, usage: tokens(Math.ceil(body.length / BYTES_PER_TOKEN), written()) };
+  }
+
   return {
-    add(bytes: Uint8Array) {
-      gathered?.add(bytes);
-      if (gathered !== null && gathered.size > READ_LIMIT) gathered = null;
+    events: 0,
+    add(bytes) {
+      size += bytes.length;
+      inner?.add(bytes);
     },
     end() {
-      const answer = gathered === null ? null : dialect.whole(gathered.take(), { endpoint, model, body, textLimit: 0 });
-      gathered = null;
-      outcome = answer === null || 'error' in answer ? null : answer.outcome;
+      ended = true;
+      inner?.end();
     },
-    outcome: () => outcome,
-  };
-}
-
-function eventReader(dialect: NativeDialect, { model, provider }: Forwarded): AnswerReader {
-  const broken = (message: string): UpstreamFailed => new UpstreamFailed(message, { provider, upstreamStatus: null });
-  const inspector = dialect.inspector({
-    model,
-    dropUsage: false,
-    textLimit: 0,
-    refused: ({ message }) => broken(message),
-    garbled: broken,
-  });
-  const events = createEventBuffer(READ_LIMIT);
-  let isReadable = true;
-  function read(run: Buffer | null): void {
-    for (let start = 0; run !== null && isReadable && start < run.length;) {
-      const end = endOfEvent(run, start);
-      // The answer is forwarded as it is: a fault in it ends the reading only.
-      isReadable = !(inspector.inspect(run.subarray(start, end)) instanceof Error);
-      start = end;
-    }
-  }
-  return {
-    add(bytes) {
-      if (!isReadable) return;
-      try {
-        read(events.add(asBuffer(bytes)));
-      } catch {
-        isReadable = false;
-      }
-    },
-    end: () => read(events.rest()),
-    outcome: () => inspector.outcome(),
+    outcome,
   };
 }

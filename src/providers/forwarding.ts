@@ -1,31 +1,49 @@
 import type { ByteSink, ByteStream } from '../domain/bytes.ts';
 import type { Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { AwsAccounts } from '../domain/chat/aws-accounts.ts';
 import { CloudRefused, type CloudTokens } from '../domain/chat/cloud-tokens.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
 import { type HttpClient, HttpFailure, type UpstreamAnswer } from '../domain/http.ts';
-import { type Forwarded, type Forwarder, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
+import { type Forwarded, type Forwarder, type IssuedTokens, LONGEST_ANSWER } from '../domain/pass-through/forwarded.ts';
 import { Secret } from '../domain/secret.ts';
 import { unparsedExchange } from '../wire/exchange.ts';
 import { withMembers } from '../wire/json/members.ts';
 import { signedHeaders } from './bedrock/sign.ts';
-import { type AnswerReader, readerOf } from './forwarded-usage.ts';
+import type { AnswerReader } from './forwarded-readers.ts';
+import { readerOf } from './forwarded-usage.ts';
 
 /** Most redirects of one call that are followed. */
 const MOST_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const NO_BODY: readonly Uint8Array[] = [];
 
-/** Creates the forwarder over an HTTP client. Access tokens of Google Cloud come from `googleTokens`. */
-export function createForwarder(http: HttpClient, googleTokens: CloudTokens): Forwarder {
+/** Sources of the identities that calls are signed with. */
+interface Identities {
+  /** Access tokens of Google Cloud. */
+  readonly google: CloudTokens;
+  readonly aws: AwsAccounts;
+  /** Access tokens of other issuers. */
+  readonly issued: IssuedTokens;
+}
+
+/** Creates the forwarder over an HTTP client. */
+export function createForwarder(http: HttpClient, identities: Identities): Forwarder {
   return {
     async forward(asked, signal) {
-      const request = await withToken(asked, googleTokens);
+      const request = asked.cloud === undefined ? asked : await identified(asked, identities);
       const ending = new AbortController();
       const deadline = setTimeout(() => ending.abort(tooLong(request)), request.timeoutSeconds * LONGEST_ANSWER * 1000);
       deadline.unref();
-      const end = (): void => clearTimeout(deadline);
+      // One controller for both costs less than a composite signal.
+      const leave = (): void => ending.abort(signal.reason);
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
+      const end = (): void => {
+        clearTimeout(deadline);
+        signal.removeEventListener('abort', leave);
+      };
       try {
-        const answer = await followed(http, request, AbortSignal.any([signal, ending.signal]));
+        const answer = await followed(http, request, ending.signal);
         return exchangeOf(request, answer, end);
       } catch (error) {
         end();
@@ -35,13 +53,19 @@ export function createForwarder(http: HttpClient, googleTokens: CloudTokens): Fo
   };
 }
 
-/** The request with an access token, where its identity is one of Google Cloud. Throws UpstreamFailed. */
-async function withToken(request: Forwarded, googleTokens: CloudTokens): Promise<Forwarded> {
+/** The request with an access token, or with the keys of its account at Amazon. Throws UpstreamFailed. */
+async function identified(request: Forwarded, { google, aws, issued }: Identities): Promise<Forwarded> {
   const { cloud, provider } = request;
-  if (cloud?.kind !== 'google') return request;
+  const bearing = (token: Secret): Forwarded => ({
+    ...request,
+    credentials: { authorization: new Secret(`Bearer ${token.reveal()}`) },
+  });
   try {
-    const { token } = await googleTokens.for(cloud.credentials);
-    return { ...request, credentials: { authorization: new Secret(`Bearer ${token.reveal()}`) } };
+    if (cloud?.kind === 'google') return bearing((await google.for(cloud.credentials)).token);
+    if (cloud?.kind === 'issued') return bearing(await issued.for(cloud));
+    if (cloud?.kind === 'aws' && cloud.keys === null)
+      return { ...request, cloud: { ...cloud, keys: await aws.for(cloud.account) } };
+    return request;
   } catch (cause) {
     if (!(cause instanceof CloudRefused)) throw cause;
     throw new UpstreamFailed(cause.message, { provider, upstreamStatus: null }, { cause });
@@ -81,8 +105,8 @@ async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): 
   const pieces = body.length === 0 ? NO_BODY : [body];
   const { cloud } = request;
   const sent =
-    cloud?.kind === 'aws'
-      ? await signedHeaders({ method, url, headers, body }, cloud.keys, { region: cloud.region, at: new Date() })
+    cloud?.kind === 'aws' && cloud.keys !== null
+      ? await signedHeaders({ method, url, headers, body }, cloud.keys, { ...cloud, at: new Date() })
       : headers;
   return await http.send(method, url, sent, pieces, { signal, headersTimeoutMs: timeoutSeconds * 1000, owner });
 }
@@ -92,14 +116,13 @@ const asTexts = (members: Readonly<Record<string, unknown>>): Readonly<Record<st
 
 function exchangeOf(request: Forwarded, answer: UpstreamAnswer, end: () => void): Exchange {
   const { status } = answer;
-  const { endpoint } = request;
   const headers = withoutCredentials(request, answer.headers);
   if (Number(headers['content-length'] ?? 0) > request.answerLimit) {
     answer.body.cancel();
     throw tooLarge(request);
   }
   const isError = status >= 400;
-  const reader = isError || endpoint === null ? null : readerOf({ ...request, endpoint }, headers);
+  const reader = isError ? null : readerOf(request, headers);
   const bytes = boundedBytes(request, answer.body, { reader, end });
   const plain = unparsedExchange({ status, headers }, bytes, undefined);
   if (isError) return { ...plain, outcome: () => ({ ...plain.outcome(), failure: refusalOf(status) }) };

@@ -44,12 +44,12 @@ class Feed<Event> implements PollableStream<Delivery<Event>> {
     return this;
   }
 
-  push(told: NumberedEvent<Event>): void {
+  push(entry: NumberedEvent<Event>): void {
     if (this.#queue.length >= this.#limit) {
       this.#queue.shift();
       this.#missed += 1;
     }
-    this.#queue.push(told);
+    this.#queue.push(entry);
     this.#wake();
   }
 
@@ -58,8 +58,8 @@ class Feed<Event> implements PollableStream<Delivery<Event>> {
   }
 
   poll(): IteratorResult<Delivery<Event>> | null {
-    const told = this.#queue.shift();
-    if (told !== undefined) return { done: false, value: this.#delivery(told) };
+    const entry = this.#queue.shift();
+    if (entry !== undefined) return { done: false, value: this.#delivery(entry) };
     return this.#open ? null : ENDED;
   }
 
@@ -104,13 +104,13 @@ class Feed<Event> implements PollableStream<Delivery<Event>> {
     this.#ready = null;
   }
 
-  #delivery(told: NumberedEvent<Event>): Delivery<Event> {
-    const { event, place } = told;
+  #delivery(entry: NumberedEvent<Event>): Delivery<Event> {
+    const { event, place } = entry;
     const missed = this.#missed;
     this.#missed = 0;
     if (missed > 0) return { event, id: this.#hooks.idOf(place), missed };
-    told.delivery ??= { event, id: this.#hooks.idOf(place), missed };
-    return told.delivery;
+    entry.delivery ??= { event, id: this.#hooks.idOf(place), missed };
+    return entry.delivery;
   }
 }
 
@@ -123,27 +123,27 @@ interface Subscription<Event> {
 class Channel<Event> {
   readonly subscriptions = new Set<Subscription<Event>>();
   /** Ring buffer of the latest events: the index is the sequence number modulo the size. */
-  readonly #kept: (NumberedEvent<Event> | undefined)[] = [];
-  #told = 0;
+  readonly #recent: (NumberedEvent<Event> | undefined)[] = [];
+  #nextPlace = 0;
 
   publish(event: Event): void {
-    const told: NumberedEvent<Event> = { event, place: this.#told++, delivery: null };
-    this.#kept[told.place % KEPT_EVENTS] = told;
-    for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(told);
+    const entry: NumberedEvent<Event> = { event, place: this.#nextPlace++, delivery: null };
+    this.#recent[entry.place % KEPT_EVENTS] = entry;
+    for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(entry);
   }
 
   withdraw(unwanted: (event: Event) => boolean): void {
-    for (const [at, told] of this.#kept.entries())
-      if (told !== undefined && unwanted(told.event)) this.#kept[at] = undefined;
+    for (const [at, entry] of this.#recent.entries())
+      if (entry !== undefined && unwanted(entry.event)) this.#recent[at] = undefined;
     for (const { feed } of this.subscriptions) feed.drop(unwanted);
   }
 
   /** Replays the events after a sequence number; false when they are not kept. */
   replay({ feed, wanted }: Subscription<Event>, behind: number): boolean {
-    if (behind >= this.#told || behind + 1 < this.#told - KEPT_EVENTS) return false;
-    for (let place = behind + 1; place < this.#told; place++) {
-      const told = this.#kept[place % KEPT_EVENTS];
-      if (told !== undefined && wanted(told.event)) feed.push(told);
+    if (behind >= this.#nextPlace || behind + 1 < this.#nextPlace - KEPT_EVENTS) return false;
+    for (let place = behind + 1; place < this.#nextPlace; place++) {
+      const entry = this.#recent[place % KEPT_EVENTS];
+      if (entry !== undefined && wanted(entry.event)) feed.push(entry);
     }
     return true;
   }

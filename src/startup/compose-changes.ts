@@ -45,18 +45,18 @@ export function composeChanges<Own extends Bus>(
 
 function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores {
   const { budgets, credentials, customers, deployments, fallbacks, passThrough, settings, tags } = stores;
-  const told = (kind: ChangeKind) => () => announce(kind, null);
+  const announcing = (kind: ChangeKind) => () => announce(kind, null);
   return {
     ...stores,
     budgets: changeNotifier(budgets, (how) => {
       announce('labelBudgets', null);
       if (how !== 'added') announce('keyBudgets', null);
     }),
-    credentials: { ...credentials, ...changeNotifier(credentials, told('models')) },
-    customers: changeNotifier(customers, told('labelBudgets')),
-    deployments: { ...deployments, ...changeNotifier(deployments, told('models')) },
-    fallbacks: { ...fallbacks, ...changeNotifier(fallbacks, told('fallbacks')) },
-    passThrough: changeNotifier(passThrough, told('endpoints')),
+    credentials: { ...credentials, ...changeNotifier(credentials, announcing('models')) },
+    customers: changeNotifier(customers, announcing('labelBudgets')),
+    deployments: { ...deployments, ...changeNotifier(deployments, announcing('models')) },
+    fallbacks: { ...fallbacks, ...changeNotifier(fallbacks, announcing('fallbacks')) },
+    passThrough: changeNotifier(passThrough, announcing('endpoints')),
     settings: {
       ...settings,
       async change(section, change, about) {
@@ -65,7 +65,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
         return stored;
       },
     },
-    tags: changeNotifier(tags, told('labelBudgets')),
+    tags: changeNotifier(tags, announcing('labelBudgets')),
   };
 }
 

@@ -5,6 +5,7 @@ import type { DeploymentSource } from '../domain/deployments/deployment-source.t
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { withTokenCalls } from '../gateway/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/label-budgets.ts';
 import type { CallRecorder } from '../gateway/gateway.ts';
@@ -12,17 +13,16 @@ import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
-import { type CallRecords, createCallRecords } from '../recording/call-records.ts';
+import { createCallRecords } from '../recording/call-records.ts';
 import { publishingSpend } from '../recording/spend-updates.ts';
 import { openSpanExport, recordAndExport } from '../recording/span-export.ts';
-import { createMemoryAdmission } from '../runtime/admission/memory-admission.ts';
-import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
-import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
 import { pause, systemClock } from '../runtime/clock.ts';
+import { type BudgetWebhook, createBudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
+import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
 import { randomIds } from '../runtime/identifiers.ts';
@@ -31,6 +31,7 @@ import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import { createResponseKeeper } from '../runtime/responses/response-keeper.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
+import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
 /** How long the last spans may take to their collector, in ms. */
@@ -105,7 +106,7 @@ export function flushRecords(
   );
 }
 
-interface GatewayParts extends ReturnType<typeof composeRecords> {
+interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts {
   readonly stores: Stores;
   readonly http: UpstreamClient;
   readonly bus: Bus;
@@ -115,36 +116,44 @@ interface GatewayParts extends ReturnType<typeof composeRecords> {
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
 }
 
-/** The gateway over the configured deployments and every provider adapter, and the admission that it counts with. */
+/** The gateway over the configured deployments and every provider adapter. */
 export function composeGateway(context: StartContext, parts: GatewayParts) {
   const { settings, log } = context;
-  const { records, spanExport } = parts;
+  const { records, spanExport, admission, rateLimits } = parts;
   const modelCalls = settings.modelMetrics ? composeCallMetrics(parts.deployments) : null;
-  const admission = composeAdmission(context, parts);
-  const labelBudgets = createLabelBudgets(parts.stores, systemClock);
+  const labelBudgets = createLabelBudgets(parts.stores, systemClock, settings.endUserBudgetId);
   const googleTokens = createGoogleTokens();
+  const webhook = composeWebhook(context, parts.http);
+  const awsAccounts = createAwsAccounts({
+    refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
+  });
   const gateway = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
       http: parts.http,
       sockets: webSocketClient,
       googleTokens,
-      awsAccounts: createAwsAccounts({
-        refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
-      }),
+      awsAccounts,
       clock: systemClock,
       temperatures: settings.calibrateDecisions ? parts.calibrations : UNCALIBRATED,
     }),
-    forwarder: createForwarder(parts.http, googleTokens),
+    forwarder: createForwarder(parts.http, {
+      google: googleTokens,
+      aws: awsAccounts,
+      issued: createIssuedTokens(parts.http, Date.now),
+    }),
     catalog: parts.catalog,
     recorder: publishingSpend(
       countingCalls(spanExport === null ? records : recordAndExport(records.record, spanExport), modelCalls),
       parts.bus,
     ),
-    budgetAlerts: createBudgetAlerts(systemClock, (alert) => parts.bus.publish('budgetAlert', alert)),
+    budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
+      parts.bus.publish('budgetAlert', alert);
+      webhook?.send(alert);
+    }),
     admission,
     labelBudgets,
-    rateLimits: createMemoryRateLimits({ clock: systemClock }),
+    rateLimits,
     clock: systemClock,
     ids: randomIds,
     pause,
@@ -158,7 +167,15 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway, admission, labelBudgets, modelCalls };
+  return { gateway: withTokenCalls(gateway), labelBudgets, modelCalls };
+}
+
+/** The webhook of budget alerts; null where none is configured. */
+function composeWebhook({ settings, log, shutdown }: StartContext, http: UpstreamClient): BudgetWebhook | null {
+  if (settings.budgetAlertUrl === null) return null;
+  const webhook = createBudgetWebhook({ http, url: settings.budgetAlertUrl, log });
+  shutdown.add('budget alerts', () => webhook.drained());
+  return webhook;
 }
 
 const composeCallMetrics = (deployments: DeploymentSource): CallMetrics =>
@@ -174,17 +191,3 @@ const countingCalls = (recorder: CallRecorder, metrics: CallMetrics | null): Cal
           metrics.record(call);
         },
       };
-
-function composeAdmission(
-  { log, state }: StartContext,
-  { stores, records }: { readonly stores: Stores; readonly records: CallRecords },
-) {
-  return createMemoryAdmission({
-    totals: createStoredSpend(stores.spend, records),
-    clock: systemClock,
-    failed(error) {
-      if (!state.draining)
-        log.warn({ err: error }, 'stored spend could not be read; budgets use the amounts in memory');
-    },
-  });
-}

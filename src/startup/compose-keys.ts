@@ -8,6 +8,10 @@ import { createCatalogKeyRing } from '../gateway/create-catalog-key-ring.ts';
 import { createKeyRing } from '../gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../gateway/gateway-paid-keys.ts';
 import { createOwnedKeys } from '../gateway/owned-keys.ts';
+import { createSessionKeys } from '../gateway/session-keys.ts';
+import { createTokenKeys } from '../gateway/token-keys.ts';
+import { type TokenAcceptance, withTokens } from '../gateway/token-ring.ts';
+import { createVerifiedTokens } from '../domain/identity/verified-tokens.ts';
 import type { KeyRing } from '../gateway/key-ring.ts';
 import { type TracingKeyRing, withTracingKeys } from '../gateway/tracing-key-ring.ts';
 import { paidKeysOf } from '../gateway/paid-keys.ts';
@@ -18,6 +22,7 @@ import { createFreeTier, type RunningFreeTier } from '../runtime/free-tier/free-
 import { createIpHash } from '../runtime/free-tier/ip-hash.ts';
 import { keyGenerator } from '../runtime/identifiers.ts';
 import { createClientNetworks } from '../runtime/network/client-network.ts';
+import { sessionOpeners } from './compose-sign-in.ts';
 import type { StartContext } from './context.ts';
 
 /** Names the network a request comes from. */
@@ -30,28 +35,69 @@ export interface Keys {
   readonly networkOf: NetworkOf;
 }
 
-export function composeKeys(
-  { settings }: StartContext,
+/** Verifier and rules of signed tokens; null where none are accepted. */
+async function composeTokens({ settings: { tokens }, log }: StartContext): Promise<TokenAcceptance | null> {
+  if (tokens === null) return null;
+  // Loaded only where tokens are accepted.
+  const [{ createKeySets }, { createTokenVerifier }] = await Promise.all([
+    import('../runtime/identity/key-sets.ts'),
+    import('../runtime/identity/token-verifier.ts'),
+  ]);
+  const { keySetUrls, keySetSeconds, issuers, audiences, rules } = tokens;
+  const keys = createKeySets({
+    urls: keySetUrls,
+    ttlSeconds: keySetSeconds,
+    fetch,
+    clock: systemClock,
+    failed: (error) => log.warn({ err: error }, 'the signing keys of an issuer could not be read; trying again'),
+  });
+  return { verifier: createTokenVerifier({ keys, issuers, audiences, clock: systemClock }), rules };
+}
+
+export async function composeKeys(
+  context: StartContext,
   {
     stores,
     deployments,
   }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf'> },
-): Keys {
+): Promise<Keys> {
+  const { settings } = context;
   const networkOf = createClientNetworks(settings.trustedProxies);
   const failures = createFailedKeys({
     perMinute: settings.wrongKeysPerMinute,
     networkOf: ({ socket, headers }) => networkOf(socket.remoteAddress, headers['x-forwarded-for']?.toString()),
     clock: systemClock,
   });
+  const acceptance = await composeTokens(context);
+  const tokens = createVerifiedTokens();
+  const owned = createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model));
+  const held =
+    acceptance === null
+      ? owned
+      : createTokenKeys({
+          keys: owned,
+          tokens,
+          stores,
+          rules: acceptance.rules,
+          generator: keyGenerator,
+          clock: systemClock,
+        });
   const virtualKeys = createKeyRing({
     masterKey: settings.masterKey,
-    store: createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model)),
+    store: createSessionKeys(held, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
     generator: keyGenerator,
     clock: systemClock,
     failures,
     pause,
   });
-  const keyRing = withTracingKeys(virtualKeys, {
+  const signedTokens = withTokens(virtualKeys, {
+    acceptance,
+    tokens,
+    generator: keyGenerator,
+    clock: systemClock,
+    failures,
+  });
+  const keyRing = withTracingKeys(signedTokens, {
     store: stores.tracingKeys,
     generator: keyGenerator,
     clock: systemClock,

@@ -29,6 +29,7 @@ import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { ComposedSettings } from './compose-settings.ts';
 import { composeSignIns } from './compose-sign-in.ts';
+import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
 /** Longest that a reader of traces waits for records that are not stored yet, in ms. */
@@ -40,6 +41,7 @@ const CHECKOUT_PACE = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as co
 interface PlatformParts
   extends
     ReturnType<typeof composeGateway>,
+    Pick<AdmissionParts, 'admission' | 'shares'>,
     ReturnType<typeof composeRecords>,
     Deployments,
     Keys,
@@ -82,7 +84,9 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     gateway,
     accounts: createProviderAccounts(settings.providerAccounts, {
       stored: parts.deployments,
+      deployments: () => parts.deployments.current(),
       served: settings.providerPassThrough,
+      costPerRequest: settings.providerCostPerRequest,
     }),
     agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
     agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
@@ -91,6 +95,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     fileLimits: settings.fileLimits,
     decisions: {
       mostQuestions: settings.mostDecisionQuestions,
+      fallbackBelow: settings.decisionFallbackBelow,
       storage: settings.storeDecisions,
       keeper: parts.decisionKeeper,
       calibrations: parts.calibrations,
@@ -110,6 +115,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
       keeper: parts.keeper,
     },
     configuration: parts.configuration,
+    costAdjustments: () => parts.configuration.costAdjustments(),
     allowedAddresses: parts.configuration.allowedAddresses,
     signIns: composeSignIns(context),
     keyGenerator,
@@ -156,7 +162,7 @@ const composePassThrough = ({ settings, log }: StartContext, stores: Stores) =>
   });
 
 function composeMetrics(parts: PlatformParts) {
-  const { catalog, spanExport, records, stores, connections, http, admission, modelCalls } = parts;
+  const { catalog, spanExport, records, stores, connections, http, admission, shares, modelCalls, gateway } = parts;
   return createMetrics({
     catalog,
     spanExport,
@@ -164,7 +170,9 @@ function composeMetrics(parts: PlatformParts) {
     connections: connections.counts,
     upstreams: () => http.connections(),
     failedWrites: stores.failedWrites,
+    unpricedCalls: gateway.unpriced,
     reservations: admission.counts,
+    shares: shares?.counts ?? null,
     modelCalls,
     clock: systemClock,
   });

@@ -56,7 +56,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     try {
       await watch.settle();
       await assertRegular(configuration.current().files);
-      apply(await settings.readAgain());
+      apply(await settings.configReader.read());
     } catch (error) {
       const failure = error instanceof ConfigError ? error.message : 'The configuration could not be read.';
       configuration.reloaded({ at: systemClock.now(), failure });
@@ -70,6 +70,7 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     return running;
   }
 
+  shutdown.add('reader of the configuration', () => settings.configReader.stop());
   shutdown.add('watch of the configuration', () => watch.stop());
   return {
     reload: () => (settings.config.file === null ? Promise.resolve() : reload()),

@@ -1,10 +1,23 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { SignInPlatform } from '../../resolvers/operation/platform.ts';
+import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
+import { createRateLimiter } from '../domain/rate-limiter.ts';
+import { createCommandLineLogins } from '../domain/users/command-line-logins.ts';
+import { createOneTimeCodes } from '../domain/users/one-time-codes.ts';
+import { createSessionOpeners, type SessionOpeners } from '../domain/users/session.ts';
 import { createSignInThrottle } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Starts of logins of command lines from one network. */
+const LOGIN_PACE = { most: 30, windowMs: 60_000, what: 'logins' };
+
+/** What opens sessions of administrators now. */
+export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Settings): SessionOpeners =>
+  createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 
 /** Name and password of the administrator, and the counts of failed sign-ins. */
 export function composeSignIns({ settings }: StartContext): SignInPlatform['signIns'] {
@@ -14,5 +27,10 @@ export function composeSignIns({ settings }: StartContext): SignInPlatform['sign
     username,
     isPassword: (text) => wanted !== null && timingSafeEqual(wanted, digestOf(text)),
     throttle: createSignInThrottle({ ...limits, countsSources: settings.trustedProxies.length > 0 }, systemClock),
+    openers: sessionOpeners(settings),
+    logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock }),
+    loginPace: createRateLimiter({ ...LOGIN_PACE, clock: systemClock }),
+    codes: settings.signIn.controlPlaneUrl === null ? null : createOneTimeCodes(keyGenerator, systemClock),
+    commandLineSeconds: settings.signIn.commandLineHours * 3_600,
   };
 }

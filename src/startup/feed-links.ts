@@ -13,7 +13,7 @@ type FindingRef = readonly [lensId: string, findingId: string];
  * How live feeds of the graph reach other processes. Changes of the catalog and counts of requests do not: each process
  * refreshes its own catalog and counts for itself. Changes of settings are published where they are read again.
  */
-export function feedLinks({ codingAgents, lenses, spend, traces }: Stores): EventLinks {
+export function feedLinks({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks {
   async function lensesOf(ids: readonly string[]): Promise<ReadonlyMap<string, LensState>> {
     const found = await Promise.all([...new Set(ids)].map((id) => lenses.find(id)));
     return new Map(found.flatMap((state) => (state === null ? [] : [[state.lens.id, state] as const])));
@@ -42,6 +42,11 @@ export function feedLinks({ codingAgents, lenses, spend, traces }: Stores): Even
         const agents = new Map((await codingAgents.findMany(refs)).map((agent) => [agent.id, agent]));
         return refs.map((id) => ({ id, agent: agents.get(id) ?? null }));
       },
+    },
+    // Its state when it is read; states in between may be missed.
+    job: {
+      refOf: ({ id }) => id,
+      read: (refs) => jobs.findMany([...new Set(refs)]),
     },
     lensRun: {
       refOf({ lensId, id, reviews }) {

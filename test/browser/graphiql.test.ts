@@ -49,6 +49,13 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       .locator('[role=tab][aria-selected=true]', { hasText: new RegExp(`^${tab}`) })
       .waitFor({ timeout: 2_000 });
   };
+  /** Waits until a tab is the selected one. */
+  const isSelected = (visitor: Page, name: string) =>
+    visitor.waitForFunction(
+      (tab) => document.querySelector<HTMLElement>('[role=tab][aria-selected=true]')?.innerText.trim() === tab,
+      name,
+      { timeout: 5_000 },
+    );
   // The editor shows the text of a tab before it can run it: an earlier click runs nothing, or the previous tab.
   const execute = async (outcome: Locator): Promise<void> => {
     const run = page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' });
@@ -142,6 +149,43 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await page.reload({ timeout: 30_000 });
     expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe(app.adminKey);
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(app.adminKey);
+  });
+
+  it('selects each tab with one click, although tabs move while the pointer is down', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const visitor = await context.newPage();
+    await visitor.goto(`${app.url}/graphql`, { timeout: 30_000 });
+    await visitor.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor({ timeout: 20_000 });
+    for (const name of ['Chat', 'RecentTraces', 'LiveTraces', 'Catalog']) {
+      const box = await visitor.getByRole('button', { name, exact: true }).boundingBox();
+      if (box === null) throw new Error(`The tab ${name} is not visible.`);
+      await visitor.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+      await visitor.mouse.down();
+      await visitor.mouse.up();
+      await isSelected(visitor, name);
+    }
+    expect(await visitor.locator('[role=tab][aria-selected=true]').allInnerTexts()).toEqual(['Catalog']);
+    await context.close();
+  });
+
+  it('opens no further tab when it is visited again, and selects the one of the last visit', async () => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const visitor = await context.newPage();
+    const visit = async (): Promise<readonly string[]> => {
+      await visitor.goto(`${app.url}/graphql`, { timeout: 30_000 });
+      await visitor.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor({ timeout: 20_000 });
+      await visitor.locator('[role=tab][aria-selected=true]').waitFor();
+      return visitor.locator('[role=tab]').allInnerTexts();
+    };
+    const tabs = await visit();
+    expect(tabs).toHaveLength(5);
+    expect(await visit()).toEqual(tabs);
+    await visitor.getByRole('button', { name: 'Chat', exact: true }).click();
+    await isSelected(visitor, 'Chat');
+    await visitor.waitForFunction(() => localStorage.getItem('graphiql:tabState')?.includes('"activeTabIndex":2'));
+    expect(await visit()).toEqual(tabs);
+    expect(await visitor.locator('[role=tab][aria-selected=true]').innerText()).toBe('Chat');
+    await context.close();
   });
 
   it('shows why a sign-in failed, then uses the session without a key', async () => {

@@ -163,7 +163,10 @@ describe('annotations', () => {
     await said('mate', { traceId, name: 'listed', label: 'b', score: 2 });
     const labels = async (who: string, filter: Record<string, unknown>) =>
       (
-        await ask(who, AnnotationsDocument, { filter: { traceId, ...filter }, direction: 'ASC' })
+        await ask(who, AnnotationsDocument, {
+          filter: { traceId, ...filter },
+          orderBy: { field: 'CREATED_AT', direction: 'ASC' },
+        })
       ).data?.annotations.nodes.map(({ label }) => label);
     expect(await labels('sender', {})).toEqual(['a', 'b']);
     expect(await labels('viewer', { name: 'listed' })).toEqual(['a', 'b']);
@@ -180,8 +183,14 @@ describe('annotations', () => {
     const traceId = await sentBy('sender');
     for (const name of ['one', 'two', 'three']) await said('sender', { traceId, name, label: 'x' });
     const page = async (after: string | null) =>
-      (await ask('sender', AnnotationsDocument, { filter: { traceId }, direction: 'DESC', first: 2, after })).data
-        ?.annotations;
+      (
+        await ask('sender', AnnotationsDocument, {
+          filter: { traceId },
+          orderBy: { field: 'CREATED_AT', direction: 'DESC' },
+          first: 2,
+          after,
+        })
+      ).data?.annotations;
     const first = await page(null);
     expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true } });
     const second = await page(first?.pageInfo.endCursor ?? null);
@@ -194,7 +203,8 @@ describe('annotations', () => {
   it('refuses a page size out of range and a malformed cursor', async () => {
     for (const wrong of [{ first: 0 }, { first: 101 }, { after: 'bm9uZQ' }])
       expect(
-        (await ask('sender', AnnotationsDocument, { direction: 'DESC', ...wrong })).errors?.[0]?.extensions.code,
+        (await ask('sender', AnnotationsDocument, { orderBy: { field: 'CREATED_AT', direction: 'DESC' }, ...wrong }))
+          .errors?.[0]?.extensions.code,
       ).toBe('INVALID_INPUT');
   });
 
@@ -236,7 +246,12 @@ describe('a trace that goes', () => {
     await ask('sender', DeleteTraceDocument, { input: { id: deleted } });
     await ask('sender', RedactTraceDocument, { input: { id: redacted } });
     const left = async (traceId: string) =>
-      (await ask('admin', AnnotationsDocument, { filter: { traceId }, direction: 'ASC' })).data?.annotations.nodes;
+      (
+        await ask('admin', AnnotationsDocument, {
+          filter: { traceId },
+          orderBy: { field: 'CREATED_AT', direction: 'ASC' },
+        })
+      ).data?.annotations.nodes;
     expect(await left(deleted)).toEqual([]);
     expect(await left(redacted)).toEqual([{ name: 'helpful', label: null, score: 3, trace: { traceId: redacted } }]);
   });

@@ -7,6 +7,7 @@ import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import { Unavailable } from '../../src/domain/errors.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
+import { putMigratedDatabase } from '../support/migrated-databases.ts';
 import {
   CatalogChangesDocument,
   CatalogChangeUpdatesDocument,
@@ -40,7 +41,8 @@ let stores: Stores;
 let house: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lensgate-history-'));
-  stores = await openStores({ databaseUrl: null, dataDir, sqliteDriver: 'node:sqlite', log: { warn() {} } });
+  await putMigratedDatabase(dataDir);
+  stores = await openStores({ databaseUrl: null, dataDir, log: { warn() {} } });
 });
 afterEach(async () => {
   await house.close();
@@ -86,7 +88,7 @@ async function withPast(): Promise<CatalogHistory> {
 }
 
 describe('priceHistory', () => {
-  it('tells the steps of a price with exact amounts, and leaves a gap where nobody looked', async () => {
+  it('has the steps of a price with exact amounts, and a gap for a time without records', async () => {
     house = await openGraph({ history: await withPast() });
     expect(await house.call(PriceHistoryDocument, { entryId: 'm' }, null)).toEqual({
       data: {
@@ -156,7 +158,7 @@ describe('pricesAt', () => {
     });
   });
 
-  it('gives only the prices asked for, and none of an id nobody ever saw', async () => {
+  it('has the requested prices only, and none for an unknown id', async () => {
     house = await openGraph({ history: await withPast() });
     const asked = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
     expect((await house.call(PricesAtDocument, asked)).data.pricesAt).toEqual({

@@ -44,7 +44,7 @@ describe('model', () => {
     });
   });
 
-  it('is null for what nobody offers', async () => {
+  it('is null for a model without an offer', async () => {
     house = await openGraph({ entries: ENTRIES });
     expect(await house.call(ModelDocument, { name: 'gpt-9' }, null)).toEqual({ data: { model: null } });
   });

@@ -48,7 +48,7 @@ describe('a reader that pins a state of the catalog', () => {
     expect(await totals(null)).toEqual(['brand-new 0.001', 'claude-5 4']);
   });
 
-  it('is told when the state is not kept', async () => {
+  it('returns an error when the state is not stored', async () => {
     house = await openGraph({ entries: BEFORE });
     const { errors } = await house.call(CatalogEntriesDocument, { snapshotId: 'long-gone' }, null);
     expect(errors?.map(({ message, extensions }) => [message, extensions?.['code']])).toEqual([

@@ -152,4 +152,32 @@ describe('codingAgentStatus', () => {
     await subscriber.ended;
     expect(subscriber.received).toEqual(told(id, 'CREATING', 'RUNNING', 'FINISHED'));
   });
+
+  it('keeps the state against messages that come again, late, or after the end', async () => {
+    const id = await launch();
+    const send = async (status: string, timestamp?: Date): Promise<number> => {
+      const body = JSON.stringify({ id, status, ...(timestamp === undefined ? {} : { timestamp }) });
+      return (await webhook(body, sign(body))).status;
+    };
+    const status = async (): Promise<unknown> => {
+      const query = '{ codingAgents { edges { node { agentId status } } } }';
+      const answer = await app.call('POST', '/graphql', { query }, { authorization: `Bearer ${key}` });
+      const { data } = (await answer.json()) as {
+        readonly data: {
+          readonly codingAgents: { readonly edges: readonly { readonly node: Record<string, string> }[] };
+        };
+      };
+      return data.codingAgents.edges.find(({ node }) => node['agentId'] === id)?.node['status'];
+    };
+    const early = new Date(Date.now() - 1_000);
+    expect(await send('RUNNING')).toBe(200);
+    expect(await send('WAITING')).toBe(200);
+    expect(await send('RUNNING')).toBe(200);
+    expect(await status()).toBe('WAITING');
+    expect(await send('FINISHED')).toBe(200);
+    expect([await send('RUNNING', early), await send('RUNNING ')]).toEqual([400, 400]);
+    expect(await status()).toBe('FINISHED');
+    expect(await send('RUNNING', new Date(Date.now() + 60_000))).toBe(200);
+    expect(await status()).toBe('RUNNING');
+  });
 });

@@ -185,11 +185,11 @@ describe('codingAgents', () => {
 });
 
 describe('codingAgent', () => {
-  const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId type text } } }`;
+  const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId role text } } }`;
 
   it('reads the state and the conversation now, by either id, and keeps the state', async () => {
     const { id, agentId } = await launched(alone);
-    const conversation = [{ messageId: 'm1', type: 'user_message', text: 'go' }];
+    const conversation = [{ messageId: 'm1', role: 'USER', text: 'go' }];
     for (const given of [id, agentId])
       expect(await ask(alone, QUERY, { id: given })).toEqual({
         data: { codingAgent: { agentId, status: 'RUNNING', conversation } },
@@ -208,7 +208,7 @@ describe('codingAgent', () => {
 
 describe('changes of an agent', () => {
   const change = (name: string) =>
-    `mutation ($id: ID!) { ${name}(id: $id) { __typename ... on CodingAgent { agentId } ... on UserError { code } } }`;
+    `mutation ($id: ID!) { ${name}(input: { id: $id }) { __typename ... on CodingAgent { agentId } ... on UserError { code } } }`;
   const FOLLOW_UP = `mutation ($id: ID!) { followUpCodingAgent(input: { id: $id, prompt: "more" }) {
     __typename ... on CodingAgent { agentId } ... on UserError { code } } }`;
 

@@ -51,7 +51,7 @@ describe('tracing keys in the graph', () => {
     const create = `mutation ($input: CreateTracingKeyInput!) {
       createTracingKey(input: $input) {
         __typename
-        ... on IssuedTracingKey { token key { id name teamId expiresAt } }
+        ... on IssuedTracingKey { token key { tracingKeyId name teamId expiresAt } }
         ... on UserError { message }
       }
     }`;
@@ -60,7 +60,7 @@ describe('tracing keys in the graph', () => {
       createTracingKey: {
         __typename: 'IssuedTracingKey',
         token: expect.stringMatching(/^lens-trace-/),
-        key: { id: expect.any(String), name: 'bot', teamId: 't', expiresAt: null },
+        key: { tracingKeyId: expect.any(String), name: 'bot', teamId: 't', expiresAt: null },
       },
     });
     expect(await ask(create, { input: { expiresAt: '2001-01-01T00:00:00Z' } })).toEqual({
@@ -70,10 +70,14 @@ describe('tracing keys in the graph', () => {
       readonly tracingKeys: readonly { readonly id: string }[];
     };
     expect(tracingKeys).toHaveLength(1);
-    const remove = 'mutation ($id: ID!) { deleteTracingKey(input: { id: $id }) { name } }';
+    const remove =
+      'mutation ($id: ID!) { deleteTracingKey(input: { id: $id }) { ... on TracingKey { name } ... on UserError { message } } }';
     const [{ id } = { id: '' }] = tracingKeys;
+    const again = 'query ($id: ID!) { node(id: $id) { ... on TracingKey { name } } }';
+    expect(await ask(again, { id })).toEqual({ node: { name: 'bot' } });
     expect(await ask(remove, { id })).toEqual({ deleteTracingKey: { name: 'bot' } });
-    expect(await ask(remove, { id })).toEqual({ deleteTracingKey: null });
+    expect(await ask(again, { id })).toEqual({ node: null });
+    expect(await ask(remove, { id })).toEqual({ deleteTracingKey: { message: 'Tracing key not found' } });
     expect(await ask('{ tracingKeys { id } }', {}, (await key({})).key)).toBeNull();
   });
 });
@@ -81,7 +85,7 @@ describe('tracing keys in the graph', () => {
 describe('datasets in the graph', () => {
   it('are created, built, saved and read', async () => {
     const { createDataset } = (await ask(
-      'mutation { createDataset(input: { name: "d" }) { revision summary { id name caseCount } } }',
+      'mutation { createDataset(input: { name: "d" }) { ... on Dataset { revision summary { id name caseCount } } } }',
     )) as { readonly createDataset: { readonly summary: { readonly id: string } } };
     expect(createDataset).toEqual({ revision: 0, summary: { id: expect.any(String), name: 'd', caseCount: 0 } });
     const { id } = createDataset.summary;
@@ -98,7 +102,8 @@ describe('datasets in the graph', () => {
       saveDataset(input: $input) { __typename ... on Dataset { revision cases { expected } } ... on UserError { message } }
     }`;
     const content = { messages: [{ role: 'user', content: 'hi' }], expected: 'hello' };
-    const input = { id, baseRevision: 0, cases: [{ content }] };
+    const datasetId = Buffer.from(id, 'base64').toString().replace('DatasetSummary:', '');
+    const input = { id: datasetId, baseRevision: 0, cases: [{ content }] };
     expect(await ask(save, { input })).toEqual({
       saveDataset: { __typename: 'Dataset', revision: 1, cases: [{ expected: 'hello' }] },
     });
@@ -108,10 +113,12 @@ describe('datasets in the graph', () => {
     expect(await ask(save, { input: { ...input, cases: [{ content: {} }] } })).toMatchObject({
       saveDataset: { __typename: 'InvalidInputError' },
     });
-    const read = 'query ($id: ID!) { datasets { name latestRevision } dataset(id: $id) { cases { included } } }';
+    const read =
+      'query ($id: ID!) { datasets { name latestRevision } dataset(id: $id) { cases { included } } node(id: $id) { ... on DatasetSummary { name agentName } } }';
     expect(await ask(read, { id })).toEqual({
       datasets: [{ name: 'd', latestRevision: 1 }],
       dataset: { cases: [{ included: true }] },
+      node: { name: 'd', agentName: null },
     });
   });
 });
@@ -134,7 +141,7 @@ describe('signals in the graph', () => {
     });
     await ask(set, { input: { model: '', signals } });
     expect(await ask('{ signalSettings { model signals { name } } }')).toEqual({
-      signalSettings: { model: '', signals: [{ name: 'A' }] },
+      signalSettings: { model: null, signals: [{ name: 'A' }] },
     });
   });
 });

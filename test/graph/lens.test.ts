@@ -60,6 +60,35 @@ async function subscribed(query: string, wanted: number): Promise<{ readonly eve
   return { events: read() };
 }
 
+/** Reads a lens, its findings and its runs again by their global ids, as an administrator and as another caller. */
+async function againAsNodes(id: string): Promise<void> {
+  const facts = (nodes: string) => `{ ${nodes} { __typename id
+    ... on Lens { name findings { id title } runs { id runId status } latestRun { id } }
+    ... on Finding { title reason } ... on LensRun { runId error } } }`;
+  interface Nodes {
+    readonly data: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+  }
+  const read = async (ids: readonly unknown[], as?: string) => {
+    const query = facts(`nodes(ids: ${JSON.stringify(ids)})`);
+    return ((await send('POST', '/graphql', { query }, as)).body as unknown as Nodes).data['nodes'] ?? [];
+  };
+  const [lens] = await read([id]);
+  const { findings, runs, latestRun } = lens as {
+    readonly findings: readonly { readonly id: string; readonly title: string }[];
+    readonly runs: readonly { readonly id: string; readonly runId: string }[];
+    readonly latestRun: { readonly id: string };
+  };
+  expect([findings.length, runs.length, runs[0]?.id]).toEqual([2, 2, latestRun.id]);
+  const ids = [findings[0]?.id, runs[1]?.id];
+  expect(await read(ids)).toEqual([
+    { __typename: 'Finding', id: ids[0], title: findings[0]?.title, reason: expect.toBeOneOf(['known', null]) },
+    { __typename: 'LensRun', id: ids[1], runId: runs[1]?.runId, error: null },
+  ]);
+  const unknown = Buffer.from('Finding:none/none').toString('base64');
+  expect(await read([unknown])).toEqual([null]);
+  expect(await read([id, ...ids], (await key({})).key)).toEqual([null, null, null]);
+}
+
 describe('lenses in the graph', () => {
   it('create, run, find, judge and follow an investigation', async () => {
     await ingest(syntheticRuns(6, 5));
@@ -68,12 +97,12 @@ describe('lenses in the graph', () => {
     const input = { name: 'graph', model: 'judge', checks: ALL_CHECKS, enabled: false };
     const { data } = await ask(CreateLensDocument, { input });
     if (!('id' in data.createLens)) throw new Error('No lens was created.');
-    const { id } = data.createLens;
-    await ended(id);
+    const { id, lensId } = data.createLens;
+    await ended(lensId);
     const { data: read } = await ask(LensDocument, { id });
     expect(read.lens).toMatchObject({
       name: 'graph',
-      latestRun: { status: 'COMPLETED', stage: 'Complete', error: '', coverage: { selected: 6, screened: 6 } },
+      latestRun: { status: 'COMPLETED', stage: 'Complete', error: null, coverage: { selected: 6, screened: 6 } },
     });
     expect(Number(read.lens?.spentUsd)).toBeGreaterThan(0);
     expect(read.lens?.findings).toHaveLength(2);
@@ -99,16 +128,19 @@ describe('lenses in the graph', () => {
     const second = await ask(FindingsDocument, { filter: { lensId: id }, first: 2, after });
     expect(second.data.findings.edges).toHaveLength(1);
     expect(second.data.findings.edges[0]?.node.title).not.toBe(edge?.node.title);
-    const findingId = read.lens?.findings[0]?.id ?? '';
-    const judged = await ask(SetFindingStatusDocument, { lensId: id, findingId, status: 'DISMISSED', reason: 'known' });
+    const findingId = read.lens?.findings[0]?.findingId ?? '';
+    const judged = await ask(SetFindingStatusDocument, {
+      input: { lensId: id, findingId, status: 'DISMISSED', reason: 'known' },
+    });
     expect(judged.data.setFindingStatus).toMatchObject({ findings: [{ status: 'DISMISSED', reason: 'known' }, {}] });
     const runs = await subscribed(`subscription { lensRun(id: "${id}") { status stage coverage { screened } } }`, 2);
     expect((await ask(RunLensDocument, { id })).data.runLens).toMatchObject({ latestRun: { stage: 'Queued' } });
     expect((await runs.events)[0]).toContain('"status":"QUEUED"');
-    await ended(id);
-    const changed = await ask(UpdateLensDocument, { id, input: { ...input, name: 'other' } });
+    await ended(lensId);
+    const changed = await ask(UpdateLensDocument, { input: { id: lensId, settings: { ...input, name: 'other' } } });
     expect(changed.data.updateLens).toMatchObject({ name: 'other', revision: 2 });
     expect((await ask(CancelLensRunDocument, { id })).data.cancelLensRun).toMatchObject({ __typename: 'Lens' });
+    await againAsNodes(id);
   }, 90_000);
 
   it('answers bad input, unknown lenses and foreign keys with their errors', async () => {

@@ -213,7 +213,7 @@ describe('what a document may hold', () => {
     expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
   });
 
-  it('many faults: the first of them are told', async () => {
+  it('many faults: the first of them are reported', async () => {
     house = await openGraph();
     const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
     expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([

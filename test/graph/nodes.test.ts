@@ -121,6 +121,20 @@ describe('nodes', () => {
     expect(house.reads.findBySpans).toBe(1);
   });
 
+  it.each([
+    ['empty', ''],
+    ['no base64', '\u{1F600}'],
+    ['long', 'A'.repeat(100_000)],
+    ['a type alone', idOf('Trace:')],
+    ['too few parts', idOf(`Span:${traceId(1)}`)],
+    ['a name of Object.prototype', idOf('constructor:toString')],
+    ['an unknown type', idOf('__proto__:x')],
+    ['SQL', idOf("VirtualKey:' or 1=1 --")],
+  ])('is null for an id that is malformed: %s', async (_name, id) => {
+    expect(await nodes([id, TRACE])).toMatchObject({ data: { nodes: [null, { id: TRACE }] } });
+    expect(await house.call(NodeDocument, { id })).toEqual({ data: { node: null } });
+  });
+
   it('keeps the order of the ids, with null for unknown and repeated objects for repeated ids', async () => {
     const { data } = await nodes([SPAN, 'x', TRACE, SPAN]);
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);

@@ -156,6 +156,58 @@ describe('organizations and projects', () => {
   });
 });
 
+describe('members of organizations', () => {
+  const MEMBER = 'OrganizationMember { userId role }';
+
+  it('are added, changed and removed', async () => {
+    expect(
+      await mutate('createOrganization', { id: 'o-members', alias: 'O' }, 'Organization { organizationId }'),
+    ).toEqual({
+      __typename: 'Organization',
+      organizationId: 'o-members',
+    });
+    const members = [{ userId: 'm1', role: 'ORG_ADMIN' }, { userId: 'm2' }];
+    const draft = { id: globalId('Organization', 'o-members'), members, limits: { maxBudgetUsd: '1' } };
+    const selection = 'AddedOrganizationMembers { members { userId role } }';
+    const added = [
+      { userId: 'm1', role: 'ORG_ADMIN' },
+      { userId: 'm2', role: 'INTERNAL_USER' },
+    ];
+    expect(await mutate('addOrganizationMembers', draft, selection)).toEqual({
+      __typename: 'AddedOrganizationMembers',
+      members: added,
+    });
+    expect(await mutate('addOrganizationMembers', draft, selection)).toEqual({ __typename: 'ConflictError' });
+    const change = { id: 'o-members', userId: 'm2', role: 'INTERNAL_USER_VIEWER' };
+    const changed = { __typename: 'OrganizationMember', userId: 'm2', role: 'INTERNAL_USER_VIEWER' };
+    expect(await mutate('updateOrganizationMember', change, MEMBER)).toEqual(changed);
+    expect(await mutate('removeOrganizationMember', { id: 'o-members', userId: 'm2' }, MEMBER)).toEqual(changed);
+    const invalid = { __typename: 'InvalidInputError' };
+    expect(await mutate('removeOrganizationMember', { id: 'o-members', userId: 'm2' }, MEMBER)).toEqual(invalid);
+    const missing = { __typename: 'NotFoundError' };
+    expect(await mutate('updateOrganizationMember', { ...change, id: 'none' }, MEMBER)).toEqual(missing);
+  });
+});
+
+describe('tags', () => {
+  const TAG = 'Tag { name description models budget { limits { maxBudgetUsd rpmLimit } } }';
+
+  it('are created, changed and deleted', async () => {
+    const draft = { name: 't1', description: 'd', models: ['demo'], limits: { maxBudgetUsd: '0.5', rpmLimit: 3 } };
+    const limits = { maxBudgetUsd: '0.5', rpmLimit: 3 };
+    const tag = { __typename: 'Tag', name: 't1', description: 'd', models: ['demo'], budget: { limits } };
+    expect(await mutate('createTag', draft, TAG)).toEqual(tag);
+    expect(await mutate('createTag', draft, TAG)).toEqual({ __typename: 'ConflictError' });
+    expect(await mutate('createTag', { name: 'n'.repeat(101) }, TAG)).toEqual({ __typename: 'InvalidInputError' });
+    const changed = { ...tag, description: null, budget: { limits: { ...limits, maxBudgetUsd: null } } };
+    const change = { name: 't1', description: null, limits: { maxBudgetUsd: null } };
+    expect(await mutate('updateTag', change, TAG)).toEqual(changed);
+    expect(await mutate('updateTag', { name: 'none' }, TAG)).toEqual({ __typename: 'NotFoundError' });
+    expect(await mutate('deleteTag', { name: 't1' }, TAG)).toEqual(changed);
+    expect(await mutate('deleteTag', { name: 't1' }, TAG)).toEqual({ __typename: 'NotFoundError' });
+  });
+});
+
 describe('customers and budgets', () => {
   const CUSTOMER = 'Customer { customerId alias blocked budget { budgetId limits { maxBudgetUsd } } }';
   const BUDGET = 'Budget { budgetId limits { maxBudgetUsd budgetDuration } allowedModels }';

@@ -173,6 +173,41 @@ describe('owners in the graph', () => {
   });
 });
 
+describe('filters of lists', () => {
+  it.each([
+    ['teams', '{ alias: "REW" }', [{ id: globalId('Team', 'crew') }]],
+    ['teams', '{ organizationId: "org" }', [{ id: globalId('Team', 'crew') }]],
+    ['teams', '{ alias: " " }', [{ id: globalId('Team', 'others') }, { id: globalId('Team', 'crew') }]],
+    ['users', '{ email: "nobody@nowhere" }', []],
+    ['organizations', '{ alias: "none" }', []],
+  ])('%s with %s', async (field, filter, nodes) => {
+    const { data } = await graph(`{ ${field}(filter: ${filter}) { totalCount nodes { id } } }`);
+    expect(data[field]).toEqual({ totalCount: nodes.length, nodes });
+  });
+
+  it('the changes of the audit log, in both directions', async () => {
+    const times = async (orderBy: string) => {
+      const { data } = await graph(`{ auditLog(first: 100${orderBy}) { nodes { createdAt } } }`);
+      return (data['auditLog'] as { readonly nodes: readonly { readonly createdAt: string }[] }).nodes.map(
+        ({ createdAt }) => createdAt,
+      );
+    };
+    const newest = await times('');
+    expect(newest).toEqual(newest.toSorted().toReversed());
+    expect(await times(', orderBy: { direction: ASC }')).toEqual(newest.toSorted());
+  });
+
+  it('the keys and teams of owners are counted', async () => {
+    const { data } = await graph(
+      '{ teams(filter: { alias: "crew" }) { nodes { keys(first: 1) { totalCount nodes { id } } } } organizations { nodes { teams(first: 1) { totalCount } } } }',
+    );
+    expect(data).toMatchObject({
+      teams: { nodes: [{ keys: { totalCount: 2, nodes: [{}] } }] },
+      organizations: { nodes: [{ teams: { totalCount: 1 } }] },
+    });
+  });
+});
+
 describe('spend in the graph', () => {
   const groups = async (variables: object, key?: string) => {
     const filter = { from: `${today()}T00:00:00Z`, ...(variables as { filter?: object }).filter };

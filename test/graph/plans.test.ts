@@ -1,6 +1,10 @@
-import { parse } from 'graphql';
+import { GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerOf, FROM_SOURCE } from '../../schema/answer-basis.ts';
+import type { GraphContext } from '../../schema/builder.ts';
 import { schema } from '../../schema/index.ts';
+import type { VariableValues } from '../../src/graphql/plans/completion.ts';
+import { AnswerTexts } from '../../src/graphql/plans/answer-texts.ts';
 import { createPlan } from '../../src/graphql/plans/plan.ts';
 import { aSpan, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from '../ports/samples.ts';
 import { createMemoryTraceStore } from '../support/memory-trace-store.ts';
@@ -113,11 +117,11 @@ describe('a query with a plan', () => {
   );
 
   it.each(cases(PLANNED))('has one: %s', (_name, { query }) => {
-    expect(createPlan(schema, parse(query), null)).not.toBeNull();
+    expect(createPlan(schema, parse(query), null, new AnswerTexts())).not.toBeNull();
   });
 
   it.each(cases(UNPLANNED))('has none: %s', (_name, { query }) => {
-    expect(createPlan(schema, parse(query), null)).toBeNull();
+    expect(createPlan(schema, parse(query), null, new AnswerTexts())).toBeNull();
   });
 
   it('is read anew for each request, with other variables, and for each caller', async () => {
@@ -149,6 +153,95 @@ describe('a query with a plan', () => {
       expect(await asked(planned, query, { mode: 're:(' })).toEqual(expected);
       expect((await asked(planned, query, { mode: 'model-1' }))[0]).toBe(200);
     }
+  });
+});
+
+describe('the cached text of an answer', () => {
+  const CATALOG = 'query Q($first: Int) { catalogEntries(first: $first) { totalCount nodes { entryId mode } } }';
+  const context = {} as GraphContext;
+
+  /** A schema with one root field whose answers are cached, and what its resolvers did. */
+  function counted(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
+    const seen = { roots: 0, leaves: 0 };
+    const state = { basis: {}, value: 'a' };
+    const leaf = {
+      type: new GraphQLNonNull(GraphQLString),
+      extensions,
+      resolve: (source: { readonly value: string }) => {
+        seen.leaves += 1;
+        return source.value;
+      },
+    };
+    const page = new GraphQLObjectType({ name: 'Page', fields: { value: leaf } });
+    const root = {
+      type: new GraphQLNonNull(page),
+      args: { first: { type: GraphQLInt } },
+      extensions: answerOf(() => state.basis),
+      resolve: (_root: unknown, { first }: { readonly first?: number }) => {
+        seen.roots += 1;
+        return { value: `${state.value}${first ?? ''}` };
+      },
+    };
+    const query = new GraphQLObjectType({ name: 'Query', fields: { page: root, clock: { ...root, extensions: {} } } });
+    const plan = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
+    return { seen, state, plan };
+  }
+  const none = { sources: {}, coerced: {} } as unknown as VariableValues;
+
+  it('is used until the object it is made of is replaced, and its resolver runs each time', async () => {
+    const { seen, state, plan } = counted();
+    const made = plan('{ page { value } }');
+    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    state.value = 'b';
+    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    state.basis = {};
+    expect(await made?.run(context, none, '')).toBe('{"page":{"value":"b"}}');
+    expect(seen).toEqual({ roots: 3, leaves: 2 });
+  });
+
+  it('is another for other variables, another field and another selection', async () => {
+    const { plan } = counted();
+    const made = plan('query Q($first: Int) { x: page(first: $first) { value } y: page(first: 7) { v: value } }');
+    const coerced = (first: number) => ({ sources: {}, coerced: { first } }) as unknown as VariableValues;
+    for (let time = 0; time < 2; time += 1) {
+      expect(await made?.run(context, coerced(1), '1')).toBe('{"x":{"value":"a1"},"y":{"v":"a7"}}');
+      expect(await made?.run(context, coerced(2), '2')).toBe('{"x":{"value":"a2"},"y":{"v":"a7"}}');
+    }
+  });
+
+  it.each([
+    ['a field that depends on more than its source', {}, '{ page { value } }', ''],
+    ['a root field that names no object', FROM_SOURCE, '{ clock { value } }', ''],
+    ['variables that are too long', FROM_SOURCE, '{ page { value } }', null],
+  ])('does not exist for %s', async (_name, extensions, query, key) => {
+    const { seen, state, plan } = counted(extensions);
+    const made = plan(query);
+    await made?.run(context, none, key);
+    state.value = 'b';
+    expect(await made?.run(context, none, key)).toMatch(/"b"/);
+    expect(seen.leaves).toBe(2);
+  });
+
+  it('shows a new catalog at once', async () => {
+    const house = await openGraph({ entries: [anEntry('old')] });
+    const body = JSON.stringify({ query: CATALOG, variables: { first: 1 } });
+    const text = async (): Promise<string> => (await house.post(body)).text();
+    for (let time = 0; time < 3; time += 1) expect(await text()).toMatch(/"old"/);
+    house.replaceCatalog([anEntry('new')]);
+    expect(await text()).toMatch(/"new"/);
+    await house.close();
+  });
+
+  it('is bounded', () => {
+    const texts = new AnswerTexts();
+    const basis = {};
+    texts.set('long', basis, 'x'.repeat(64 * 1024 + 1));
+    expect(texts.get('long', basis)).toBeUndefined();
+    for (let at = 0; at < 100; at += 1) texts.set(String(at), basis, 'x'.repeat(64 * 1024));
+    expect([35, 36].map((at) => texts.get(String(at), basis)?.length)).toEqual([undefined, 65_536]);
+    texts.set('36', basis, 'x');
+    expect(texts.get('36', basis)).toBe('x');
+    expect(texts.get('36', {})).toBeUndefined();
   });
 });
 

@@ -53,7 +53,7 @@ describe('span', () => {
     expect(data.span).toMatchObject({ inputTokens: most, outputTokens: most, cacheReadTokens: most });
   });
 
-  it('is told with what it carries and what it cost', async () => {
+  it('has its attributes and its cost', async () => {
     await house.ingest(
       TEAM_KEY,
       aSpan({

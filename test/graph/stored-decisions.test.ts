@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
@@ -184,11 +185,19 @@ describe('recordDecisionOutcome', () => {
 });
 
 const CALIBRATIONS = `{ decisionCalibrations {
-  model kind source outcomes temperature
+  scope model kind source outcomes temperature
   raw { brier expectedCalibrationError reliability { count } } fitted { expectedCalibrationError }
 } }`;
 
-it('outcomes fit a temperature, which later answers have', async () => {
+const CALIBRATED = {
+  model: 'up',
+  answers: {
+    late: { type: 'noul', noul: expect.closeTo(0.75, 6), x_calibrated: true, x_temperature: expect.closeTo(2, 6) },
+  },
+  usage: { input_tokens: 20, output_tokens: 0 },
+};
+
+it('outcomes of a key fit a temperature, which its later answers have and those of other keys do not', async () => {
   // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. One outcome is there already.
   async function judge(index: number): Promise<void> {
     await decide(fullKey, `fit-${index}`);
@@ -202,6 +211,7 @@ it('outcomes fit a temperature, which later answers have', async () => {
     data: {
       decisionCalibrations: [
         {
+          scope: `key:${createHash('sha256').update(fullKey).digest('hex')}`,
           model: 'perplexity/up-1',
           kind: 'PREDICATE',
           source: 'NATIVE',
@@ -217,20 +227,30 @@ it('outcomes fit a temperature, which later answers have', async () => {
       ],
     },
   });
-  expect(await decide(plainKey, 'calibrated')).toEqual({
+  expect(await decide(fullKey, 'calibrated')).toEqual(CALIBRATED);
+  expect(await decide(plainKey, 'not-calibrated')).toEqual({
     model: 'up',
-    answers: {
-      late: {
-        type: 'noul',
-        noul: expect.closeTo(0.75, 6),
-        x_calibrated: true,
-        x_temperature: expect.closeTo(2, 6),
-      },
-    },
+    answers: { late: { type: 'noul', noul: 0.9 } },
     usage: { input_tokens: 20, output_tokens: 0 },
   });
   const { errors } = await graph(plainKey, CALIBRATIONS);
   expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+});
+
+it('outcomes of administrators calibrate the answers to keys without a fit of their own', async () => {
+  // The same 32 decisions of the other key, judged right as often.
+  await record(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
+  for (let index = 1; index < 32; index += 1)
+    await record(app.adminKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
+  const { data } = await graph(app.adminKey, CALIBRATIONS);
+  expect(data).toMatchObject({
+    decisionCalibrations: [{ scope: expect.stringMatching('^key:') }, { scope: 'platform' }].map((scope) => ({
+      ...scope,
+      outcomes: 32,
+      temperature: expect.closeTo(2, 6),
+    })),
+  });
+  expect(await decide(plainKey, 'by-platform')).toEqual(CALIBRATED);
 });
 
 const STREAM = new TypedDocumentString<unknown, { input: object }>(`subscription($input: DecideInput!) {

@@ -100,7 +100,7 @@ describe.each([
     expect(left?.trace).toMatchObject({ inputPreview: 'something said' });
   });
 
-  it('says the same of a trace that others sent and of one that nobody did', async () => {
+  it('gives the same answer for a trace of others and for one that does not exist', async () => {
     const traceId = await sentBy('sender');
     const nobodys = 'f'.repeat(32);
     for (const id of [traceId, nobodys, 'no id'])
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-it('a removed trace is there for nobody', async () => {
+it('a removed trace is found by no caller', async () => {
   const traceId = await sentBy('sender');
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
     deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },

@@ -225,7 +225,7 @@ describe('the agents of a window', () => {
   const from = new Date(START_MS).toISOString();
   const at = (second: number) => ({ startNs: nsAt(START_MS + second * 1_000), endNs: nsAt(START_MS + second * 1_000) });
 
-  it('are told to each caller as its traces name them', async () => {
+  it('are those of the traces that the caller may read', async () => {
     await house.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
     await house.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
     const planner = {

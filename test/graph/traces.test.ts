@@ -136,7 +136,7 @@ describe('traces', () => {
 });
 
 describe('trace', () => {
-  it('is told whole', async () => {
+  it('has every field', async () => {
     await house.ingest(
       TEAM_KEY,
       aSpan({ spanId: spanId(1), type: 'agent', name: 'triage', agent: 'triage', model: null, cost: null }),

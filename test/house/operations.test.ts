@@ -22,6 +22,11 @@ const FREE_OF_CHARGE: Readonly<Record<string, string>> = {
   takeAgentMessage: 'it takes what the provider of coding agents signed',
   findLensWorker: 'it needs the token of a worker',
   getPageSettings: 'pages need it before there is a key, and it reads no store',
+  signInForCode: 'it has the limits of sign-in',
+  exchangeCode: 'it needs the code of a sign-in',
+  startLogin: 'it has a rate limit of its own, and is how a command line gets a key',
+  completeLogin: 'it has the limits of sign-in',
+  collectLogin: 'it needs the secret of a login',
   signIn: 'it has limits of its own for failures, and is how a browser gets a key',
   readMetrics: 'a scraper comes every few seconds and must always be answered',
   getViewer: 'it repeats the key of the request and reads no store',
@@ -38,6 +43,11 @@ const READ_ONLY_ROLES = ['internal_user_viewer', 'proxy_admin_viewer'] as const;
 /** Operations that change something and that a read-only role may run, and why. */
 const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   signIn: 'it gives a session with the rights of the credentials that were sent',
+  signInForCode: 'open to everyone: it needs the credentials of a person',
+  exchangeCode: 'it gives the session of who signed in',
+  startLogin: 'open to everyone, also without a key',
+  completeLogin: 'open to everyone: it needs the credentials of a person',
+  collectLogin: 'it gives a session with the rights of who signed in',
   signOut: 'it ends the session of the caller',
   askForIde: 'a model call: the reference lets every key call models',
   callModel: 'a model call',

@@ -1,3 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { occurrences, readFiles, type SourceFile, withoutComments } from './repository.ts';
 
@@ -22,6 +23,18 @@ function statusesIn(files: readonly SourceFile[]): readonly string[] {
 const tooLong = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
 
+/** Files that Node cannot start without the bundle, with the reason. Its parser is stricter than that of the bundler. */
+function refusedByNode(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    try {
+      stripTypeScriptTypes(text);
+      return [];
+    } catch (error) {
+      return [`${path}: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });
+}
+
 const FORBIDDEN_FORMS = [
   { name: 'any', form: /(:|\bas|<)\s*any\b(?!thing)/, canary: 'const x = y as any;' },
   { name: 'a silenced compiler', form: /@ts-(ignore|nocheck|expect-error)/, canary: ['// @ts', 'ignore'].join('-') },
@@ -41,6 +54,17 @@ describe('sources', () => {
   it('reads the code at all', () => {
     expect(readFiles(...CODE).length).toBeGreaterThan(60);
   });
+
+  it('Node starts every source', () => {
+    expect(refusedByNode(readFiles(...CODE))).toEqual([]);
+  });
+
+  it.each(['for (const of of [1]) of;', 'enum Kind { One }', 'class A { constructor(private readonly b: string) {} }'])(
+    'a planted source that Node refuses is reported: %s',
+    (line) => {
+      expect(refusedByNode([aFile(line)])).toHaveLength(1);
+    },
+  );
 
   it('failure statuses are written in rest-shims/errors.ts and nowhere else', () => {
     expect(statusesIn(readFiles(...CODE))).toEqual([]);

@@ -1,3 +1,4 @@
+import { parseSync, Visitor, type CallExpression } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { readFiles, type SourceFile } from './repository.ts';
 
@@ -7,25 +8,47 @@ const PHRASES =
 /** Characters between two words of a phrase: it may continue on the next line of a comment. */
 const GAP = /\s*\n\s*(?:\/\/|\*)?\s*/g;
 
-/** Folders and files without such phrases. A folder is added once it is clean. */
+/** Files without such phrases. */
 const CLEAN = [
   'src/**/*.{ts,md}',
   'schema/**/*.ts',
   'resolvers/**/*.ts',
   'rest-shims/**/*.ts',
   'scripts/**/*.{ts,mjs}',
+  'bench/**/*.{ts,mjs,md}',
   'docs/**/*.md',
   'schema.graphql',
   '*.md',
   'test/house/*.ts',
 ];
-/** Missing: `bench` and the titles of the other tests. Applied migrations are never edited. */
+/** Applied migrations are never edited. */
 const EXCEPT = /^src\/persistence\/migrations\/|^test\/house\/words\.test\.ts$/;
 
 function phrasesIn(files: readonly SourceFile[]): readonly string[] {
   return files
     .filter(({ path }) => !EXCEPT.test(path))
     .flatMap(({ path, text }) => [...text.replace(GAP, ' ').matchAll(PHRASES)].map(([found]) => `${path}: ${found}`));
+}
+
+/** The function that a call begins with: `it` of `it.each(cases)('title', run)`. */
+function rootOf(callee: CallExpression['callee']): string {
+  if (callee.type === 'Identifier') return callee.name;
+  if (callee.type === 'MemberExpression') return rootOf(callee.object);
+  if (callee.type === 'CallExpression') return rootOf(callee.callee);
+  return callee.type === 'TaggedTemplateExpression' ? rootOf(callee.tag) : '';
+}
+
+/** Each title of a test or of a group of tests, as a file of its own. */
+function titlesIn({ path, text }: SourceFile): readonly SourceFile[] {
+  const titles: SourceFile[] = [];
+  new Visitor({
+    CallExpression({ callee, arguments: [title] }) {
+      if (!title || !['it', 'describe', 'test'].includes(rootOf(callee))) return;
+      if (title.type === 'Literal' || title.type === 'TemplateLiteral')
+        titles.push({ path, text: text.slice(title.start, title.end) });
+    },
+  }).visit(parseSync(path, text).program);
+  return titles;
 }
 
 const aFile = (text: string, path = 'src/canary.ts'): SourceFile => ({ path, text });
@@ -35,6 +58,21 @@ describe('words', () => {
     const files = readFiles(...CLEAN);
     expect(files.length).toBeGreaterThan(500);
     expect(phrasesIn(files)).toEqual([]);
+  });
+
+  it('no title of a test contains one', () => {
+    const titles = readFiles('test/**/*.ts').flatMap(titlesIn);
+    expect(titles.length).toBeGreaterThan(4000);
+    expect(phrasesIn(titles)).toEqual([]);
+  });
+
+  it.each([
+    "it('is told nothing', () => run());",
+    "describe.skipIf(!there)('the house', () => run());",
+    'it.each([1, 2])(`nobody, %i`, () => run());',
+    'it.each`a | b`("whoever calls", run);',
+  ])('a planted phrase in a title is reported: %s', (text) => {
+    expect(phrasesIn(titlesIn(aFile(`${text} const nobody = 'somebody';`, 'canary.test.ts')))).toHaveLength(1);
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { createAnswerCheck } from '../support/documented-answers.ts';
 
 /** Recorded answers of the reference. Not part of the repository. */
 const FOLDER = new URL('../../../shared/data/reference/', import.meta.url);
@@ -108,6 +109,8 @@ export interface ReplayedAnswer {
   readonly contentType: string;
 }
 
+const undocumented = createAnswerCheck();
+
 /** Sends recorded cases to a server, in order, with the values that earlier answers gave. */
 export function createReplay(url: string | (() => string), adminKey: string) {
   const base = (): string => (typeof url === 'string' ? url : url());
@@ -149,7 +152,11 @@ export function createReplay(url: string | (() => string), adminKey: string) {
         const value = memberAt(parsed(text), path);
         if (typeof value === 'string') captured.set(name, value);
       }
-      return { status: answer.status, text, contentType: answer.headers.get('content-type') ?? '' };
+      const type = answer.headers.get('content-type') ?? '';
+      const seen = { method: one.method, path: fill(one.path), status: answer.status, contentType: type, text };
+      const fault = undocumented(seen);
+      if (fault !== null) throw new Error(`The document does not describe the answer to "${one.name}": ${fault}`);
+      return { status: answer.status, text, contentType: type };
     },
   };
 }

@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeExpiredAuditEntries } from '../../resolvers/audit-log.ts';
+import type { Scope } from '../../resolvers/operation/scope.ts';
 import { ALL_CHANGES, type ChangeAuthor } from '../../src/domain/audit-log/audit-entry.ts';
+import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { newTag, patchedTag } from '../../src/domain/tags/tag.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { START_MS } from './samples.ts';
 
 const at = (ms: number): Date => new Date(START_MS + ms);
-const author = (ms: number): ChangeAuthor => ({ by: 'ada', keyHash: 'hash', at: at(ms) });
+const author = (ms: number): ChangeAuthor => ({ by: 'ada', actor: 'eve', keyHash: 'hash', at: at(ms) });
 const about = { now: at(0), by: 'ada' };
 const tag = (id: string) => newTag({ description: 'first' }, { ...about, id });
 const page = { filter: ALL_CHANGES, sort: 'created_at', descending: false, limit: 10, from: 0 } as const;
@@ -41,6 +44,7 @@ for (const engine of ENGINES)
       const entries = await auditLog.list(page);
       const common = {
         changedBy: 'ada',
+        actor: 'eve',
         changedByKey: 'hash',
         noun: 'tag',
         objectId: 'a',
@@ -62,11 +66,26 @@ for (const engine of ENGINES)
       const { tags, authorship, auditLog } = stores;
       const names = ['one', 'two', 'three', 'four'];
       await Promise.all(
-        names.map((by) => authorship.by({ by, keyHash: null, at: at(9) }, () => tags.add(tag(`of ${by}`)))),
+        names.map((by) => authorship.by({ by, actor: by, keyHash: null, at: at(9) }, () => tags.add(tag(`of ${by}`)))),
       );
       const made = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: at(9) }, limit: 10 });
       expect(made.map(({ changedBy, objectId }) => `${changedBy} ${objectId}`).toSorted()).toEqual(
         names.map((name) => `${name} of ${name}`).toSorted(),
       );
+    });
+
+    it('removes the oldest entries before a time, a step at a time, and none for a change without an effect', async () => {
+      const { tags, authorship, auditLog } = stores;
+      const counted = (): Promise<number> => auditLog.count(ALL_CHANGES);
+      const known = await counted();
+      await authorship.by(author(20), () => tags.add(tag('kept')));
+      await authorship.by(author(21), () => tags.change('kept', (row) => row));
+      expect(await counted()).toBe(known + 1);
+      const scope = { platform: { stores: { auditLog } }, caller: new SystemCaller('retention') } as unknown as Scope;
+      const removed = (limit: number) => removeExpiredAuditEntries(scope, { beforeMs: START_MS + 20, limit });
+      expect([await removed(2), await removed(100), await removed(100)]).toEqual([2, known - 2, 0]);
+      expect((await auditLog.list(page)).map(({ objectId, action }) => [objectId, action])).toEqual([
+        ['kept', 'created'],
+      ]);
     });
   });

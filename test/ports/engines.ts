@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +11,8 @@ import { openDatabase, openStores } from '../../src/persistence/database/orm.ts'
 import { everyColumn, rowTable } from '../../src/persistence/database/rows.ts';
 import type { Stores, StoresOptions } from '../../src/persistence/stores.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
+import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated-databases.ts';
+import { createDatabase, dropDatabase, onServer } from '../support/postgresql-databases.ts';
 
 interface KeptBody extends Pick<ExportBody, 'compression' | 'bytes'> {
   readonly heldBy: number;
@@ -44,7 +45,13 @@ export interface Engine {
   readonly name: Stores['engine'] | 'clickhouse';
   /** Null when the machine has it, else what is missing. */
   readonly missing: string | null;
+  /** A database with all migrations applied. */
   create(): Promise<ScratchDatabase>;
+}
+
+interface SqlEngine extends Engine {
+  /** A database without tables. */
+  createEmpty(): Promise<ScratchDatabase>;
 }
 
 const DEFAULT_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -111,43 +118,33 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
   };
 }
 
-function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): Engine {
+function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): SqlEngine {
+  const over = (dataDir: string): ScratchDatabase =>
+    scratchOver({ databaseUrl: null, dataDir, sqliteDriver: name, log }, () => {
+      rmSync(dataDir, { recursive: true });
+      return Promise.resolve();
+    });
+  const newFolder = (): string => mkdtempSync(join(tmpdir(), 'lensgate-ports-'));
   return {
     name,
     missing,
-    create() {
-      const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-ports-'));
-      const dispose = (): Promise<void> => {
-        rmSync(dataDir, { recursive: true });
-        return Promise.resolve();
-      };
-      return Promise.resolve(scratchOver({ databaseUrl: null, dataDir, sqliteDriver: name, log }, dispose));
+    async create() {
+      const dataDir = newFolder();
+      await putMigratedDatabase(dataDir);
+      return over(dataDir);
     },
+    createEmpty: () => Promise.resolve(over(newFolder())),
   };
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
-  const { orm } = await openDatabase({ databaseUrl: url, dataDir: '', log });
-  try {
-    await orm.em.fork().execute(statement);
-  } finally {
-    await orm.close();
-  }
-}
-
-function postgresEngine(url: string, missing: string | null): Engine {
+function postgresEngine(server: string, missing: string | null): SqlEngine {
+  const over = ({ name, url }: { readonly name: string; readonly url: string }): ScratchDatabase =>
+    scratchOver({ databaseUrl: url, dataDir: '', log }, () => dropDatabase(server, name));
   return {
     name: 'postgresql',
     missing,
-    async create() {
-      const name = `lensgate_test_${randomBytes(6).toString('hex')}`;
-      await onServer(url, `create database ${name}`);
-      const databaseUrl = new URL(url);
-      databaseUrl.pathname = `/${name}`;
-      return scratchOver({ databaseUrl: databaseUrl.href, dataDir: '', log }, () =>
-        onServer(url, `drop database ${name} with (force)`),
-      );
-    },
+    create: async () => over(await createMigratedPostgres(server)),
+    createEmpty: async () => over(await createDatabase(server)),
   };
 }
 
@@ -173,7 +170,7 @@ const configuredPostgres = process.env['LENSGATE_TEST_POSTGRES_URL'];
 const postgresUrl = configuredPostgres ?? DEFAULT_POSTGRES;
 
 /** Every engine a store must behave the same on. Those this machine lacks are announced and skipped. */
-export const ENGINES: readonly Engine[] = [
+export const ENGINES: readonly SqlEngine[] = [
   sqliteEngine('sqlite3', await missingAddon()),
   sqliteEngine('node:sqlite', null),
   postgresEngine(postgresUrl, await missingPostgres(postgresUrl, configuredPostgres !== undefined)),

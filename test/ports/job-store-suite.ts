@@ -52,6 +52,49 @@ export function jobStoreSuite(engine: Engine): void {
       ]);
     });
 
+    it('offers a job once, and only while no other of its kind is active', async () => {
+      const other = (await scratch.open()).jobs;
+      await jobs.add(aJob('foreign', { kind: 'other' }), START);
+      const offered = await Promise.all([jobs, other, jobs, other].map((each) => each.offer(aJob('p1'), START)));
+      expect(offered.filter(Boolean)).toHaveLength(1);
+      expect(await jobs.findMany(['p1'])).toMatchObject([
+        { ...aJob('p1'), status: 'queued', createdAt: START, attempts: 0, workerId: null, finishedAt: null, error: '' },
+      ]);
+      expect(await other.offer(aJob('p2'), START)).toBe(false);
+      const held = claimOf(await claimed());
+      expect(await other.offer(aJob('p2'), START)).toBe(false);
+      await jobs.end(held, { status: 'completed', error: '' }, after(1));
+      expect(await other.offer(aJob('p1'), after(2))).toBe(false);
+      expect(await other.offer(aJob('p2'), after(2))).toBe(true);
+    });
+
+    it('claims one of 1,000 due jobs in 20 ms', async () => {
+      for (let from = 0; from < 1_000; from += 50)
+        await Promise.all(Array.from({ length: 50 }, (_, at) => jobs.add(aJob(`j${from + at}`), START)));
+      const times: number[] = [];
+      for (let at = 0; at < 9; at += 1) {
+        const began = performance.now();
+        expect(await claim()).not.toBeNull();
+        times.push(performance.now() - began);
+      }
+      // The fastest: other processes of the machine slow down some.
+      expect(Math.min(...times)).toBeLessThan(20);
+    }, 60_000);
+
+    it('keeps the ended jobs of a kind that ended last, and all that are active', async () => {
+      for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) {
+        await jobs.add(aJob(id), START);
+        if (id !== 'd') await jobs.cancel(id, after(at));
+      }
+      await jobs.add(aJob('foreign', { kind: 'other' }), START);
+      await jobs.cancel('foreign', START);
+      await jobs.keepLatest('k', 5);
+      expect(await jobs.list({ kind: null, status: null }, 9)).toHaveLength(5);
+      await jobs.keepLatest('k', 2);
+      const left = await jobs.list({ kind: null, status: null }, 9);
+      expect(left.map(({ id }) => id).toSorted()).toEqual(['b', 'c', 'd', 'foreign']);
+    });
+
     it('claims the job that is due first, and none of another kind or before its time', async () => {
       await jobs.add(aJob('late', { dueAt: after(10) }), START);
       await jobs.add(aJob('early'), START);

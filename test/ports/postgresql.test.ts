@@ -3,10 +3,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../src/domain/errors.ts';
 import { openStores } from '../../src/persistence/database/orm.ts';
-import { ENGINES, type Engine, type ScratchDatabase } from './engines.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { TEAM_KEY, aSpan, spanId, traceId } from './samples.ts';
 
-const [engine] = ENGINES.filter(({ name }) => name === 'postgresql') as [Engine];
+const [engine] = ENGINES.filter(({ name }) => name === 'postgresql') as [(typeof ENGINES)[number]];
 
 describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
   let scratch: ScratchDatabase;
@@ -30,7 +30,7 @@ describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
   });
 
   it('a start waits for the migrations of another process longer than a write waits for a lock', async () => {
-    const fresh = await engine.create();
+    const fresh = await engine.createEmpty();
     const { orm } = await fresh.openBare();
     const other = orm.em.fork();
     await other.begin();

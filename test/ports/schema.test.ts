@@ -14,7 +14,7 @@ for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`the schema on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
-      scratch = await engine.create();
+      scratch = await engine.createEmpty();
     });
     afterEach(() => scratch.remove());
 
@@ -40,6 +40,8 @@ for (const engine of ENGINES)
       expect(tables).toEqual([
         'access_group',
         'activity_process',
+        'admission_counter',
+        'admission_process',
         'annotation',
         'audit_entry',
         'budget',

@@ -71,6 +71,19 @@ export function settingsStoreSuite(engine: Engine): void {
       );
     });
 
+    it('stores ten changes of different members that come at once, from two processes', async () => {
+      const other = (await scratch.open()).settings;
+      const names = Array.from({ length: 10 }, (_, index) => `member-${index}`);
+      await Promise.all(
+        names.map((name, index) =>
+          (index % 2 === 0 ? settings : other).change('shared', (before) => ({ ...before, [name]: index }), at(1)),
+        ),
+      );
+      expect((await settings.find('shared'))?.content).toEqual(
+        Object.fromEntries(names.map((name, index) => [name, index])),
+      );
+    });
+
     it('lists every section', async () => {
       await settings.change('a', () => ({}), at(1));
       await settings.change('b', () => ({ x: 1 }), at(2));

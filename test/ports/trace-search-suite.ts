@@ -207,7 +207,7 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
-    it('names the agents of a window, as whoever reads may see them, the latest first', async () => {
+    it('names the agents of a window that the caller may see, latest first', async () => {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 35_000 };
       for (const [visibility, filters] of [
         [ALL, NO_FILTERS],

@@ -41,6 +41,13 @@ export function traceStoreFactsSuite(engine: Engine): void {
       ];
     };
 
+    it('finds no trace for ids and references that no store accepts', async () => {
+      for (const text of ['a\0b', '\ud800']) {
+        expect(await traces.findSummaries(ALL, text, null)).toEqual([]);
+        expect(await traces.findSummaries(ALL, traceId(1), text)).toEqual([]);
+      }
+    });
+
     it('counts each call once, whatever order the spans that tell of it come in, and resends change nothing', async () => {
       const expected = { ...counted(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(CALLS(1)).entries()) {

@@ -115,7 +115,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect([...spans.values()].map(({ length }) => length)).toEqual(expected);
     });
 
-    it('fails nobody else when a database is closed under waiting calls', async () => {
+    it('fails only its own calls when a database is closed under waiting calls', async () => {
       const closing = await scratch.open();
       const taken = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
       await closing.close();

@@ -47,7 +47,7 @@ for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`traces stored before they had bodies, on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
-      scratch = await engine.create();
+      scratch = await engine.createEmpty();
     });
     afterEach(() => scratch.remove());
 

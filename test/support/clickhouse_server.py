@@ -48,6 +48,10 @@ class Engine:
         connection = self.idle.get()
         try:
             connection.query(f"use {database}")
+            if "readonly" in settings:
+                # Of this statement only: nothing could reset it for the connection.
+                own = ", ".join(f"{name} = {quoted(value)}" for name, value in settings.items())
+                statement, settings = statement + f"\nsettings {own}".encode(), {}
             for name, value in settings.items():
                 connection.query(f"set {name} = {quoted(value)}")
             return connection.query(statement.decode(), "TabSeparated", params=params).bytes()

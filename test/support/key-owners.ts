@@ -42,7 +42,7 @@ export function someOwners({
             spentBefore: ZERO_USD,
           },
     member: member === undefined ? null : { role: 'user', models: [], limits: limits(member), hasOwnLimits },
-    project: project === undefined ? null : { id: 'p', blocked: false, models: [], limits: limits(project) },
+    project: project === undefined ? null : { id: 'p', blocked: false, models: [], tags: [], limits: limits(project) },
     budget: budget === undefined ? null : limits(budget),
     organization: organization === undefined ? null : { id: 'o', models: [], limits: limits(organization) },
   };

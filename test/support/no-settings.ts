@@ -1,5 +1,7 @@
-import type { SettingsPlatform, SignInPlatform } from '../../resolvers/operation/platform.ts';
+import type { SettingsPlatform, SpendPlatform } from '../../resolvers/operation/platform.ts';
+import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
 import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
+import { NO_ADJUSTMENTS } from '../../src/domain/settings/cost-adjustments.ts';
 
 /** No configuration file. */
 const NO_CONFIG: DeclaredConfig = {
@@ -16,7 +18,9 @@ const refuse = (): never => {
 
 /** The settings of a test that has none. */
 export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> &
-  Pick<SignInPlatform, 'signIns'> = {
+  Pick<SignInPlatform, 'signIns'> &
+  Pick<SpendPlatform, 'costAdjustments'> = {
+  costAdjustments: () => NO_ADJUSTMENTS,
   configuration: {
     current: () => NO_CONFIG,
     stored: () => new Map(),
@@ -30,6 +34,11 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     username: 'admin',
     isPassword: () => false,
     throttle: { admit() {}, failed() {}, succeeded() {} },
+    openers: { of: refuse, holds: refuse },
+    logins: { start: refuse, assertOpen: refuse, complete: refuse, read: refuse, take: refuse },
+    loginPace: { count() {} },
+    commandLineSeconds: 1,
+    codes: null,
   },
 };
 

@@ -53,7 +53,7 @@ export const OTHER_STORES = {
   auditLog: NO_ROWS,
   codingAgents: NO_ROWS,
   decisions: NO_ROWS,
-  decisionOutcomes: NO_ROWS,
+  decisionOutcomes: { ...NO_ROWS, latest: async () => [] },
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
   responses: { forget: async () => 0 },

@@ -14,6 +14,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   recordBatch: needsUpstream,
   pass: needsUpstream,
   forward: needsUpstream,
+  unpriced: () => new Map(),
   countTokens: needsUpstream,
   preview: needsUpstream,
   probe: needsUpstream,

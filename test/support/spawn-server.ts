@@ -15,9 +15,15 @@ export interface ServerProcess {
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
+/** Running processes. A test that times out during a start does not end its own. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Starts a process; it may refuse to. */
 export function spawnMain(args: readonly string[], env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'start.mjs'), ...args], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -28,6 +34,9 @@ export function spawnMain(args: readonly string[], env: Record<string, string>):
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
 }
 
 /** Starts the server on a free port and resolves when it says it is ready. */

@@ -6,8 +6,9 @@ import { type App, startApp as start } from '../../src/app.ts';
 import { keyGenerator } from '../../src/runtime/identifiers.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { readSettings } from '../../src/runtime/settings/settings.ts';
+import { putMigratedDatabase } from './migrated-databases.ts';
 
-/** The whole product in this process: real store, real port, an empty data folder of its own. */
+/** The whole product in this process: real store, real port, a data folder of its own with an empty database. */
 export interface TestApp {
   readonly url: string;
   readonly adminKey: string;
@@ -35,6 +36,7 @@ export async function startApp(
   } = {},
 ): Promise<TestApp> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lensgate-test-'));
+  if (options.dataDir === undefined) await putMigratedDatabase(dataDir);
   const configFile = join(dataDir, 'config.yaml');
   if (options.config) writeFileSync(configFile, stringify({ router_settings: PLAIN_ROUTER, ...options.config }));
   const settings = readSettings(

@@ -6,11 +6,12 @@ export const UNUSED_PLATFORM: Pick<DecisionPlatform, 'decisions'> &
   Pick<CodingAgentPlatform, 'accounts' | 'agentPolls' | 'agentMessages'> = {
   decisions: {
     mostQuestions: 128,
+    fallbackBelow: null,
     storage: 'none',
     keeper: { keep: () => undefined, caughtUp: async () => undefined },
     calibrations: { ...UNCALIBRATED, reports: () => [], refresh: async () => undefined },
   },
-  accounts: { served: false, of: async () => null },
+  accounts: { served: false, costPerRequest: null, of: async () => null },
   agentPolls: { follow: () => () => undefined },
-  agentMessages: { configured: false, isSigned: () => false },
+  agentMessages: { configured: false, isSigned: () => false, isNew: () => true },
 };

@@ -50,7 +50,11 @@ export interface RateAdmission {
  * Expected tokens are reserved. Used tokens replace them in their window; where that has ended, they count in the current one.
  */
 export interface RateLimits {
-  admit(limits: readonly RateLimit[], expectedTokens: number): RateAdmission | RateRefusal;
+  /** Synchronous when this process holds a share of every limit, or counts alone. */
+  admit(
+    limits: readonly RateLimit[],
+    expectedTokens: number,
+  ): RateAdmission | RateRefusal | Promise<RateAdmission | RateRefusal>;
 }
 
 /** Length of a window, in ms. */

@@ -17,7 +17,8 @@ export const MOST_ANNOTATIONS = 1_000;
 
 /**
  * A label, score or note that an author gives to a trace or to one of its spans. An author has one annotation of a name
- * for each of them: the author is `createdBy`.
+ * for each of them: the author is `createdBy`. `updatedBy` is the user or key that sent it, which may name another author of
+ * feedback.
  */
 export interface Annotation extends Stamps {
   readonly id: string;

@@ -7,6 +7,7 @@ import { shown } from '../settings/redaction.ts';
 export const AUDIT_NOUNS = [
   'key',
   'user',
+  'invitation',
   'team',
   'team_member',
   'organization',
@@ -34,6 +35,8 @@ export type AuditedRow = Readonly<Record<string, unknown>>;
 export interface ChangeAuthor {
   /** Id of the user, or of whom the caller acts for. */
   readonly by: string;
+  /** Id of the user of the credential, else the hash of its key. */
+  readonly actor: string;
   /** Hash of the virtual key; null for the admin key. */
   readonly keyHash: string | null;
   readonly at: Date;
@@ -44,6 +47,8 @@ export interface AuditEntry {
   readonly id: string;
   readonly createdAt: Date;
   readonly changedBy: string;
+  /** User or key of the credential, whatever the caller named; null for entries of earlier versions. */
+  readonly actor: string | null;
   /** Hash of the virtual key that made the change; null for the admin key. */
   readonly changedByKey: string | null;
   readonly action: AuditAction;
@@ -91,6 +96,8 @@ export type AuditSort = (typeof AUDIT_SORTS)[number];
 
 /** Recorded changes. Each entry is written in the transaction of its change. */
 export interface AuditLog {
+  /** Removes entries. */
+  remove(ids: readonly string[]): Promise<readonly AuditEntry[]>;
   find(id: string): Promise<AuditEntry | null>;
   list(page: RowPage<AuditFilter, AuditSort>): Promise<readonly AuditEntry[]>;
   count(filter: AuditFilter): Promise<number>;
@@ -162,6 +169,7 @@ export function auditEntry(
     id,
     createdAt: author.at,
     changedBy: author.by,
+    actor: author.actor,
     changedByKey: author.keyHash,
     action,
     noun,

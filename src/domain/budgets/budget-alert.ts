@@ -1,13 +1,14 @@
 import type { BudgetScope } from '../admission/scopes.ts';
 
-/** A budget that refused a call. */
+/** A budget that refused a call, or a soft budget that was crossed. */
 export interface BudgetAlert {
+  readonly kind: 'refused' | 'soft_budget';
   readonly at: Date;
   readonly scope: BudgetScope;
   /** Id within the scope: the hash of a key, the id of a team. */
   readonly id: string;
-  /** The refusal, with spend and budget. */
+  /** The refusal, or the crossed soft budget, with spend and budget. */
   readonly message: string;
-  /** Key of the refused call; null for the admin key. */
+  /** Key of the call; null for the admin key. */
   readonly keyHash: string | null;
 }

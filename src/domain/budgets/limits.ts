@@ -20,6 +20,9 @@ export interface Limits {
   readonly maxParallelRequests: number | null;
 }
 
+/** The limits of calls per minute and at once. */
+export type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
+
 /** Changes to limits. An absent member stays as it is, null removes it. */
 export type LimitsPatch = Partial<Omit<Limits, 'budgetResetAt'>>;
 

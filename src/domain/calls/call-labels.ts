@@ -1,3 +1,4 @@
+import { InvalidInput } from '../errors.ts';
 import { MAX_VALUE_BYTES, truncateText } from '../traces/truncate.ts';
 
 /** Labels that a caller sets on its call, as span attributes under the names that other tracers use. */
@@ -8,7 +9,44 @@ export const END_USER = 'user.id';
 export const TAGS = 'tag.tags';
 const METADATA = 'metadata';
 
-/** The labels of a call; undefined without any. */
+/** Most tags of a call, with those of its key, team and project. */
+const MOST_TAGS = 64;
+/** Longest tag, in characters. */
+const MOST_TAG_CHARACTERS = 256;
+
+/**
+ * Tags as one label. All of them are counted: a list that is too long is refused, not cut. Throws InvalidInput.
+ */
+function tagsLabel(tags: readonly string[]): string {
+  const distinct = [...new Set(tags)];
+  const refuse = (message: string): never => {
+    throw new InvalidInput(message, [{ path: ['body', 'tags'], rule: 'too_long', message }]);
+  };
+  if (distinct.length > MOST_TAGS)
+    refuse(
+      `A call has at most ${MOST_TAGS} tags, with those of its key, team and project. This call has ${distinct.length}.`,
+    );
+  if (distinct.some((tag) => tag.length > MOST_TAG_CHARACTERS))
+    refuse(`A tag has at most ${MOST_TAG_CHARACTERS} characters.`);
+  const label = JSON.stringify(distinct);
+  if (Buffer.byteLength(label) > MAX_VALUE_BYTES)
+    refuse(`The tags of a call have at most ${MAX_VALUE_BYTES} bytes, as JSON.`);
+  return label;
+}
+
+/** The tags in labels, as they were sent. */
+export function tagsIn(labels: CallLabels): readonly string[] {
+  const text = labels[TAGS];
+  return text === undefined ? [] : (JSON.parse(text) as readonly string[]);
+}
+
+/** Labels with further tags. Throws InvalidInput. */
+export function withTags(labels: CallLabels | undefined, further: readonly string[]): CallLabels {
+  const tags = labels === undefined ? further : [...tagsIn(labels), ...further];
+  return { ...labels, [TAGS]: tagsLabel(tags) };
+}
+
+/** The labels of a call; undefined without any. Throws InvalidInput for too many or too long tags. */
 export function callLabels(noted: {
   readonly session: string | null;
   readonly endUser: string | null;
@@ -19,7 +57,7 @@ export function callLabels(noted: {
   const labels: Record<string, string> = {};
   if (session !== null) labels[SESSION] = session;
   if (endUser !== null) labels[END_USER] = endUser;
-  if (tags.length > 0) labels[TAGS] = JSON.stringify([...new Set(tags)]);
+  if (tags.length > 0) labels[TAGS] = tagsLabel(tags);
   if (Object.keys(metadata).length > 0) labels[METADATA] = JSON.stringify(metadata);
   const all = Object.entries(labels);
   if (all.length === 0) return undefined;

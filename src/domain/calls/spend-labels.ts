@@ -1,15 +1,13 @@
 import type { SpendRow } from '../spend/spend-row.ts';
 import type { TraceLabels } from '../traces/span.ts';
 import { labelsWith } from '../traces/trace-labels.ts';
-import { type CallLabels, END_USER, SESSION, TAGS } from './call-labels.ts';
+import { type CallLabels, END_USER, SESSION, TAGS, tagsIn } from './call-labels.ts';
 
 /** Beginning of the tags that a user agent gives to its calls. */
 export const AGENT_TAG = 'User-Agent: ';
 
-/** Longest user agent and longest tag, in characters. */
+/** Longest user agent, in characters. */
 const MOST_CHARACTERS = 256;
-/** Most tags of a call. */
-const MOST_TAGS = 64;
 /** Most user agents whose tags are cached. */
 const MOST_AGENTS = 512;
 
@@ -29,21 +27,9 @@ function agentTags(userAgent: string | undefined): readonly string[] {
   return tags;
 }
 
-function tagsIn(text: string | undefined): readonly string[] {
-  if (text === undefined) return NO_TAGS;
-  try {
-    return JSON.parse(text) as readonly string[];
-  } catch {
-    // A list that was cut to the size limit of an attribute is not valid JSON.
-    return NO_TAGS;
-  }
-}
-
-/** The tags of a request, without those of its user agent. */
+/** The tags of a call, without those of its user agent. */
 export const ownTags = (labels: CallLabels): readonly string[] =>
-  tagsIn(labels[TAGS])
-    .slice(0, MOST_TAGS)
-    .map((tag) => tag.slice(0, MOST_CHARACTERS));
+  labels[TAGS] === undefined ? NO_TAGS : tagsIn(labels);
 
 /** The columns of a spend row that come from the caller's labels and user agent. */
 export function spendLabels(

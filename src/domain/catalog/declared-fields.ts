@@ -83,18 +83,19 @@ function convert(kind: Kind, value: unknown): string | number | boolean | null |
   }
 }
 
-/** Read once per row: rows never change, and a page of the graph reads ten fields of 500 entries. */
-const fieldsByRow = new WeakMap<Row, DeclaredFields>();
+/** One declared field of a row. A value of the wrong kind is null. */
+export function declaredFieldOf<Name extends FieldName>(
+  { row }: { readonly row: Row },
+  name: Name,
+): DeclaredFields[Name] {
+  return (convert(KINDS[name], row[keyOf(name)]) ?? null) as DeclaredFields[Name];
+}
 
-/** The declared fields of a row, in the order of the response. A value of the wrong kind is null. */
-export function declaredFieldsOf({ row }: { readonly row: Row }): DeclaredFields {
-  const known = fieldsByRow.get(row);
-  if (known !== undefined) return known;
-  const values: Record<string, unknown> = {};
-  for (const name of FIELD_NAMES) values[name] = convert(KINDS[name], row[keyOf(name)]) ?? null;
-  const fields = values as unknown as DeclaredFields;
-  fieldsByRow.set(row, fields);
-  return fields;
+/** The declared fields of a row, in the order of the response. */
+export function declaredFieldsOf(entry: { readonly row: Row }): DeclaredFields {
+  return Object.fromEntries(
+    FIELD_NAMES.map((name) => [name, declaredFieldOf(entry, name)]),
+  ) as unknown as DeclaredFields;
 }
 
 /** All other keys of the row with their values, in the price map's order. */

@@ -196,7 +196,7 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
     ['CONTEXT_WINDOW_UNKNOWN', tokenLimitOf(entry.row['max_input_tokens']) === undefined],
     ['OFF_PEAK_PRICES_IGNORED', entry.row['off_peak_pricing'] !== undefined],
   ];
-  return facts.flatMap(([note, holds]) => (holds ? [note] : []));
+  return facts.flatMap(([note, applies]) => (applies ? [note] : []));
 }
 
 /** Estimate of a workload with an entry, by line; null when a price is missing. */

@@ -14,7 +14,7 @@ export function integerFrom(text: string): { readonly value: bigint } | { readon
   const match = WHOLE.exec(text.replace(SPACE_AROUND, ''));
   if (!match) return { fault: 'malformed' };
   const [, sign, written = ''] = match;
-  // Underscores among leading zeros go with the zeros, even doubled ones, as long as a digit ends them.
+  // Leading zeros are dropped together with the underscores among them, when a digit follows.
   const digits = written.replace(/^0[0_]*(?=[0-9])/, '');
   if (digits.endsWith('_') || digits.includes('__')) return { fault: 'malformed' };
   const plain = digits.replaceAll('_', '');

@@ -1,4 +1,5 @@
 import { type Rate, rateFrom } from '../money.ts';
+import type { PricedTier } from '../chat/usage.ts';
 import type { TokenPrices } from './catalog.ts';
 
 /** A row of the price map, or any row that uses its keys. */
@@ -125,6 +126,14 @@ export function batchRowOf(row: PriceRow): PriceRow {
   const batch = Object.keys(row).filter((key) => key.endsWith(BATCH) && rateFrom(row[key]) !== null);
   if (batch.length === 0) return row;
   return { ...row, ...Object.fromEntries(batch.map((key) => [key.slice(0, -BATCH.length), row[key]])) };
+}
+
+/** The row with the prices of a class of service in place of the usual ones; null when it has none. */
+export function serviceRowOf(row: PriceRow, tier: PricedTier): PriceRow | null {
+  const ending = `_${tier}`;
+  const own = Object.keys(row).filter((key) => key.endsWith(ending) && rateFrom(row[key]) !== null);
+  if (own.length === 0) return null;
+  return { ...row, ...Object.fromEntries(own.map((key) => [key.slice(0, -ending.length), row[key]])) };
 }
 
 /** Keys of the prices in the map. */

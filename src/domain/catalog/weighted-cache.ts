@@ -6,22 +6,22 @@ export interface Recent<Value> {
 
 /** `weightOf` is in the unit of `most`. A value that weighs more than `most` is not cached. */
 export function createWeightedCache<Value>(most: number, weightOf: (value: Value) => number): Recent<Value> {
-  const kept = new Map<string, Value>();
+  const entries = new Map<string, Value>();
   let weight = 0;
   return {
     get(key, make) {
-      const before = kept.get(key);
+      const before = entries.get(key);
       if (before !== undefined) return before;
       const value = make();
       const own = weightOf(value);
       if (own > most) return value;
       weight += own;
-      for (const [oldKey, old] of kept) {
+      for (const [oldKey, old] of entries) {
         if (weight <= most) break;
-        kept.delete(oldKey);
+        entries.delete(oldKey);
         weight -= weightOf(old);
       }
-      kept.set(key, value);
+      entries.set(key, value);
       return value;
     },
   };

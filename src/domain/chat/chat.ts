@@ -1,6 +1,7 @@
 import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { AnsweredQuestion, MadeDecision } from '../decisions/decision.ts';
+import type { EarlierAnswers } from '../decisions/earlier-answers.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
 import type { Form } from '../inference/form.ts';
 import type { Measured } from '../inference/billed-quantity.ts';
@@ -58,8 +59,12 @@ export interface ModelRequest {
   readonly followUp?: FollowUp;
   /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
   readonly owner?: string;
+  /** Scope whose recorded outcomes calibrate the answers of a decision; the platform's when absent. */
+  readonly outcomeScope?: string;
   /** Receives answers of a decision as soon as they are known; after a retry, answers may come again. */
   readonly answered?: (one: AnsweredQuestion) => void;
+  /** Answers of other models to a decision; only its open questions are asked. Absent for all. */
+  readonly earlier?: EarlierAnswers;
 }
 
 /** Id and storage of an answer that callers can refer to later. */

@@ -34,6 +34,8 @@ export interface Deployment {
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
   readonly clientCredentials?: readonly ('api_key' | 'api_base')[];
+  /** Its key and address are used for its provider's own API, below the prefix of the provider. */
+  readonly forwards?: true;
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
   /** Most questions of one call of a decision model, where configured; the provider's default when absent. */

@@ -1,3 +1,7 @@
+/** Classes of service with prices of their own. */
+export const PRICED_TIERS = ['flex', 'priority'] as const;
+export type PricedTier = (typeof PRICED_TIERS)[number];
+
 /** Token counts of one call, as the upstream reported them. */
 export interface Usage {
   /** All input tokens, cached ones included. */
@@ -9,6 +13,10 @@ export interface Usage {
   /** Cache writes with a lifetime of an hour, which cost more; absent where there are none. */
   readonly longCacheWriteTokens?: number;
   readonly reasoningTokens: number;
+  /** Web searches that the upstream made for the answer, which it bills one by one; absent for none. */
+  readonly webSearches?: number;
+  /** Class of service that the upstream says it gave; absent for the standard one. */
+  readonly serviceTier?: PricedTier;
   /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
   /** Image tokens among these; absent likewise. */

@@ -1,4 +1,5 @@
 import type { Owner, Visibility } from '../caller.ts';
+import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /** What the upstream says of an agent. Unknown members are ignored. */
@@ -23,8 +24,11 @@ export interface CodingAgent extends Stamps, Owner {
   readonly state: AgentState;
 }
 
+/** Status of an agent that its provider no longer has. */
+export const DELETED = 'DELETED';
+
 /** Statuses after which an agent does not change by itself. */
-const FINAL: ReadonlySet<string> = new Set(['FINISHED', 'ERROR', 'EXPIRED', 'STOPPED', 'CANCELLED', 'DELETED']);
+const FINAL: ReadonlySet<string> = new Set(['FINISHED', 'ERROR', 'EXPIRED', 'STOPPED', 'CANCELLED', DELETED]);
 
 /** Whether an agent has ended. */
 export const isFinal = ({ status }: AgentState): boolean => FINAL.has(status.toUpperCase());
@@ -56,26 +60,77 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 /** Longest id of an agent; longer ones are not stored. */
 const ID_LIMIT = 200;
+/** Longest status, and longest other text of a state. */
+const STATUS_LIMIT = 64;
+const TEXT_LIMIT = 2_000;
+
+const isPlain = (text: string, limit: number): boolean => text.length <= limit && !/\p{Cc}/u.test(text);
+
+/** A text of a state; null for a longer one, and for one with control characters. */
+function plainOf(value: unknown, limit = TEXT_LIMIT): string | null {
+  const text = textOf(value);
+  return text !== null && isPlain(text, limit) ? text : null;
+}
 
 /** The agent in an answer of the upstream; null where there is none. */
 export function agentIn(answer: unknown): { readonly id: string; readonly state: AgentState } | null {
   const fields = fieldsOf(answer);
   const id = textOf(fields['id']);
-  if (id === null || id === '' || id.length > ID_LIMIT) return null;
+  if (id === null || id === '' || !isPlain(id, ID_LIMIT)) return null;
   const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
   return {
     id,
     state: {
-      name: textOf(fields['name']),
-      status: textOf(fields['status']) ?? 'UNKNOWN',
-      repository: textOf(source['repository']),
-      ref: textOf(source['ref']),
-      branchName: textOf(target['branchName']),
-      url: textOf(target['url']),
+      name: plainOf(fields['name']),
+      status: plainOf(fields['status'], STATUS_LIMIT) ?? 'UNKNOWN',
+      repository: plainOf(source['repository']),
+      ref: plainOf(source['ref']),
+      branchName: plainOf(target['branchName']),
+      url: plainOf(target['url']),
       autoCreatePr: typeof target['autoCreatePr'] === 'boolean' ? target['autoCreatePr'] : null,
-      launchedAt: textOf(fields['createdAt']),
+      launchedAt: plainOf(fields['createdAt']),
     },
   };
+}
+
+/** A message of the provider about the state of an agent. */
+export interface AgentReport {
+  readonly id: string;
+  readonly state: AgentState;
+  /** When the provider sent it; null where it does not say. */
+  readonly sentAt: Date | null;
+}
+
+/** Longest age of a message, and how far its time may be ahead, in ms. */
+const REPORT_AGE_MS = 300_000;
+
+/** Reads a message. Throws InvalidInput for one without an agent or a status, for a text that is no state, and for an old one. */
+export function agentReportIn(message: unknown, now: Date): AgentReport {
+  const agent = agentIn(message);
+  if (agent === null) throw new InvalidInput('The message is no JSON object with the id of an agent.');
+  const fields = fieldsOf(message);
+  const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
+  const texts = [fields['name'], source['repository'], source['ref'], target['branchName'], target['url']];
+  if (plainOf(fields['status'], STATUS_LIMIT) === null || texts.some((text) => textOf(text) !== plainOf(text)))
+    throw new InvalidInput('A text of the message is too long or has control characters, or it has no status.');
+  const { timestamp } = fields;
+  if (timestamp === undefined) return { ...agent, sentAt: null };
+  const sentAt = new Date(typeof timestamp === 'string' ? timestamp : Number.NaN);
+  if (!(Math.abs(now.getTime() - sentAt.getTime()) <= REPORT_AGE_MS))
+    throw new InvalidInput('The `timestamp` of the message is no time of the last five minutes.');
+  return { ...agent, sentAt };
+}
+
+/**
+ * Whether a message may replace the stored state: a deleted agent keeps it, and one that has ended leaves it only by a message
+ * that was sent after the state was stored.
+ */
+export function mayFollow(
+  { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,
+  report: AgentReport,
+): boolean {
+  if (!isFinal(state) || isFinal(report.state)) return state.status !== DELETED || report.state.status === DELETED;
+  return state.status !== DELETED && report.sentAt !== null && report.sentAt > updatedAt;
 }
 
 /** One message of an agent's conversation. */

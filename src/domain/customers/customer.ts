@@ -1,4 +1,5 @@
 import { assertStorable } from '../budgets/limits.ts';
+import { assertLabel } from '../spend/label.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /** Regions to which the calls of a customer may be limited. */
@@ -9,6 +10,7 @@ export type Region = (typeof REGIONS)[number];
 export interface Customer extends Stamps {
   readonly id: string;
   readonly alias: string | null;
+  /** Calls that name a blocked customer are refused. */
   readonly blocked: boolean;
   readonly allowedModelRegion: Region | null;
   /** Model of calls that name none. */
@@ -34,6 +36,7 @@ export type CustomerStore = RowStore<Customer, CustomerFilter>;
 
 /** A new customer. Throws InvalidInput. */
 export function newCustomer(patch: CustomerPatch, about: Authored & { readonly id: string }): Customer {
+  assertLabel('user_id', about.id);
   const empty = { alias: null, blocked: false, allowedModelRegion: null, defaultModel: null, budgetId: null };
   return patchedCustomer({ id: about.id, ...empty, ...newStamps(about) }, patch, about);
 }

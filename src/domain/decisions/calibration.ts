@@ -1,3 +1,4 @@
+import type { Visibility } from '../caller.ts';
 import type { Answer, Question } from './decision.ts';
 import { answerOf, type LabelledQuestion, normalised, probabilitiesOf } from './distribution.ts';
 
@@ -10,6 +11,21 @@ export interface CalibrationGroup {
   readonly model: string;
   readonly kind: LabelledQuestion['kind'];
   readonly source: ProbabilitySource;
+}
+
+/** Scope of outcomes of administrators: they calibrate the answers to all callers without a fit of their own. */
+export const PLATFORM_SCOPE = 'platform';
+
+/** Whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
+export function outcomeScopeOf(visibility: Visibility): string {
+  switch (visibility.kind) {
+    case 'all':
+      return PLATFORM_SCOPE;
+    case 'team':
+      return `team:${visibility.teamId}`;
+    case 'key':
+      return `key:${visibility.keyHash}`;
+  }
 }
 
 /** What a model said, and which label was right. */
@@ -45,8 +61,8 @@ export interface Quality {
 
 /** Temperatures of groups with enough outcomes. */
 export interface Temperatures {
-  /** Null when no temperature is fitted. */
-  temperatureOf(group: CalibrationGroup): number | null;
+  /** Fitted to outcomes of the scope, else of the platform. Null when no temperature is fitted. */
+  temperatureOf(group: CalibrationGroup, scope: string): number | null;
 }
 
 /** No group has a temperature. */
@@ -174,12 +190,16 @@ export const sourceOf = (answer: Answer): ProbabilitySource | null =>
 export function calibrated(
   question: Question,
   answer: Answer,
-  { model, temperatures }: { readonly model: string; readonly temperatures: Temperatures },
+  {
+    model,
+    scope,
+    temperatures,
+  }: { readonly model: string; readonly scope: string; readonly temperatures: Temperatures },
 ): Answer {
   const raw = probabilitiesOf(question, answer);
   const source = sourceOf(answer);
   if (raw === null || source === null || question.kind === 'box' || answer.kind === 'refusal') return answer;
-  const temperature = temperatures.temperatureOf({ model, kind: question.kind, source });
+  const temperature = temperatures.temperatureOf({ model, kind: question.kind, source }, scope);
   const probabilities = temperature === null ? null : normalised(scaled(logsOf(raw), 1 / temperature));
   if (temperature === null || probabilities === null) return answer;
   const { more, evidence } = answer;

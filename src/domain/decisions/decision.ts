@@ -120,6 +120,8 @@ interface Answered {
   readonly evidence?: Evidence;
   /** Present when the probabilities were changed by a fitted temperature. */
   readonly calibration?: Calibration;
+  /** Provider and model that answered; absent where one model was asked. */
+  readonly model?: string;
 }
 
 /** Calibration of an answer. */

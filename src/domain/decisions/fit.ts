@@ -62,10 +62,10 @@ export function fitted(
     throw refuse(
       `${terms.provider} does not support parameters: ['box questions'], for model=${terms.model}, and dropping them leaves no questions to answer`,
     );
-  const kept = new Set(sent);
+  const sentQuestions = new Set(sent);
   const fitting: DecisionRequest = {
     input: text,
-    questions: known.questions.filter((_question, index) => kept.has(index)),
+    questions: known.questions.filter((_question, index) => sentQuestions.has(index)),
     safetyIdentifier: has('safety_identifier') ? null : known.safetyIdentifier,
     images: has('images') ? [] : known.images,
     assets: has('assets') ? [] : known.assets,

@@ -25,7 +25,7 @@ export function sumOfUsages(usages: readonly Usage[]): Usage {
 }
 
 /** Numbers of two answers are added. Of other members, the first one counts. */
-const added = (total: Members, more: Members): Members => ({
+export const addedMembers = (total: Members, more: Members): Members => ({
   ...more,
   ...Object.fromEntries(
     Object.entries(total).map(([name, value]) => {
@@ -48,6 +48,6 @@ export function joined(decisions: readonly Decision[]): Decision {
     // A cost that only some of the calls report is not the cost of the decision.
     ...(charges.length < decisions.length ? {} : { charged: charges.reduce((sum, charge) => addUsd(sum, charge)) }),
     more: Object.assign({}, ...decisions.map(({ more }) => more).toReversed()) as Members,
-    usageMore: others.reduce((total, { usageMore }) => added(total, usageMore), first.usageMore),
+    usageMore: others.reduce((total, { usageMore }) => addedMembers(total, usageMore), first.usageMore),
   };
 }

@@ -14,12 +14,21 @@ export interface DecisionOutcome extends Stamps, Owner, JudgedAnswer {
   readonly model: string;
   readonly kind: CalibrationGroup['kind'];
   readonly source: CalibrationGroup['source'];
+  /** Scope of its author: see `outcomeScopeOf`. */
+  readonly scope: string;
 }
 
-export type OutcomeStore = RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'>;
+export interface OutcomeStore extends RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'> {
+  /**
+   * The latest outcomes of each scope, at most `perScope` of one and `limit` in all. Scopes share the limit equally, so that
+   * many outcomes of one scope displace none of another. The latest of a scope come first.
+   */
+  latest(limits: { readonly perScope: number; readonly limit: number }): Promise<readonly DecisionOutcome[]>;
+}
 
-/** Calibration of one group of answers. */
+/** Calibration of one group of answers in one scope. */
 export interface CalibrationReport extends CalibrationGroup {
+  readonly scope: string;
   readonly outcomes: number;
   /** Null without a fit. */
   readonly temperature: number | null;
@@ -31,7 +40,7 @@ export interface CalibrationReport extends CalibrationGroup {
 
 /** Fits of all recorded outcomes. */
 export interface Calibrations extends Temperatures {
-  /** By model, kind and source. */
+  /** By scope, model, kind and source. */
   reports(): readonly CalibrationReport[];
   /** Reads new outcomes. Throws Unavailable. */
   refresh(): Promise<void>;

@@ -48,8 +48,8 @@ export const revealedParameters = ({ params, secrets }: Parameters): Named => ({
 
 /** Parameters with a patch applied. Null removes one. */
 export function patchedParameters(before: Parameters, patch: Named): Parameters {
-  const kept = Object.entries({ ...revealedParameters(before), ...patch }).filter(([, value]) => value !== null);
-  return partedParameters(Object.fromEntries(kept));
+  const present = Object.entries({ ...revealedParameters(before), ...patch }).filter(([, value]) => value !== null);
+  return partedParameters(Object.fromEntries(present));
 }
 
 /** From this length on, a mask shows the ends of a secret. */

@@ -9,7 +9,7 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
     const [job] = await store.findMany([id]);
     if (job !== undefined) changed(job);
   }
-  function told(job: Job | null): Job | null {
+  function announced(job: Job | null): Job | null {
     if (job !== null) changed(job);
     return job;
   }
@@ -19,14 +19,19 @@ export function withJobUpdates(store: JobStore, changed: (job: Job) => void): Jo
       await store.add(job, now);
       await reread(job.id);
     },
-    claim: async (wanted) => told(await store.claim(wanted)),
+    async offer(job, now) {
+      const isAdded = await store.offer(job, now);
+      if (isAdded) await reread(job.id);
+      return isAdded;
+    },
+    claim: async (wanted) => announced(await store.claim(wanted)),
     async end(claim, ending, now) {
       const isEnded = await store.end(claim, ending, now);
       if (isEnded) await reread(claim.id);
       return isEnded;
     },
-    retry: async (claim, delayed, now) => told(await store.retry(claim, delayed, now)),
-    cancel: async (id, now) => told(await store.cancel(id, now)),
+    retry: async (claim, delayed, now) => announced(await store.retry(claim, delayed, now)),
+    cancel: async (id, now) => announced(await store.cancel(id, now)),
     async bury(claim, error, now) {
       const isBuried = await store.bury(claim, error, now);
       if (isBuried) await reread(claim.id);

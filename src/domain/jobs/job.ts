@@ -63,6 +63,11 @@ interface Delayed {
 export interface JobStore {
   /** Adds a job. Does nothing when its id is taken. */
   add(job: NewJob, now: Date): Promise<void>;
+  /**
+   * Adds a job unless its id is taken or another job of its kind has not ended. Resolves to whether it was added. Of two such
+   * jobs with different ids, added by two processes at the same instant, both may be added.
+   */
+  offer(job: NewJob, now: Date): Promise<boolean>;
   /** Whether a job of this kind can be claimed; a cheap read. */
   hasDue(kind: string, now: Date): Promise<boolean>;
   /**
@@ -95,6 +100,8 @@ export interface JobStore {
   list(filter: JobFilter, most: number): Promise<readonly Job[]>;
   /** Removes at most `most` jobs that ended before an instant; resolves to their number. */
   forget(before: Date, most: number): Promise<number>;
+  /** Removes the ended jobs of a kind but the `most` that ended last. */
+  keepLatest(kind: string, most: number): Promise<void>;
 }
 
 /** First delay before a failed job runs again, and the longest, in ms. */

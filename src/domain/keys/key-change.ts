@@ -8,6 +8,7 @@ import { assertBudget, assertNames, type IssuedSecret } from './key-draft.ts';
 import { mergedMetadata, mergedSettings, type SettingsPatch } from './key-settings.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
+import { withKeptSecrets } from '../settings/redaction.ts';
 
 /** Changes to a key. An absent field stays as it is, null clears it. */
 export interface KeyPatch {
@@ -72,7 +73,10 @@ export function patched(key: VirtualKey, patch: KeyPatch, change: Change): Virtu
   return {
     ...changed(key, change),
     ...budgetChanges(key, patch, change),
-    metadata: mergedMetadata(patch.metadata ?? key.metadata, patch.metadataMembers ?? {}),
+    metadata: mergedMetadata(
+      withKeptSecrets(patch.metadata, key.metadata) ?? key.metadata,
+      patch.metadataMembers ?? {},
+    ),
     ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
     ...(role === undefined ? {} : { role }),
     ...(teamId === undefined ? {} : { teamId: idOrNull(teamId) }),

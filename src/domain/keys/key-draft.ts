@@ -71,11 +71,12 @@ export function assertBudget(maxBudget: Usd | null | undefined): void {
 }
 
 /** Whether a key has a bound that a key made with it might not have. */
-const isBounded = ({ teamId, models, maxBudget, expiresAt, settings, metadata }: VirtualKey): boolean =>
+const isBounded = ({ teamId, models, maxBudget, expiresAt, settings, metadata, token }: VirtualKey): boolean =>
   teamId !== null ||
   models.length > 0 ||
   maxBudget !== null ||
-  expiresAt !== null ||
+  // The expiry of a signed token is one of the proof, not of the bearer.
+  (expiresAt !== null && token === undefined) ||
   Object.keys(settings).length > 0 ||
   METADATA_MEMBERS.some((member) => Object.hasOwn(metadata, member));
 

@@ -15,12 +15,24 @@ export interface BudgetWindow {
   readonly spentBefore: string;
 }
 
-/** A budget of one model. */
+/** Budget and limits of one model. */
 export interface ModelBudget {
-  /** Decimal text, USD. */
-  readonly budgetLimit: string;
+  /** Decimal text, USD; null for no budget. */
+  readonly budgetLimit: string | null;
   /** Null for a budget that is never reset. */
   readonly timePeriod: string | null;
+  /** Requests a minute, where the metadata of the key has no limits of models. */
+  readonly rpmLimit?: number;
+  /** Tokens a minute, likewise. */
+  readonly tpmLimit?: number;
+}
+
+/** What a session depends on beside its own row. Stored in the settings of its key; no request can set it. */
+export interface SessionFacts {
+  /** Secret that opened it: `admin:<hash>` for a password of the administrator, else `key:<identity>:<hash of the secret>`. */
+  readonly openedBy: string;
+  /** Whether it ends when its user leaves its team. */
+  readonly needsMembership: boolean;
 }
 
 /**
@@ -62,6 +74,8 @@ export interface KeySettings {
   readonly budgetFallbacks?: Named<readonly string[]>;
   readonly autoRotate?: boolean;
   readonly rotationInterval?: string;
+  /** What the key depends on, where it is a session. No request sets it. */
+  readonly session?: SessionFacts;
 }
 
 /** Settings that name other rows. Only administrators set them. */

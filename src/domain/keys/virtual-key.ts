@@ -1,5 +1,5 @@
 import type { Role } from '../role.ts';
-import { Forbidden, Unauthenticated } from '../errors.ts';
+import { type DomainError, Forbidden, Unauthenticated } from '../errors.ts';
 import type { Usd } from '../money.ts';
 import { type KeyOwners, modelListsOf } from '../owners/key-owners.ts';
 import type { KeySettings } from './key-settings.ts';
@@ -54,6 +54,20 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where it was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
+  /** Makes the failure of a credential that does not hold for another reason than its own row; absent where it holds. */
+  readonly refusal?: () => DomainError;
+  /** Facts of the signed token that the key stands for; absent for stored keys. */
+  readonly token?: TokenFacts;
+}
+
+/** What a signed token adds to a key. */
+interface TokenFacts {
+  /** Customer on whose behalf the bearer calls. */
+  readonly endUserId: string | null;
+  /** Whether the token names a role. Otherwise the role of its user applies. */
+  readonly hasRole: boolean;
+  /** The same bearer in its further teams, in the order of the token. A call uses the first one that allows its model. */
+  readonly otherTeams: readonly VirtualKey[];
 }
 
 /** Filter of a list of keys. All conditions that are not null must match. */
@@ -156,6 +170,7 @@ export const spendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd =
 
 /** Refuses a key that is blocked or past its expiry, and a key of a blocked team. */
 export function assertUsable(key: VirtualKey, now: Date): void {
+  if (key.refusal !== undefined) throw key.refusal();
   if (key.blocked)
     throw new Unauthenticated("Key is blocked. Update via `/key/unblock` if you're an admin.", 'blocked');
   if (key.owners?.team?.blocked === true) {
@@ -164,10 +179,11 @@ export function assertUsable(key: VirtualKey, now: Date): void {
   }
   if (key.owners?.project?.blocked === true)
     throw new Unauthenticated(`Project=${key.owners.project.id} is blocked.`, 'blocked');
-  if (key.expiresAt !== null && key.expiresAt <= now)
-    throw new Unauthenticated(`Expired Key. Key Expiry time ${key.expiresAt.toISOString()}`, 'expired', {
-      keyName: `sk-...${key.hash.slice(-4)}`,
-    });
+  if (key.expiresAt === null || key.expiresAt > now) return;
+  if (key.token !== undefined) throw new Unauthenticated('Token Expired', 'expired');
+  throw new Unauthenticated(`Expired Key. Key Expiry time ${key.expiresAt.toISOString()}`, 'expired', {
+    keyName: `sk-...${key.hash.slice(-4)}`,
+  });
 }
 
 /** Entries of a key's models that stand for every model. A team's own list is checked beside the key's. */

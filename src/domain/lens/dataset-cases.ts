@@ -119,6 +119,6 @@ export function caseOfLine(line: string): CaseDraft | null {
   const toolCalls = callsIn(sent['tool_calls']);
   if (messages.includes(null) || toolCalls === null) return null;
   if (typeof reply !== 'string' || typeof expected !== 'string' || typeof version !== 'string') return null;
-  const kept = messages.filter((message) => message !== null);
-  return { messages: kept, reply, toolCalls, expected, included: true, source: NO_SOURCE, agentVersion: version };
+  const present = messages.filter((message) => message !== null);
+  return { messages: present, reply, toolCalls, expected, included: true, source: NO_SOURCE, agentVersion: version };
 }

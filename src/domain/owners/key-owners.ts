@@ -55,6 +55,8 @@ interface ProjectRights {
   readonly blocked: boolean;
   /** Empty is every model. */
   readonly models: readonly string[];
+  /** Tags of each of its calls. */
+  readonly tags: readonly string[];
   /** Null when it has no budget. */
   readonly limits: Limits | null;
 }

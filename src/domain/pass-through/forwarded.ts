@@ -1,4 +1,4 @@
-import type { AwsCredentials } from '../chat/aws-accounts.ts';
+import type { AwsAccount, AwsCredentials } from '../chat/aws-accounts.ts';
 import type { Exchange, ModelRequest } from '../chat/chat.ts';
 import type { HttpMethod } from '../http.ts';
 import type { Endpoint } from '../inference/endpoint.ts';
@@ -7,13 +7,33 @@ import type { Secret } from '../secret.ts';
 
 /** Identity at a cloud whose calls have no fixed credential header. */
 export type CloudIdentity =
-  /** Calls are signed for Amazon Bedrock. */
-  | { readonly kind: 'aws'; readonly region: string; readonly keys: AwsCredentials }
+  /** Calls are signed for a service of Amazon, with keys, or with those of the account. */
+  | {
+      readonly kind: 'aws';
+      readonly region: string;
+      readonly service: string;
+      readonly keys: AwsCredentials | null;
+      readonly account: AwsAccount;
+    }
   /** Calls have an access token of Google Cloud. */
-  | { readonly kind: 'google'; readonly credentials: Secret };
+  | { readonly kind: 'google'; readonly credentials: Secret }
+  /** Calls have an access token that an issuer gives for a key. */
+  | {
+      readonly kind: 'issued';
+      readonly key: Secret;
+      readonly url: string;
+      readonly form: 'ibm' | 'gigachat';
+      readonly scope: string | null;
+    };
+
+/** Access tokens for the keys of an issuer. */
+export interface IssuedTokens {
+  /** A token that stays valid for a while. Throws CloudRefused. */
+  for(identity: Extract<CloudIdentity, { kind: 'issued' }>): Promise<Secret>;
+}
 
 /** A request that is forwarded in the format of its target. */
-export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'labels' | 'userAgent'> {
+export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'labels' | 'userAgent' | 'form'> {
   readonly method: HttpMethod;
   /** Address with its query. */
   readonly url: string;
@@ -39,6 +59,8 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly deploymentId: string;
   /** Cost of an answered call; null prices its usage by the catalog. */
   readonly cost: Usd | null;
+  /** Cost of an answered call whose usage or price is not known; null leaves it unknown. */
+  readonly otherwise: Usd | null;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
   readonly endpoint: Endpoint | null;
   /** The body as a JSON object; empty for another body. */

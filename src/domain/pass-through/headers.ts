@@ -1,3 +1,4 @@
+import type { Secret } from '../secret.ts';
 import { VERSION } from '../version.ts';
 
 type Sent = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -107,14 +108,33 @@ export function relayedHeaders(headers: Headers): Headers {
   return Object.fromEntries(relayed);
 }
 
-/** Names whose values are credentials. */
-const CREDENTIAL_NAME = /authori[sz]ation|key|token|secret|password|cookie|signature/i;
-/** Stands for a credential that is not shown. */
+/** Headers whose values are no secrets. The value of any other header may be a credential. */
+const SHOWN = new Set([
+  'accept',
+  'accept-charset',
+  'accept-language',
+  'anthropic-beta',
+  'anthropic-version',
+  'api-version',
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'openai-beta',
+  'user-agent',
+]);
+/** Stands for a value that is not shown. */
 const MASK = '*****';
 
-/** Headers as administrators see them: credentials are masked. */
-export const maskedHeaders = (headers: Headers): Headers =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, CREDENTIAL_NAME.test(name) ? MASK : value]));
+/** Headers as administrators see them: values that may be credentials are masked. */
+const maskedHeaders = (headers: Headers): Headers =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, SHOWN.has(name.toLowerCase()) ? value : MASK]),
+  );
+
+/** Headers of an entry as administrators see them; none where they cannot be decrypted. */
+export const shownHeaders = (headers: Readonly<Record<string, Secret>> | null): Headers =>
+  maskedHeaders(Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, value.reveal()])));
 
 /** New headers in which a masked value stands for the current one. */
 export const unmaskedHeaders = (sent: Headers, current: Headers): Headers =>

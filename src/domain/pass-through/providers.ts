@@ -1,8 +1,18 @@
+import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
 import type { CloudIdentity } from './forwarded.ts';
 
 /** How a provider's key is sent. */
-type KeyForm = 'bearer' | 'basic' | 'plain' | 'token' | 'key' | 'x-api-key' | 'api-key' | 'x-goog-api-key';
+type KeyForm =
+  | 'bearer'
+  | 'basic'
+  | 'plain'
+  | 'token'
+  | 'key'
+  | 'x-api-key'
+  | 'api-key'
+  | 'x-goog-api-key'
+  | 'ocp-apim-subscription-key';
 
 /** A provider whose own API is served below a prefix of the gateway. */
 export interface ForwardedProvider {
@@ -20,10 +30,36 @@ export interface ForwardedProvider {
   readonly keyOptional?: true;
   /** Cloud whose identity signs calls that have no key; absent for a provider without one. */
   readonly cloud?: CloudIdentity['kind'];
+  /** Service of Amazon: the name in its host, and the prefix of `X-Amz-Target` where operations are not paths. */
+  readonly aws?: { readonly host: string; readonly service: string; readonly target?: string };
+  /** Where access tokens are got for its key, in place of a header with the key; absent where the key is sent. */
+  readonly tokens?: TokenIssuer;
+  /** Environment variables with a token that was issued elsewhere, sent as it is. */
+  readonly tokenVariables?: readonly string[];
+  /** Environment variables with the region that its base address has. */
+  readonly regionVariables?: readonly string[];
+  /** Model in rows and prices, where a request names none. */
+  readonly unnamed?: string;
   /** Beginnings of further request headers that it gets. */
   readonly headers?: readonly string[];
+  /** Whether the path is the name of the model. */
+  readonly pathIsModel?: true;
+  /** Methods and paths that keys may call, because all callers share the account; administrators may call all others. */
+  readonly shared?: readonly (readonly [method: string, path: RegExp])[];
   /** The only path that it serves, and the models that it has; all when absent. */
   readonly only?: { readonly path: string; readonly models: readonly string[] };
+}
+
+/** Where access tokens are got for a key. */
+interface TokenIssuer {
+  /** Address that issues tokens, and environment variables with another one. */
+  readonly url: string;
+  readonly urlVariables: readonly string[];
+  /** IBM takes the key in the form, GigaChat in a header. */
+  readonly form: 'ibm' | 'gigachat';
+  /** Scope of a token; null without one. */
+  readonly scope: string | null;
+  readonly scopeVariable: string | null;
 }
 
 const provider = (name: string, base: string | null, differing: Partial<ForwardedProvider> = {}): ForwardedProvider => {
@@ -81,6 +117,19 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
     baseVariables: ['AWS_BEDROCK_RUNTIME_ENDPOINT'],
     keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
     cloud: 'aws',
+    aws: { host: 'bedrock-runtime', service: 'bedrock' },
+  }),
+  provider('comprehendmedical', null, {
+    baseVariables: ['AWS_COMPREHENDMEDICAL_ENDPOINT'],
+    keyVariables: [],
+    cloud: 'aws',
+    aws: { host: 'comprehendmedical', service: 'comprehendmedical', target: 'ComprehendMedical_20181030' },
+  }),
+  provider('transcribe', null, {
+    baseVariables: ['AWS_TRANSCRIBE_ENDPOINT'],
+    keyVariables: [],
+    cloud: 'aws',
+    aws: { host: 'transcribe', service: 'transcribe', target: 'Transcribe' },
   }),
   provider('vertex_ai', VERTEX_BASE, {
     prefixes: ['vertex_ai', 'vertex-ai'],
@@ -99,8 +148,55 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
   }),
   provider('nvidia_nim', 'https://integrate.api.nvidia.com/v1'),
   provider('assemblyai', 'https://api.assemblyai.com', { keyForm: 'plain' }),
+  provider('assemblyai', 'https://eu.api.assemblyai.com', {
+    prefixes: ['eu.assemblyai'],
+    baseVariables: ['ASSEMBLYAI_EU_API_BASE'],
+    keyForm: 'plain',
+  }),
+  provider('azure_speech', null, {
+    keyForm: 'ocp-apim-subscription-key',
+    regionVariables: ['AZURE_SPEECH_REGION'],
+    unnamed: 'azure/speech/azure-stt',
+    shared: [
+      ['POST', /^speech\/recognition\/.+$/],
+      ['POST', /^speechtotext\/transcriptions:transcribe$/],
+    ],
+  }),
+  provider('tinyfish', 'https://agent.tinyfish.ai', {
+    keyForm: 'x-api-key',
+    unnamed: 'tinyfish/automation-run',
+    shared: [
+      ['POST', /^v1\/automation\/run(?:-async|-sse)?$/],
+      ['GET', /^v1\/runs\/[^/]+$/],
+      ['POST', /^v1\/runs\/[^/]+\/cancel$/],
+    ],
+  }),
+  provider('milvus', null, { keyOptional: true }),
+  provider('gigachat', 'https://gigachat.devices.sberbank.ru/api/v1', {
+    keyVariables: ['GIGACHAT_CREDENTIALS', 'GIGACHAT_API_KEY'],
+    tokenVariables: ['GIGACHAT_ACCESS_TOKEN'],
+    tokens: {
+      url: 'https://ngw.devices.sberbank.ru:9443/api/v2/oauth',
+      urlVariables: ['GIGACHAT_AUTH_URL'],
+      form: 'gigachat',
+      scope: 'GIGACHAT_API_PERS',
+      scopeVariable: 'GIGACHAT_SCOPE',
+    },
+  }),
+  provider('watsonx', null, {
+    baseVariables: ['WATSONX_API_BASE', 'WATSONX_URL', 'WX_URL', 'WML_URL'],
+    keyVariables: ['WATSONX_API_KEY', 'WATSONX_APIKEY', 'WX_API_KEY'],
+    tokenVariables: ['WATSONX_TOKEN', 'WX_TOKEN'],
+    tokens: {
+      url: 'https://iam.cloud.ibm.com/identity/token',
+      urlVariables: ['WATSONX_IAM_URL'],
+      form: 'ibm',
+      scope: null,
+      scopeVariable: null,
+    },
+  }),
   provider('deepgram', 'https://api.deepgram.com', { keyForm: 'token' }),
-  provider('fal_ai', 'https://fal.run', { keyForm: 'key' }),
+  provider('fal_ai', 'https://fal.run', { keyForm: 'key', pathIsModel: true }),
   provider('typesafe', null, { headers: ['typesafe-'] }),
   provider('laya', null, {
     keyOptional: true,
@@ -124,6 +220,8 @@ export interface ProviderAccount {
 export interface ProviderAccounts {
   /** Whether the own APIs of providers are served. That of coding agents always is. */
   readonly served: boolean;
+  /** Cost of an answered call whose usage or price is not known; null leaves it unknown. */
+  readonly costPerRequest: Usd | null;
   /** Null when none is configured. */
   of(provider: ForwardedProvider): Promise<ProviderAccount | null>;
 }
@@ -144,6 +242,7 @@ export function keyHeader(form: KeyForm, key: string): readonly [name: string, v
     case 'x-api-key':
     case 'api-key':
     case 'x-goog-api-key':
+    case 'ocp-apim-subscription-key':
       return [form, key];
   }
 }
@@ -155,8 +254,25 @@ const VERSIONED = /^(v\d|alpha|beta)/;
 export const baseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
 
-/** The base address for a path: Vertex AI has one for each location, which the path names. */
+const BEDROCK_BASE = /^https:\/\/bedrock-runtime(?=\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$)/;
+/** Paths of Bedrock's agents and knowledge bases, and of its models in use; all others manage models. */
+const AGENT_PATHS = /^(?:agents|flows|knowledgebases|retrieveAndGenerate|retrieveAndGenerateStream|rerank)(?:\/|$)/;
+const RUNTIME_PATHS = /^(?:model|guardrail|async-invoke)(?:\/|$)/;
+const SPEECH_BASE = /^(https:\/\/[a-z0-9]+)\.api\.cognitive\.microsoft\.com$/;
+
+/** The base address of Azure's speech services in a region. */
+export const speechBase = (region: string): string => `https://${region}.api.cognitive.microsoft.com`;
+
+/**
+ * The base address for a path, where a provider's default addresses depend on it: Vertex AI has one for each location,
+ * which the path names; Bedrock and Azure's speech services have one for each of their APIs.
+ */
 export function locatedBase(base: string, subpath: string): string {
+  if (BEDROCK_BASE.test(base)) {
+    if (RUNTIME_PATHS.test(subpath)) return base;
+    return base.replace(BEDROCK_BASE, `https://bedrock${AGENT_PATHS.test(subpath) ? '-agent-runtime' : ''}`);
+  }
+  if (subpath.startsWith('speech/')) return base.replace(SPEECH_BASE, '$1.stt.speech.microsoft.com');
   if (base !== VERTEX_BASE) return base;
   const [, location] = /(?:^|\/)locations\/([a-z]+(?:-[a-z]+)*\d*)\//.exec(subpath) ?? [];
   return location === undefined || location === 'global' ? base : base.replace('//', `//${location}-`);
@@ -164,7 +280,9 @@ export function locatedBase(base: string, subpath: string): string {
 
 /** The model that a path names, as `models/gpt-4o:generate` and `deployments/gpt-4o/chat`; null when it names none. */
 export function modelIn(subpath: string): string | null {
-  const named = /(?:^|\/)(?:models?|deployments)\/([^/:]+)/.exec(subpath)?.[1];
+  // Ids of Amazon, after `model/`, contain colons; Google's methods follow one.
+  const [, ofAmazon, other] = /(?:^|\/)(?:model\/([^/]+)|(?:models|deployments)\/([^/:]+))/.exec(subpath) ?? [];
+  const named = ofAmazon ?? other;
   if (named === undefined) return null;
   try {
     return decodeURIComponent(named);

@@ -1,3 +1,4 @@
+import type { CallLabels } from '../calls/call-labels.ts';
 import type { Usage } from '../chat/chat.ts';
 import type { Measured } from '../inference/billed-quantity.ts';
 import type { OpenSocket, SocketEnd, SocketMessage } from './sockets.ts';
@@ -18,6 +19,8 @@ export interface RealtimeRequest {
   readonly intent: 'transcription' | null;
   /** Headers of the caller for the upstream: lower-case names, no credentials. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Labels from the caller; none when absent. */
+  readonly labels?: CallLabels;
   /** The caller's name for this session; null lets the gateway make one. */
   readonly callId: string | null;
   /** Parent span in the caller's own trace; null starts a new trace. */

@@ -71,10 +71,20 @@ export function costAdjustmentsOf(discounts: unknown, margins: unknown): CostAdj
 }
 
 /** The price of a call with the discount of its provider, and then its margin. */
-export function adjustedCost(cost: Usd, provider: string, { discounts, margins }: CostAdjustments): Usd {
+export function adjustedCost(cost: Usd, provider: string, adjustments: CostAdjustments): Usd {
+  const { reduced, margin } = adjustedParts(cost, provider, adjustments);
+  return addUsd(reduced, margin);
+}
+
+/** The price of a call with the discount of its provider, and the margin that is added to it. */
+export function adjustedParts(
+  cost: Usd,
+  provider: string,
+  { discounts, margins }: CostAdjustments,
+): { readonly reduced: Usd; readonly margin: Usd } {
   const discount = discounts.get(provider) ?? 0n;
   const margin = margins.get(provider) ?? margins.get('global');
   const reduced = (cost - (cost * discount) / BigInt(PARTS)) as Usd;
-  if (margin === undefined) return reduced;
-  return addUsd(addUsd(reduced, ((reduced * margin.share) / BigInt(PARTS)) as Usd), margin.fixed);
+  if (margin === undefined) return { reduced, margin: ZERO_USD };
+  return { reduced, margin: addUsd(((reduced * margin.share) / BigInt(PARTS)) as Usd, margin.fixed) };
 }

@@ -4,7 +4,7 @@ import { type DeclaredConfig, type StoredSections, viewOf } from './ownership.ts
 import { REDACTED } from './redaction.ts';
 import type { GroupName, SettingGroup } from './setting-groups.ts';
 import { type Content, withoutNulls } from './stored-section.ts';
-import { isOfKind, type ValueKind } from './value-kinds.ts';
+import { isOfKind, usualForm, type ValueKind } from './value-kinds.ts';
 
 const EXPECTED: Readonly<Record<ValueKind, readonly [rule: string, message: string]>> = {
   integer: ['int_parsing', 'Input should be a valid integer'],
@@ -59,6 +59,10 @@ export function writtenValues(name: GroupName, group: SettingGroup, sent: Conten
   const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
   if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
   CHECKS[name]?.(known);
-  const written = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== REDACTED));
+  const written = Object.fromEntries(
+    Object.entries(known)
+      .filter(([, value]) => value !== REDACTED)
+      .map(([one, value]) => [one, usualForm(group.fields[one]?.kind ?? 'any', value)]),
+  );
   return withoutNulls(group.writes === 'replace' ? written : { ...before, ...written });
 }

@@ -9,12 +9,16 @@ const REFERENCE = /^os\.environ\/.+$/;
 
 /** Names whose texts are secrets. */
 const SECRET =
-  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook|webhook_urls?|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|x-api-key|headers|environment_variables|credential_values)$/i;
+  /(^|_)(api_?key|key|keys|token|secret|secret_id|password|passwd|credentials?|private_key|client_key|authorization|cookie|dsn|connection_string|webhook|webhook_urls?|metadata_xml)$|secret|password|api_?key|^(database_url|redis_url|alert_to_webhook_url|authorization|x-api-key|(extra_|default_)?headers|environment_variables|credential_values)$/i;
 /** Names that a read-only administrator may not see either, whatever their values are. */
 const SENSITIVE = /pass|auth|token|secret|key|credential|webhook|private|cert|database_url|redis_url/i;
 
 /** Names of maps whose texts are all secrets, whatever their own names are. */
-const SECRET_MAP = /^(headers|environment_variables|alert_to_webhook_url|credentials?|credential_values)$/i;
+const SECRET_MAP =
+  /^((extra_|default_)?headers|environment_variables|alert_to_webhook_url|credentials?|credential_values)$/i;
+
+/** Whether all texts of a map are secrets, whatever their own names are. */
+export const isSecretMap = (name: string): boolean => SECRET_MAP.test(name);
 
 /** An address with a password, as `redis://user:password@host`. */
 const WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s]+@/i;
@@ -45,3 +49,33 @@ export function shown(name: string, value: unknown, reader: Reader, depth = 0): 
 
 const isHidden = (name: string, text: string, reader: Reader): boolean =>
   isSecretText(name, text) || (reader === 'viewer' && SENSITIVE.test(name));
+
+/** Member of the metadata of keys and teams with the parameters of a callback, credentials among them. */
+const CALLBACK_VARS = 'callback_vars';
+
+/** Metadata as it is shown: without the secrets of callbacks. */
+export const shownMetadata = <Value>(metadata: Value): Value => shownIn(metadata, 0) as Value;
+
+function shownIn(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return value;
+  if (Array.isArray(value)) return value.map((item) => shownIn(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]: readonly [string, unknown]) => [
+      name,
+      name === CALLBACK_VARS ? shown(name, inner, 'admin') : shownIn(inner, depth + 1),
+    ]),
+  );
+}
+
+/** Metadata that was read, changed and sent back: secrets that were redacted keep their stored values. */
+export const withKeptSecrets = <Value>(sent: Value, stored: unknown): Value => keptIn(sent, stored) as Value;
+
+function keptIn(sent: unknown, stored: unknown): unknown {
+  if (sent === REDACTED && typeof stored === 'string') return stored;
+  if (typeof sent !== 'object' || sent === null || typeof stored !== 'object' || stored === null) return sent;
+  const before = new Map<string, unknown>(Object.entries(stored));
+  if (Array.isArray(sent)) return sent.map((item, at) => keptIn(item, before.get(String(at))));
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, inner]: readonly [string, unknown]) => [name, keptIn(inner, before.get(name))]),
+  );
+}

@@ -27,6 +27,12 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
 /** Whether a value is of a kind; numbers and booleans may be texts, as in the reference. */
 export const isOfKind = (kind: ValueKind, value: unknown): boolean => value === null || CHECKS[kind](value);
 
+const TRUE = /^(true|yes|on|t|y|1)$/i;
+
+/** A value of a kind in its usual form: a flag as boolean, also where it was sent as 1 or `yes`. */
+export const usualForm = (kind: ValueKind, value: unknown): unknown =>
+  kind === 'flag' && (typeof value === 'string' || typeof value === 'number') ? TRUE.test(String(value)) : value;
+
 /** The type of a JSON value, for messages. */
 export function typeNameOf(value: unknown): string {
   if (value === null) return 'null';

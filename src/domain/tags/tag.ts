@@ -1,4 +1,5 @@
 import { assertStorable } from '../budgets/limits.ts';
+import { assertLabel } from '../spend/label.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /** A label of calls that has models and a budget. Its id is its name. */
@@ -24,8 +25,10 @@ interface TagFilter {
 export type TagStore = RowStore<Tag, TagFilter>;
 
 /** A new tag. Throws InvalidInput. */
-export const newTag = (patch: TagPatch, about: Authored & { readonly id: string }): Tag =>
-  patchedTag({ id: about.id, description: null, models: [], budgetId: null, ...newStamps(about) }, patch, about);
+export function newTag(patch: TagPatch, about: Authored & { readonly id: string }): Tag {
+  assertLabel('name', about.id);
+  return patchedTag({ id: about.id, description: null, models: [], budgetId: null, ...newStamps(about) }, patch, about);
+}
 
 /** A tag with a patch applied. Throws InvalidInput. */
 export function patchedTag(tag: Tag, patch: TagPatch, { now, by }: Authored): Tag {

@@ -1,6 +1,8 @@
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
+import { mergedMetadata } from '../keys/key-settings.ts';
 import type { Usd } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
+import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -34,6 +36,8 @@ export interface TeamPatch extends LimitsPatch {
   readonly models?: readonly string[];
   readonly modelAliases?: Readonly<Record<string, string>>;
   readonly metadata?: Named;
+  /** Members of the metadata to set; null removes one. */
+  readonly metadataMembers?: Named;
   readonly blocked?: boolean;
   readonly memberPermissions?: readonly string[];
   readonly memberBudgetId?: string | null;
@@ -81,7 +85,8 @@ export const newTeam = (patch: TeamPatch, about: Authored & { readonly id: strin
 
 /** A team with a patch applied. Throws InvalidInput. */
 export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored): Team {
-  const { alias, organizationId, models, modelAliases, metadata, blocked } = patch;
+  const { alias, organizationId, models, modelAliases, blocked } = patch;
+  const metadata = withKeptSecrets(patch.metadata, team.metadata);
   assertStorable({ team_id: team.id, team_alias: alias, organization_id: organizationId });
   return {
     ...team,
@@ -91,6 +96,9 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
     ...(models === undefined ? {} : { models }),
     ...(modelAliases === undefined ? {} : { modelAliases }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(patch.metadataMembers === undefined
+      ? {}
+      : { metadata: mergedMetadata(metadata ?? team.metadata, patch.metadataMembers) }),
     ...(blocked === undefined ? {} : { blocked }),
     ...(patch.memberPermissions === undefined ? {} : { memberPermissions: patch.memberPermissions }),
     ...(patch.memberBudgetId === undefined ? {} : { memberBudgetId: patch.memberBudgetId }),

@@ -45,8 +45,8 @@ export function callSpendOf(
   const candidatesOf = (span: SpanHead): readonly SpendRow[] => {
     const mine = own.get(span.spanId);
     if (mine !== undefined) return [mine];
-    const told = named(span);
-    return told.length > 0 ? told : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
+    const agents = named(span);
+    return agents.length > 0 ? agents : (below.get(span.spanId) ?? []).flatMap((spanId) => own.get(spanId) ?? []);
   };
   const estimates = countedEstimates(spans);
   return new Map(

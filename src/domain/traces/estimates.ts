@@ -42,12 +42,12 @@ export const parentOf = ({ spanId, parentSpanId }: Step): string | null =>
 export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string, Usd> {
   const estimated = spans.filter(isEstimated);
   if (estimated.length === 0) return new Map();
-  const told = tellingAgain(spans, isKnownCall);
+  const repeated = tellingAgain(spans, isKnownCall);
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
   for (const span of estimated.toSorted(byId)) {
     const [{ spanId, estimate }, answer] = [span, answerOf(span)];
-    if (estimate === null || told.has(spanId) || (answer !== null && answers.has(answer))) continue;
+    if (estimate === null || repeated.has(spanId) || (answer !== null && answers.has(answer))) continue;
     counted.set(spanId, estimate);
     if (answer !== null) answers.add(answer);
   }
@@ -88,10 +88,10 @@ function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
   replacing: (span: Span) => boolean,
 ): readonly Span[] {
-  const told = hasCallAbove(spans) ? tellingAgain(spans, replacing) : null;
+  const repeated = hasCallAbove(spans) ? tellingAgain(spans, replacing) : null;
   const answers = answersOfGateway(spans);
   const isToldAgain = (span: Span): boolean =>
-    told?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
+    repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerOf(span) ?? ''));
   return spans.filter((span) => isCall(span) && (span.gateway || !isToldAgain(span)));
 }
 
@@ -123,9 +123,9 @@ function tellingAgain<Span extends CallLink>(
   spans: readonly Span[],
   isReplacing: (span: Span) => boolean,
 ): ReadonlySet<string> {
-  const told = new Set<string>();
+  const repeated = new Set<string>();
   const calls = spans.filter((span) => isReplacing(span) && parentOf(span) !== null);
-  if (calls.length === 0) return told;
+  if (calls.length === 0) return repeated;
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
   const above = new Set<string>();
   for (const call of calls) {
@@ -133,11 +133,11 @@ function tellingAgain<Span extends CallLink>(
     let step = stepAbove(call, byOwnId);
     while (step !== undefined && !above.has(step.spanId)) {
       above.add(step.spanId);
-      if (step.type === 'llm') told.add(step.spanId);
+      if (step.type === 'llm') repeated.add(step.spanId);
       step = stepAbove(step, byOwnId);
     }
   }
-  return told;
+  return repeated;
 }
 
 type Step = Pick<CallLink, 'spanId' | 'parentSpanId' | 'type'>;

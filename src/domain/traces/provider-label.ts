@@ -3,4 +3,4 @@ const API =
   /\.(?:chat|completions?|responses|messages|embeddings?|image|images|speech|transcription|moderation|rerank|reranking)$/;
 
 /** A provider name in one spelling: lower case, without the API that was called. `OpenAI` and `openai.chat` are `openai`. */
-export const providerLabel = (told: string): string => told.trim().toLowerCase().replace(API, '');
+export const providerLabel = (name: string): string => name.trim().toLowerCase().replace(API, '');

@@ -1,9 +1,20 @@
 import type { Visibility } from '../caller.ts';
+import { Unavailable } from '../errors.ts';
 
-type QueryDialect = 'sqlite' | 'postgresql';
+type QueryDialect = 'sqlite' | 'postgresql' | 'clickhouse';
 
-/** Limits of one query: time in ms, rows, characters of all rows as JSON, and queries at once. */
-export const QUERY_LIMITS = { timeMs: 5_000, rows: 1_000, characters: 4_000_000, atOnce: 2, text: 20_000 } as const;
+/**
+ * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. `atOnce` queries run and
+ * `waiting` queries wait, of all owners; one of each per owner.
+ */
+export const QUERY_LIMITS = {
+  timeMs: 10_000,
+  rows: 1_000,
+  characters: 4_000_000,
+  atOnce: 2,
+  waiting: 16,
+  text: 20_000,
+} as const;
 
 export const QUERY_VIEWS = ['spans', 'traces', 'spend'] as const;
 type QueryView = (typeof QUERY_VIEWS)[number];
@@ -15,14 +26,75 @@ export interface QueryColumn {
   readonly type: string;
 }
 
+export type QueryRow = Readonly<Record<string, unknown>>;
+
+/** Rows of a query: at most as many as the limit. */
+export interface QueryRows {
+  readonly rows: readonly QueryRow[];
+  /** Whether the query has more rows than the limit. */
+  readonly truncated: boolean;
+}
+
+/** Failure of a query above a limit of time, memory, rows or characters. */
+export const queryExceeded = (cause?: unknown): Unavailable =>
+  new Unavailable('Trace SQL query failed or exceeded reader limits', null, { cause });
+
+/** The rows within the limits, of at most one more than the limit. Throws Unavailable above the limit of characters. */
+export function limitedRows(rows: readonly QueryRow[]): QueryRows {
+  const kept = rows.slice(0, QUERY_LIMITS.rows);
+  if (JSON.stringify(kept).length > QUERY_LIMITS.characters) throw queryExceeded();
+  return { rows: kept, truncated: rows.length > kept.length };
+}
+
+const VALUE_TYPES = ['integer', 'number', 'text', 'boolean', 'json', 'null'] as const;
+export type ValueType = (typeof VALUE_TYPES)[number];
+
+/** A column of an answer. */
+export interface AnswerColumn {
+  readonly name: string;
+  /** Type that all its values but nulls have; `null` without a value, `json` where they differ. */
+  readonly type: ValueType;
+}
+
+function valueTypeOf(value: unknown): ValueType {
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'string' || value instanceof Date) return 'text';
+  if (typeof value === 'boolean') return 'boolean';
+  return value === null || value === undefined ? 'null' : 'json';
+}
+
+function commonType(one: ValueType, other: ValueType): ValueType {
+  if (one === other || other === 'null') return one;
+  if (one === 'null') return other;
+  const areNumbers = [one, other].every((type) => type === 'integer' || type === 'number');
+  return areNumbers ? 'number' : 'json';
+}
+
+/** The columns of rows, in the order of the query. Rows of no query have none. */
+export function columnsOfRows(rows: readonly QueryRow[]): readonly AnswerColumn[] {
+  return Object.keys(rows[0] ?? {}).map((name) => ({
+    name,
+    type: rows.reduce<ValueType>((type, row) => commonType(type, valueTypeOf(row[name])), 'null'),
+  }));
+}
+
+/** Who queries. */
+interface QueryReader {
+  readonly visibility: Visibility;
+  /** Opaque id: queries of one owner run one after another. */
+  readonly owner: string;
+  /** Ends the wait for other queries, and a query on SQLite. */
+  readonly signal: AbortSignal;
+}
+
 /** SQL over the views of traces and spend. */
 export interface TraceQueries {
-  /** Null where the traces are in ClickHouse. */
-  readonly dialect: QueryDialect | null;
+  /** Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone have that of the database. */
+  readonly dialect: QueryDialect;
   /**
-   * The rows of a query that `assertQuery` has accepted, from visible rows only, in a read-only connection. Throws
-   * InvalidInput for a query that the database refuses, Unavailable above the limits, and Unsupported without a dialect.
+   * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that the guard or
+   * the database refuses, and Unavailable above the limits of time, memory and characters.
    */
-  run(visibility: Visibility, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  run(reader: QueryReader, sql: string): Promise<QueryRows>;
   columns(): Promise<readonly QueryColumn[]>;
 }

@@ -91,8 +91,8 @@ export function passesFilters(summary: TraceSummary, filters: TraceFilters): boo
   const wanted = text.toLowerCase();
   const { name, service: of, inputPreview, agentNames, models, tags } = summary;
   const labels = [summary.sessionId ?? '', summary.userId ?? '', ...tags];
-  return [name, of, inputPreview, ...agentNames, ...models, ...labels].some((told) =>
-    told.toLowerCase().includes(wanted),
+  return [name, of, inputPreview, ...agentNames, ...models, ...labels].some((value) =>
+    value.toLowerCase().includes(wanted),
   );
 }
 

@@ -17,8 +17,8 @@ export function sourceOf({ parentSpanId, attributes, resource }: RawSpan): Trace
 function sourceIn(attributes: Attributes): TraceSource | null {
   if (attributes[`${PREFIX}type`] === undefined) return null;
   const at = (name: string): string | null => firstValue(attributes, [`${PREFIX}${name}`]);
-  const told = at('type');
-  const type = SOURCE_TYPES.find((known) => known === told);
+  const given = at('type');
+  const type = SOURCE_TYPES.find((known) => known === given);
   const url = at('url') ?? '';
   if (type === undefined || url.length > MOST_BYTES || !isHttps(url)) return null;
   const title = truncateText(at('title') ?? '', MOST_BYTES);

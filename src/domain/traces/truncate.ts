@@ -15,8 +15,8 @@ function fits(text: string, maxBytes: number): boolean {
 export function truncateText(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;
   const bytes = encoder.encode(text);
-  const kept = charactersWithin(bytes, maxBytes);
-  return `${decoder.decode(bytes.subarray(0, kept))}…[truncated ${bytes.length - kept} bytes]`;
+  const keptCount = charactersWithin(bytes, maxBytes);
+  return `${decoder.decode(bytes.subarray(0, keptCount))}…[truncated ${bytes.length - keptCount} bytes]`;
 }
 
 /** Whether a text was cut by `truncateText`. */
@@ -67,15 +67,15 @@ const bytesOf = (value: unknown): number => encoder.encode(JSON.stringify(value)
 function keepEnds(messages: readonly unknown[], maxBytes: number): string | null {
   // Brackets, the marker with the most digits it can need, and its comma.
   let left = maxBytes - 2 - bytesOf(messages[0]) - bytesOf(marker(messages.length)) - 1;
-  let kept = 0;
-  while (kept < messages.length - 1) {
-    left -= bytesOf(messages[messages.length - 1 - kept]) + 1;
+  let keptCount = 0;
+  while (keptCount < messages.length - 1) {
+    left -= bytesOf(messages[messages.length - 1 - keptCount]) + 1;
     if (left < 0) break;
-    kept++;
+    keptCount++;
   }
-  if (kept === 0) return null;
-  const removed = messages.length - 1 - kept;
-  return JSON.stringify([messages[0], ...(removed > 0 ? [marker(removed)] : []), ...messages.slice(-kept)]);
+  if (keptCount === 0) return null;
+  const removed = messages.length - 1 - keptCount;
+  return JSON.stringify([messages[0], ...(removed > 0 ? [marker(removed)] : []), ...messages.slice(-keptCount)]);
 }
 
 /** Only the first and last message, their text cut until they fit together. */

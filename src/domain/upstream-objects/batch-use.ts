@@ -1,3 +1,4 @@
+import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner } from '../caller.ts';
 import type { Usage } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
@@ -20,6 +21,8 @@ export interface EndedBatch {
   readonly owner: Owner;
   readonly createdAt: Date;
   readonly deployment: Deployment;
+  /** Labels of the call that made it; absent without any. */
+  readonly labels?: CallLabels;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -28,5 +28,6 @@ export interface PassThrough {
   readonly body: PassBody;
   readonly callId: ModelRequest['callId'];
   readonly parent: ModelRequest['parent'];
+  readonly labels?: NonNullable<ModelRequest['labels']>;
   readonly owner?: ModelRequest['owner'];
 }

@@ -1,3 +1,4 @@
+import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner, Visibility } from '../caller.ts';
 
 /** Kinds of objects that upstreams store for callers. */
@@ -22,6 +23,8 @@ export interface UpstreamObject {
   readonly purpose: string | null;
   /** The last upstream state of the object, with the upstream's ids; null before the first. */
   readonly shown: ShownObject | null;
+  /** Labels of the call that made a batch: its cost is counted for them. Absent without any. */
+  readonly labels?: CallLabels;
 }
 
 /** The JSON object of a file or a batch. */

@@ -23,54 +23,44 @@ import {
 } from 'graphql';
 import type { GraphContext } from '../../../schema/builder.ts';
 import { weightOf } from '../answers.ts';
+import type { AnswerTexts } from './answer-texts.ts';
+import { type Complete, count, MOST_CHARACTERS, type Path, type Run, type VariableValues } from './completion.ts';
 import { leafValue } from './leaf-value.ts';
+import { leave, listOf, placed } from './lists.ts';
 import { fieldsOf, type Fragments, fragmentsOf } from './selections.ts';
 import { Unplanned } from './unplanned.ts';
 
-/** Most characters of an answer. Larger ones are bounded and written in pieces elsewhere. */
-const MOST_CHARACTERS = 256 * 1024;
 /** Characters around a value, about. */
 const FRAME_CHARACTERS = 8;
-
-/** Coerced variables, as graphql passes them on. */
-export type VariableValues = GraphQLResolveInfo['variableValues'];
-
-/** One execution of a plan. */
-interface Run {
-  readonly context: GraphContext;
-  readonly variables: VariableValues;
-  /** Arguments and info by the number of the field. */
-  readonly args: (Readonly<Record<string, unknown>> | undefined)[];
-  readonly infos: (GraphQLResolveInfo | undefined)[];
-  characters: number;
-}
-
-type Path = GraphQLResolveInfo['path'] | undefined;
-/** The value of a field as it stands in the answer, or a promise of it. Throws, or rejects, for everything that would be an error of the answer. */
-type Complete = (value: unknown, run: Run, path: Path) => unknown;
 
 /** A query that is compiled once and run for many requests. */
 export interface Plan {
   readonly operation: OperationDefinitionNode;
-  /** The JSON of `data`. Rejects when the answer would have errors or is too large. */
-  run(context: GraphContext, variables: VariableValues): Promise<string>;
+  /**
+   * The JSON of `data`. Rejects when the answer would have errors or is too large. `variablesKey` tells sets of variables
+   * apart; null for variables by which no answer is cached.
+   */
+  run(context: GraphContext, variables: VariableValues, variablesKey: string | null): Promise<string>;
 }
 
 /** Null for operations that plans do not support: mutations, introspection, directives, abstract types. */
-export function createPlan(schema: GraphQLSchema, document: DocumentNode, operationName: string | null): Plan | null {
+export function createPlan(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null,
+  texts: AnswerTexts,
+): Plan | null {
   const operation = getOperationAST(document, operationName);
   const root = schema.getQueryType();
   if (!operation || operation.operation !== OperationTypeNode.QUERY || !root) return null;
   if ((operation.directives?.length ?? 0) > 0) return null;
   try {
-    const compiler = new Compiler(schema, operation, fragmentsOf(document));
-    const complete = compiler.object(root, [operation.selectionSet]);
+    const compiler = new Compiler(schema, operation, fragmentsOf(document), texts);
+    const textOf = compiler.root(root, operation.selectionSet);
     return {
       operation,
-      async run(context, variables) {
-        const run = { context, variables, args: [], infos: [], characters: 0 };
-        return JSON.stringify(await complete(undefined, run, undefined));
-      },
+      run: async (context, variables, variablesKey) =>
+        textOf({ context, variables, variablesKey, args: [], infos: [], characters: 0 }),
     };
   } catch (error) {
     if (error instanceof Unplanned) return null;
@@ -78,16 +68,77 @@ export function createPlan(schema: GraphQLSchema, document: DocumentNode, operat
   }
 }
 
+/** A value that is JSON already. */
+class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 class Compiler {
   readonly #schema: GraphQLSchema;
   readonly #operation: OperationDefinitionNode;
   readonly #fragments: Fragments;
+  readonly #texts: AnswerTexts;
   #fields = 0;
 
-  constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments) {
+  constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, texts: AnswerTexts) {
     this.#schema = schema;
     this.#operation = operation;
     this.#fragments = fragments;
+    this.#texts = texts;
+  }
+
+  /** The JSON of the root. Fields are resolved side by side, in the order of their names in the answer. */
+  root(type: GraphQLObjectType, set: SelectionSetNode): (run: Run) => Promise<string> {
+    const fields = [...fieldsOf(this.#schema, type, [set], this.#fragments)].map(([key, nodes]) => ({
+      name: JSON.stringify(key),
+      complete: this.#field(type, key, nodes, this.#cachedText(type, nodes)),
+    }));
+    return async (run) => {
+      const values = await Promise.all(fields.map(async ({ complete }) => complete(undefined, run, undefined)));
+      const texts = values.map((value) => (value instanceof JsonText ? value.text : JSON.stringify(value)));
+      return `{${texts.map((text, at) => `${fields[at]?.name}:${text}`).join(',')}}`;
+    };
+  }
+
+  /** How a root field completes its value where its text can be cached; null elsewhere. */
+  #cachedText(type: GraphQLObjectType, nodes: readonly FieldNode[]): ((complete: Complete) => Complete) | null {
+    const field = type.getFields()[nodes[0]?.name.value ?? ''];
+    const basisOf = field?.extensions['answerBasis'] as ((value: unknown) => object) | undefined;
+    if (field === undefined || basisOf === undefined || !this.#areFromSource(field.type, nodes)) return null;
+    const number = this.#texts.nextField();
+    return (complete) => (value, run, path) => {
+      if (run.variablesKey === null) return complete(value, run, path);
+      const basis = basisOf(value);
+      const key = `${number}/${run.variablesKey}`;
+      const known = this.#texts.get(key, basis);
+      if (known !== undefined) {
+        count(run, known.length);
+        return new JsonText(known);
+      }
+      const data = complete(value, run, path);
+      if (data instanceof Promise) return data;
+      const text = JSON.stringify(data);
+      this.#texts.set(key, basis, text);
+      return new JsonText(text);
+    };
+  }
+
+  /** Whether all that is selected below a field depends on the value of the field alone. */
+  #areFromSource(type: GraphQLOutputType, nodes: readonly FieldNode[]): boolean {
+    const named = getNamedType(type);
+    if (isLeafType(named)) return true;
+    if (!isObjectType(named)) return false;
+    const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    return [...fieldsOf(this.#schema, named, sets, this.#fragments).values()].every((below) => {
+      const name = below[0]?.name.value ?? '';
+      if (name === '__typename') return true;
+      const field = named.getFields()[name];
+      return field?.extensions['fromSource'] === true && this.#areFromSource(field.type, below);
+    });
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
@@ -118,7 +169,12 @@ class Compiler {
   }
 
   /** Resolves a field of its source and completes the value. */
-  #field(parent: GraphQLObjectType, key: string, nodes: readonly FieldNode[]): Complete {
+  #field(
+    parent: GraphQLObjectType,
+    key: string,
+    nodes: readonly FieldNode[],
+    wrapped: ((complete: Complete) => Complete) | null = null,
+  ): Complete {
     const [node] = nodes;
     const name = node?.name.value ?? '';
     // Assigning this name would change the prototype of the data.
@@ -126,7 +182,8 @@ class Compiler {
     if (name === '__typename') return () => parent.name;
     const field = parent.getFields()[name];
     if (node === undefined || field === undefined) throw new Unplanned();
-    const complete = this.#value(field.type, nodes);
+    const plainComplete = this.#value(field.type, nodes);
+    const complete = wrapped === null ? plainComplete : wrapped(plainComplete);
     const number = this.#fields++;
     const argsOf = this.#argsOf(field, node, number);
     const infoOf = this.#infoOf(parent, field, { key, nodes, number });
@@ -266,60 +323,8 @@ function property(
   return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).apply(source, [...given()]) : value;
 }
 
-/** Counts characters of the answer. Throws when there are too many. */
-function count(run: Run, characters: number): void {
-  run.characters += characters;
-  if (run.characters > MOST_CHARACTERS) throw new Unplanned();
-}
-
-type Place = Record<string | number, unknown>;
-
-/** Puts a value in its place when it is there. Null until then, so that the order of names stays. */
-function placed(value: Promise<unknown>, data: Place, key: string | number): Promise<void> {
-  data[key] = null;
-  return value.then((settled) => {
-    data[key] = settled;
-  });
-}
-
-/** After a failure nothing awaits the others: their rejections must not be unhandled. */
-function leave(pending: readonly Promise<void>[] | null): void {
-  for (const settled of pending ?? []) settled.catch(() => {});
-}
-
 /** Whether fields below these nodes have selections, so that they are given a path. */
 const haveBranches = (nodes: readonly FieldNode[]): boolean =>
   nodes.some(({ selectionSet }) =>
     selectionSet?.selections.some((selection) => selection.kind !== Kind.FIELD || selection.selectionSet !== undefined),
   );
-
-function listOf(item: Complete, withPaths: boolean): Complete {
-  const completed = (value: unknown, run: Run, path: Path): unknown =>
-    value instanceof Promise ? value.then((settled: unknown) => item(settled, run, path)) : item(value, run, path);
-  const place = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
-  async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<readonly unknown[]> {
-    const items: unknown[] = [];
-    for await (const value of values) items.push(await completed(value, run, place(path, items.length)));
-    return items;
-  }
-  return (values, run, path) => {
-    if (!Array.isArray(values)) {
-      if (typeof values === 'object' && values !== null && Symbol.asyncIterator in values)
-        return ofStream(values as AsyncIterable<unknown>, run, path);
-      throw new Unplanned();
-    }
-    const items: unknown[] = [];
-    let pending: Promise<void>[] | null = null;
-    try {
-      for (let at = 0; at < values.length; at += 1) {
-        const value = completed(values[at], run, place(path, at));
-        if (value instanceof Promise) (pending ??= []).push(placed(value, items as unknown as Place, at));
-        else items.push(value);
-      }
-    } catch (error) {
-      leave(pending);
-      throw error;
-    }
-    return pending === null ? items : Promise.all(pending).then(() => items);
-  };
-}

@@ -7,7 +7,9 @@ import type { Turns } from '../../domain/event-loop-turns.ts';
 import { createDocumentCache } from '../document-cache.ts';
 import type { Engine, Pipeline } from '../engine.ts';
 import type { Requester } from '../requester.ts';
-import { createPlan, type Plan, type VariableValues } from './plan.ts';
+import { AnswerTexts } from './answer-texts.ts';
+import type { VariableValues } from './completion.ts';
+import { createPlan, type Plan } from './plan.ts';
 
 /** The answer of a planned query. */
 interface PlannedAnswer {
@@ -29,9 +31,15 @@ type KnownDocument = Map<string, CheckedPlan | null>;
 interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
-  readonly variables: Map<string, VariableValues>;
-  /** Number of next requests that Yoga answers, because a run failed. */
-  pause: number;
+  readonly variables: Map<string, CheckedVariables>;
+  /** Number of next requests of a caller that Yoga answers, because a run of it failed, by key or address. */
+  readonly pauses: Map<string, number>;
+}
+
+interface CheckedVariables {
+  readonly values: VariableValues;
+  /** Their JSON; null for variables that are not cached. */
+  readonly key: string | null;
 }
 
 /** Variables of more characters are not cached, nor are more sets of them per plan. */
@@ -41,8 +49,10 @@ const LONGEST_BODY = 32 * 1024;
 const MOST_VARIABLES = 16;
 /** Operation names of one document text; further ones get no plan. */
 const MOST_OPERATIONS = 8;
-/** Requests of an operation without its plan after a failed run: a request that fails costs twice. */
+/** Requests of a caller without the plan after a failed run: a request that fails costs twice. */
 const PAUSE = 16;
+/** Callers with a pause per plan; the one that began first ends. */
+const MOST_PAUSES = 64;
 
 const JSON_BODY = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
 const JSON_ANSWER = 'application/json; charset=utf-8';
@@ -88,6 +98,7 @@ function operationIn(body: Uint8Array): Operation | null {
 /** Answers queries that came before from compiled plans, without Yoga. See README.md. */
 export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswers {
   const documents = createDocumentCache<KnownDocument>();
+  const texts = new AnswerTexts();
 
   /** Null for the first request with a document, which Yoga answers, and for one without a plan. */
   function planOf({ query, operationName }: Operation, pipeline: () => Pipeline): CheckedPlan | null {
@@ -100,7 +111,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
     const found = known.get(name);
     if (found !== undefined) return found;
     if (known.size >= MOST_OPERATIONS) return null;
-    const made = compiled(query, operationName, pipeline());
+    const made = compiled({ query, operationName }, pipeline(), texts);
     known.set(name, made);
     return made;
   }
@@ -124,37 +135,52 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
       if (operation === null) return null;
       const checked = planOf(operation, () => engine.pipelineFor(requester));
       if (checked === null) return null;
-      if (checked.pause > 0) {
-        checked.pause -= 1;
-        return null;
-      }
       const scope = await scopeOrNull(requester);
-      const variables = scope === null ? null : variablesOf(engine, checked, operation);
-      if (scope === null || variables === null) return null;
+      if (scope === null || isPaused(checked, scope)) return null;
+      const variables = variablesOf(engine, checked, operation);
+      if (variables === null) return null;
       try {
         const context: GraphContext = { scope, work: new Work(turns) };
-        const data = await checked.plan.run(context, variables);
+        const data = await checked.plan.run(context, variables.values, variables.key);
         return context.work.refusal === null ? { contentType, text: `{"data":${data}}` } : null;
       } catch {
         // Yoga runs the request again and reports the failure.
-        checked.pause = PAUSE;
+        pause(checked, scope);
         return null;
       }
     },
   };
 }
 
+const callerIn = ({ caller, client }: Scope): string => caller?.keyHash ?? client.network;
+
+/** Whether the plan is left out for this request of a caller. Counts the request. */
+function isPaused({ pauses }: CheckedPlan, scope: Scope): boolean {
+  if (pauses.size === 0) return false;
+  const caller = callerIn(scope);
+  const left = pauses.get(caller) ?? 0;
+  if (left > 1) pauses.set(caller, left - 1);
+  else pauses.delete(caller);
+  return left > 0;
+}
+
+function pause({ pauses }: CheckedPlan, scope: Scope): void {
+  pauses.set(callerIn(scope), PAUSE);
+  const [oldest] = pauses.keys();
+  if (pauses.size > MOST_PAUSES && oldest !== undefined) pauses.delete(oldest);
+}
+
 /** The plan of a valid document; null for others. */
 function compiled(
-  query: string,
-  operationName: string | null,
+  { query, operationName }: Pick<Operation, 'query' | 'operationName'>,
   { schema, parse, validate }: Pipeline,
+  texts: AnswerTexts,
 ): CheckedPlan | null {
   try {
     const document = parse(query);
     if (validate(schema, document).length > 0) return null;
-    const plan = createPlan(schema, document, operationName);
-    return plan === null ? null : { plan, document, variables: new Map(), pause: 0 };
+    const plan = createPlan(schema, document, operationName, texts);
+    return plan === null ? null : { plan, document, variables: new Map(), pauses: new Map() };
   } catch {
     return null;
   }
@@ -167,7 +193,7 @@ function variablesOf(
   engine: Engine,
   { plan, document, variables: known }: CheckedPlan,
   { variables, operationName }: Operation,
-): VariableValues | null {
+): CheckedVariables | null {
   const { variableDefinitions = [] } = plan.operation;
   const key = variables === null ? '' : JSON.stringify(variables);
   const found = known.get(key);
@@ -176,9 +202,9 @@ function variablesOf(
   if (!engine.isWithinLimits({ document, operationName, variableValues })) return null;
   const coerced = getVariableValues(engine.schema, variableDefinitions, variableValues, { maxErrors: 1 });
   if (coerced.errors) return null;
-  if (key.length <= LONGEST_VARIABLES) {
-    if (known.size >= MOST_VARIABLES) known.clear();
-    known.set(key, coerced.variableValues);
-  }
-  return coerced.variableValues;
+  if (key.length > LONGEST_VARIABLES) return { values: coerced.variableValues, key: null };
+  const checked = { values: coerced.variableValues, key };
+  if (known.size >= MOST_VARIABLES) known.clear();
+  known.set(key, checked);
+  return checked;
 }

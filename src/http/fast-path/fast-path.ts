@@ -214,14 +214,14 @@ class FastConnection {
   }
 
   /** Serves a request whose body is not complete. The connection is not read until the body is asked for. */
-  #serveArriving({ path, headers, length }: RequestHead, begun: Buffer): void {
+  #serveArriving({ path, headers, length }: RequestHead, firstBytes: Buffer): void {
     const socket = this.#socket;
     const arriving = new FastBody(length, () => void (socket.isPaused() && socket.resume()));
     const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
     const response = this.#respondTo(request);
     response.requestArriving = true;
     this.#body = arriving;
-    if (begun.length > 0) arriving.add(begun);
+    if (firstBytes.length > 0) arriving.add(firstBytes);
     this.#enter('arriving');
     this.#owner.serve(request, response);
     if (this.#body === arriving && !arriving.isRead) socket.pause();

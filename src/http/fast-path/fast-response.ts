@@ -108,6 +108,14 @@ export class FastResponse extends EventEmitter implements Outgoing {
   write(bytes: Uint8Array): boolean {
     if (this.#over() || bytes.length === 0) return true;
     if (this.#head === '') return this.#writeChunk(bytes);
+    if (bytes.length <= SMALL_CHUNK) {
+      // One text is one write; a head and bytes are two.
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+      const framed = this.#chunked ? `${bytes.length.toString(16)}\r\n${text}\r\n` : text;
+      const first = this.#head + framed;
+      this.#head = '';
+      return this.#socket.write(first, 'latin1');
+    }
     this.#socket.cork();
     this.flushHeaders();
     const more = this.#writeChunk(bytes);
@@ -137,10 +145,10 @@ export class FastResponse extends EventEmitter implements Outgoing {
     if (this.#over()) return this;
     if (typeof body === 'string') {
       const whole = this.#head + (this.#chunked ? this.#framedText(body) : body);
-      const begun = this.#head === '';
+      const isFirst = this.#head === '';
       this.#head = '';
       this.writableFinished = true;
-      if (begun) this.#finish(whole, encoding);
+      if (isFirst) this.#finish(whole, encoding);
       else sendInTurn(() => this.#finish(whole, encoding));
       return this;
     }
@@ -155,7 +163,7 @@ export class FastResponse extends EventEmitter implements Outgoing {
   }
 
   #finish(rest: string, encoding: 'latin1'): void {
-    if (!this.#socket.destroyed) this.#socket.write(rest, encoding);
+    if (rest !== '' && !this.#socket.destroyed) this.#socket.write(rest, encoding);
     this.#tellEnd();
   }
 

@@ -26,6 +26,8 @@ export function createAuditRecorder(): AuditRecorder {
       const author = authors.getStore();
       if (noun === undefined || author === undefined) return recordNothing;
       return (em, change) => {
+        // Another process had made the change.
+        if (change.before === change.after) return;
         em.create(AuditEntryEntity, auditEntry({ noun, ...change }, { id: randomUUID(), author }));
       };
     },

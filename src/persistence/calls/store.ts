@@ -131,10 +131,10 @@ export function createCallStore(
     const keys = keysOf(calls);
     const known = await inFlight.run(() => stored(keys).select('trace_ref').execute());
     const grown = new Set(known.map(({ trace_ref: ref }) => ref));
-    const begun = calls.flatMap(({ summary }) => (summary === null || grown.has(summary.traceRef) ? [] : summary));
-    if (begun.length === calls.length) return begun;
-    const fromMemory = new Set(begun.map(({ traceRef }) => traceRef));
-    return [...begun, ...(await unfoldedSummaries(keys.filter(([, ref = '']) => !fromMemory.has(ref))))];
+    const created = calls.flatMap(({ summary }) => (summary === null || grown.has(summary.traceRef) ? [] : summary));
+    if (created.length === calls.length) return created;
+    const fromMemory = new Set(created.map(({ traceRef }) => traceRef));
+    return [...created, ...(await unfoldedSummaries(keys.filter(([, ref = '']) => !fromMemory.has(ref))))];
   }
 
   async function unfoldedSummaries(keys: readonly (readonly string[])[]): Promise<readonly TraceSummary[]> {

@@ -48,7 +48,7 @@ const CONNECTIONS = 10;
 /** Size of a piece of a request body, in bytes. */
 const PIECE_BYTES = 1 << 18;
 
-const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
+export const httpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
 /** Does not connect yet. The client library is loaded here, for installations with ClickHouse only. */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {

@@ -4,7 +4,7 @@ import { DomainError, Unavailable } from '../../domain/errors.ts';
  * Error codes of a server that cannot be used now: timeouts, too many queries, memory, disk, network, read-only tables, too
  * many parts, Keeper.
  */
-const AWAY = new Set([
+const AWAY: ReadonlySet<string> = new Set([
   '159',
   '160',
   '164',
@@ -32,7 +32,7 @@ interface ServerError extends Error {
   readonly type: string | undefined;
 }
 
-const isServerError = (error: unknown): error is ServerError =>
+export const isServerError = (error: unknown): error is ServerError =>
   error instanceof Error && 'type' in error && 'code' in error && /^\d+$/.test(String(error.code));
 
 /** Without the server's text, which quotes values of spans: they must not be logged. */
@@ -53,6 +53,10 @@ export async function reachingClickHouse<Result>(work: () => Promise<Result>): P
     throw AWAY.has(error.code) || ALSO_AWAY.has(error.code) ? away(withoutValues(error)) : withoutValues(error);
   }
 }
+
+/** Whether an error is about the server or a limit, and not about the statement. */
+export const isOfServer = ({ code }: ServerError): boolean =>
+  AWAY.has(code) || ALSO_AWAY.has(code) || REFUSING.has(code);
 
 const away = (cause: unknown): Unavailable =>
   new Unavailable('The trace store cannot be used at the moment.', undefined, { cause });

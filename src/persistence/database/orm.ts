@@ -22,6 +22,7 @@ import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
 import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
 import { createCodingAgentStore } from '../coding-agents/store.ts';
+import { createDatabaseLedger } from '../admission/ledger.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
@@ -80,7 +81,7 @@ function createOrm(log: StoresOptions['log'], options: SqlOptions<AbstractSqlDri
     colors: false,
     logger: (message) => log.warn({ message }, 'The database layer reports a problem.'),
     // For people with an SQL client (docs/sql-views.md): made by migrations, no part of the entities.
-    schemaGenerator: { skipViews: ['spans', 'traces', 'spend'] },
+    schemaGenerator: { skipViews: ['spans', 'traces', 'spend'], ignoreRoutines: true },
     ...options,
   });
 }
@@ -154,9 +155,9 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
 /** Stores of traces and calls: in the database, or in ClickHouse. */
 async function openCallsAndTraces(database: Database, options: StoresOptions) {
   const { bodies, ingestLimit: limit, traces: location, log } = options;
-  const kept = createTraceStore(database, bodies, limit);
+  const traceStore = createTraceStore(database, bodies, limit);
   const spendRows = createSpendStore(database);
-  const calls = createCallStore(database, { spend: spendRows, traces: kept }, log);
+  const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, log);
   const spend = readableSpend(spendRows, calls.readable);
   const spendReports = readableReports(createSpendReports(database), calls.readable);
   if (!location)
@@ -165,9 +166,9 @@ async function openCallsAndTraces(database: Database, options: StoresOptions) {
       callSpans: null,
       spend,
       spendReports,
-      traces: readableTraces(kept, calls.readable),
+      traces: readableTraces(traceStore, calls.readable),
       unfolded: calls.readable,
-      closeTraces: () => kept.idle(),
+      closeTraces: () => traceStore.idle(),
     };
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
   const traces = await openClickHouseTraces(location, database.orm, { bodies, log, limit });
@@ -210,6 +211,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     codingAgents: createCodingAgentStore(database),
     decisions: createDecisionStore(database),
     decisionOutcomes: createOutcomeStore(database),
+    admissionLedger: createDatabaseLedger(database),
     freeTier: createFreeTierStore(database),
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),

@@ -1,5 +1,6 @@
 import {
   type EntityClass,
+  LockMode,
   OptimisticLockError,
   raw,
   type RequiredEntityData,
@@ -90,16 +91,20 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     return (await orm.em.fork().find(entity, query([...where(filter), ...after]), options as object)).map(rowOf);
   }
 
-  /** One attempt. The flush fails after a concurrent change, by the revision of the row. */
+  /**
+   * One attempt. The flush fails after a concurrent change, by the revision of the row. With `locks`, the row is locked before
+   * it is read, so that concurrent changes wait for each other.
+   */
   async function changeOnce(
     id: string,
     change: (row: Row) => Row,
-    record: RecordChange,
+    { record, locks }: { readonly record: RecordChange; readonly locks: boolean },
   ): Promise<ChangedRow<Row> | 'overtaken' | null> {
     let changed: ChangedRow<Row> | null = null;
     try {
       await entityTransaction(orm, async (em) => {
-        const stored = await em.findOne(entity, query([{ id: storable(id) }]));
+        const options = locks ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {};
+        const stored = await em.findOne(entity, query([{ id: storable(id) }]), options);
         if (stored === null) return;
         const before = rowOf(stored);
         const after = change(before);
@@ -142,7 +147,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
       const record = audit.forNoun(audited);
       return inFlight.write(async () => {
         for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-          const done = await changeOnce(id, change, record);
+          const done = await changeOnce(id, change, { record, locks: attempt > 0 });
           if (done !== 'overtaken') return done;
         }
         throw new Unavailable(`The ${noun} is being changed by others. Try again.`);

@@ -1,3 +1,5 @@
+import { AdmissionCounterEntity, type AdmissionCounterSchema } from '../admission/entities/admission-counter.ts';
+import { AdmissionProcessEntity, type AdmissionProcessSchema } from '../admission/entities/admission-process.ts';
 import type { InferKyselyDB } from '@mikro-orm/sql';
 import { ActivityProcessEntity, type ActivityProcessSchema } from '../gateway-activity/entities/activity-process.ts';
 import { CallNoteEntity, type CallNoteSchema } from '../traces/entities/call-note.ts';
@@ -85,6 +87,8 @@ export const ENTITIES = [
   SpendDayLabelEntity,
   KeySpendEntity,
   FreeTierUseEntity,
+  AdmissionCounterEntity,
+  AdmissionProcessEntity,
   GatewayActivityEntity,
   ActivityProcessEntity,
   CatalogReleaseEntity,
@@ -145,6 +149,8 @@ export type Tables = InferKyselyDB<
   | typeof SpendDayLabelSchema
   | typeof KeySpendSchema
   | typeof FreeTierUseSchema
+  | typeof AdmissionCounterSchema
+  | typeof AdmissionProcessSchema
   | typeof GatewayActivitySchema
   | typeof ActivityProcessSchema
   | typeof CheckoutSchema

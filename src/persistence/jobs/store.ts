@@ -69,6 +69,43 @@ export function createJobStore({ orm, flavour, inFlight }: Database): JobStore {
           .onConflict((conflict) => conflict.column('id').doNothing())
           .execute();
       }),
+    offer: (job, now) =>
+      inFlight.write(async () => {
+        const db = writing();
+        const isActive = db
+          .selectFrom('job as other')
+          .select('other.id')
+          .where('other.kind', '=', storable(job.kind))
+          .where('other.status', 'in', ACTIVE);
+        const text = (value: string) => sql<string>`cast(${value} as text)`;
+        const time = (value: Date) => sql<number>`cast(${value.getTime()} as double precision)`;
+        const count = (value: number) => sql<number>`cast(${value} as integer)`;
+        const added = await db
+          .insertInto('job')
+          .columns([
+            ...(['id', 'kind', 'subject', 'status', 'error'] as const),
+            ...(['created_at', 'due_at', 'attempts', 'most_attempts'] as const),
+          ])
+          .expression(
+            db
+              .selectNoFrom([
+                text(job.id).as('id'),
+                text(storable(job.kind)).as('kind'),
+                text(storable(job.subject)).as('subject'),
+                text('queued').as('status'),
+                text('').as('error'),
+                time(now).as('created_at'),
+                time(job.dueAt).as('due_at'),
+                count(0).as('attempts'),
+                count(job.mostAttempts).as('most_attempts'),
+              ])
+              .where(({ not, exists }) => not(exists(isActive))),
+          )
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        return added !== undefined;
+      }),
     hasDue: (kind, now) =>
       inFlight.run(async () => {
         const found = await claimable(reading(), kind, now).select('id').limit(1).executeTakeFirst();
@@ -187,6 +224,23 @@ export function createJobStore({ orm, flavour, inFlight }: Database): JobStore {
           .returning('id')
           .execute();
         return removed.length;
+      }),
+    keepLatest: (kind, most) =>
+      inFlight.write(async () => {
+        await writing()
+          .deleteFrom('job')
+          .where('kind', '=', storable(kind))
+          .where('finished_at', '<', (from) =>
+            from
+              .selectFrom('job as kept')
+              .select('kept.finished_at')
+              .where('kept.kind', '=', storable(kind))
+              .where('kept.finished_at', 'is not', null)
+              .orderBy('kept.finished_at', 'desc')
+              .limit(1)
+              .offset(most - 1),
+          )
+          .execute();
       }),
   };
 }

@@ -49,7 +49,14 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
   };
 }
 
-const storedOf = ({ previousSecret, owners: _owners, ...key }: VirtualKey) => ({
+const storedOf = ({
+  previousSecret,
+  owners: _owners,
+  accessGroupsOf: _accessGroupsOf,
+  refusal: _refusal,
+  token: _token,
+  ...key
+}: VirtualKey) => ({
   ...key,
   nextResetAt: key.deletedAt === null ? nextReset(key) : null,
   settings: Object.keys(key.settings).length === 0 ? null : key.settings,

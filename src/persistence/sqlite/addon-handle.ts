@@ -27,7 +27,7 @@ const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> 
  * next rollback takes them away. A failed statement is therefore finalized before its failure is reported (ADR 0053).
  */
 function handleOver(database: Database): SqliteHandle {
-  const kept = createStatementCache<Statement>((statement) => statement.finalize());
+  const statements = createStatementCache<Statement>((statement) => statement.finalize());
   const prepare = (sql: string): Promise<Statement> =>
     new Promise((resolve, reject) => {
       const statement = database.prepare(sql, (error: Error | null) => (error ? reject(error) : resolve(statement)));
@@ -35,13 +35,13 @@ function handleOver(database: Database): SqliteHandle {
 
   /** Runs a cached statement. Preparing one is a round trip to another thread, and slower than a small statement. */
   async function repeat<Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> {
-    const known = kept.find(sql);
+    const known = statements.find(sql);
     const statement = known ?? (await prepare(sql));
-    if (known === undefined) kept.keep(sql, statement);
+    if (known === undefined) statements.keep(sql, statement);
     return new Promise((resolve, reject) => {
       start(statement, parameters, (error, result) => {
         if (error === null) return resolve(result);
-        kept.remove(sql);
+        statements.remove(sql);
         statement.finalize(() => reject(error));
       });
     });
@@ -71,7 +71,7 @@ function handleOver(database: Database): SqliteHandle {
     run: (sql, parameters) => perform(startRun, sql, parameters),
     close: () =>
       new Promise((resolve, reject) => {
-        kept.clear();
+        statements.clear();
         database.close((error) => (error ? reject(error) : resolve()));
       }),
   };

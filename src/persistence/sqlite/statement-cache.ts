@@ -24,10 +24,10 @@ export interface StatementCache<Statement> {
 /** `drop` releases what a statement holds. */
 export function createStatementCache<Statement>(drop: (statement: Statement) => void): StatementCache<Statement> {
   /** Least recently used first. */
-  const kept = new Map<string, Statement>();
+  const statements = new Map<string, Statement>();
   function take(sql: string): Statement | undefined {
-    const statement = kept.get(sql);
-    kept.delete(sql);
+    const statement = statements.get(sql);
+    statements.delete(sql);
     return statement;
   }
   function dropped(sql: string | undefined): void {
@@ -37,19 +37,19 @@ export function createStatementCache<Statement>(drop: (statement: Statement) => 
   return {
     find(sql) {
       const statement = take(sql);
-      if (statement !== undefined) kept.set(sql, statement);
+      if (statement !== undefined) statements.set(sql, statement);
       return statement;
     },
     keep(sql, statement) {
       dropped(sql);
-      if (kept.size === MOST_KEPT) dropped(kept.keys().next().value);
-      kept.set(sql, statement);
+      if (statements.size === MOST_KEPT) dropped(statements.keys().next().value);
+      statements.set(sql, statement);
     },
     remove(sql) {
-      kept.delete(sql);
+      statements.delete(sql);
     },
     clear() {
-      for (const sql of kept.keys()) dropped(sql);
+      for (const sql of statements.keys()) dropped(sql);
     },
   };
 }

@@ -19,14 +19,14 @@ function open(): DatabaseSync | null {
 }
 
 /** Garbage collection finalizes evicted statements. */
-const kept = createStatementCache<StatementSync>(() => {});
+const statements = createStatementCache<StatementSync>(() => {});
 
 function statementOf(database: DatabaseSync, { sql, parameters }: WorkerRequest): StatementSync {
   if (!isCacheable(sql, parameters)) return database.prepare(sql);
-  const known = kept.find(sql);
+  const known = statements.find(sql);
   if (known !== undefined) return known;
   const statement = database.prepare(sql);
-  kept.keep(sql, statement);
+  statements.keep(sql, statement);
   return statement;
 }
 

@@ -2,12 +2,16 @@ import { sql } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import type { GuardedQuery } from '../../domain/traces/query-guard.ts';
-import { QUERY_LIMITS, QUERY_VIEWS } from '../../domain/traces/trace-query.ts';
+import {
+  limitedRows,
+  QUERY_LIMITS,
+  QUERY_VIEWS,
+  queryExceeded,
+  type QueryRow,
+  type QueryRows,
+} from '../../domain/traces/trace-query.ts';
 import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
-import { exceeded } from './sqlite.ts';
-
-type Row = Readonly<Record<string, unknown>>;
 
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /** Classes of errors: syntax and access, and data. Others are the server's. */
@@ -44,7 +48,7 @@ export function runOnPostgres(
   { orm }: Pick<Database, 'orm'>,
   { sql: text, names }: GuardedQuery,
   visibility: Visibility,
-): Promise<readonly Row[]> {
+): Promise<QueryRows> {
   return transaction(orm, async (db) => {
     await sql`set transaction read only`.execute(db);
     await sql`select set_config('statement_timeout', ${String(QUERY_LIMITS.timeMs)}, true)`.execute(db);
@@ -53,16 +57,14 @@ export function runOnPostgres(
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
     const where = visibility.kind === 'all' ? sql`true` : sql`${conditionOf(visibility)} ${BARRIER}`;
     // Not recursive: inside of each expression, and in those before it, the name is still that of the view.
-    const query = sql<Row>`
+    const query = sql<QueryRow>`
       with spans as (select * from spans where ${where}),
         traces as (select * from traces where ${where}),
         spend as (select * from spend where ${where})
       select * from (${sql.raw(text)}
       ) as query limit ${QUERY_LIMITS.rows + 1}`;
     try {
-      const { rows } = await query.execute(db);
-      if (rows.length > QUERY_LIMITS.rows || JSON.stringify(rows).length > QUERY_LIMITS.characters) throw exceeded();
-      return rows;
+      return limitedRows((await query.execute(db)).rows);
     } catch (error) {
       throw refusalOf(error);
     }
@@ -75,5 +77,5 @@ function refusalOf(error: unknown): unknown {
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;
   return OF_QUERY.test(code)
     ? new InvalidInput(`Invalid trace query: ${error.message}`, [], { cause: error })
-    : exceeded(error);
+    : queryExceeded(error);
 }

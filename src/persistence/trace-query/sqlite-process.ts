@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
+import { QUERY_LIMITS, type QueryRow } from '../../domain/traces/trace-query.ts';
 import type { QueryAnswer, QueryRequest } from './sqlite.ts';
 import { restrict } from './sqlite-rules.ts';
 
@@ -23,15 +23,16 @@ function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
     restrict(database, visibility, secret);
     const statement = database.prepare(`select * from (${sql}\n) limit ${QUERY_LIMITS.rows + 1}`);
     statement.setReadBigInts(true);
-    const rows: Readonly<Record<string, unknown>>[] = [];
+    const rows: QueryRow[] = [];
     let characters = 0;
     for (const row of statement.iterate()) {
+      if (rows.length === QUERY_LIMITS.rows) return { kind: 'rows', rows, truncated: true };
       const values = Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)]));
       characters += JSON.stringify(values).length;
       rows.push(values);
-      if (rows.length > QUERY_LIMITS.rows || characters > QUERY_LIMITS.characters) return { kind: 'exceeded' };
+      if (characters > QUERY_LIMITS.characters) return { kind: 'exceeded' };
     }
-    return { kind: 'rows', rows };
+    return { kind: 'rows', rows, truncated: false };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     // The text names the first column of a foreign table.

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Visibility } from '../../domain/caller.ts';
-import { InvalidInput, Unavailable } from '../../domain/errors.ts';
-import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import { QUERY_LIMITS, queryExceeded, type QueryRows } from '../../domain/traces/trace-query.ts';
 
 /** What the process of a query gets, and what it answers. */
 export interface QueryRequest {
@@ -12,25 +12,21 @@ export interface QueryRequest {
   readonly visibility: Visibility;
 }
 export type QueryAnswer =
-  | { readonly kind: 'rows'; readonly rows: readonly Readonly<Record<string, unknown>>[] }
+  | (QueryRows & { readonly kind: 'rows' })
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'exceeded' };
 
-/** Time for the start of the process, in ms, beside that of the query. */
-const START_MS = 5_000;
 const MEMORY_MB = 128;
 
-export const exceeded = (cause?: unknown): Unavailable =>
-  new Unavailable('Trace SQL query failed or exceeded reader limits', null, { cause });
-
-/** Runs a query in a process of its own, which is killed at the deadline. It gets no environment. */
-export async function runOnSqlite(request: QueryRequest): Promise<readonly Readonly<Record<string, unknown>>[]> {
+/** Runs a query in a process of its own, which is killed at the deadline and by the signal. It gets no environment. */
+export async function runOnSqlite(request: QueryRequest, signal: AbortSignal): Promise<QueryRows> {
   const child = fork(fileURLToPath(new URL('./sqlite-process.ts', import.meta.url)), [], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`, '--no-warnings'],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
-    timeout: START_MS + QUERY_LIMITS.timeMs,
+    timeout: QUERY_LIMITS.timeMs,
+    signal,
     killSignal: 'SIGKILL',
   });
   const ended = new AbortController();
@@ -40,11 +36,11 @@ export async function runOnSqlite(request: QueryRequest): Promise<readonly Reado
     const answered = once(child, 'message', { signal: ended.signal });
     child.send(request);
     const [answer] = (await answered) as [QueryAnswer];
-    if (answer.kind === 'rows') return answer.rows;
-    if (answer.kind === 'exceeded') throw exceeded();
+    if (answer.kind === 'rows') return { rows: answer.rows, truncated: answer.truncated };
+    if (answer.kind === 'exceeded') throw queryExceeded();
     throw new InvalidInput(`Invalid trace query: ${answer.message}`);
   } catch (error) {
-    throw ended.signal.aborted ? exceeded(error) : error;
+    throw ended.signal.aborted ? queryExceeded(error) : error;
   } finally {
     child.kill('SIGKILL');
   }

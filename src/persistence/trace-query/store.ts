@@ -1,24 +1,26 @@
 import { sql } from 'kysely';
-import { createSlots } from '../../domain/concurrency-limit.ts';
-import { Unsupported } from '../../domain/errors.ts';
-import { guardedQuery } from '../../domain/traces/query-guard.ts';
-import { QUERY_LIMITS, QUERY_VIEWS, type QueryColumn, type TraceQueries } from '../../domain/traces/trace-query.ts';
+import type { Visibility } from '../../domain/caller.ts';
+import { InvalidInput } from '../../domain/errors.ts';
+import { type GuardedQuery, guardedQuery } from '../../domain/traces/query-guard.ts';
+import { QUERY_VIEWS, type QueryColumn, type QueryRows, type TraceQueries } from '../../domain/traces/trace-query.ts';
 import { locateDatabase } from '../database/database-url.ts';
 import type { Database } from '../database/database.ts';
 import type { StoresOptions } from '../stores.ts';
+import { clickHouseColumns, runOnClickHouse } from './clickhouse.ts';
+import { createQueryTurns } from './query-turns.ts';
 import { runOnPostgres } from './postgresql.ts';
 import { runOnSqlite } from './sqlite.ts';
 
-/** SQL over the views. Where ClickHouse keeps the traces, none is run. */
+/** SQL over the views. Where ClickHouse keeps the traces, queries of `spend` alone run in the database. */
 export function createTraceQueries(
   database: Database,
   { databaseUrl, dataDir, traces }: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'traces'>,
   readable: () => Promise<void>,
 ): TraceQueries {
   const { orm, flavour, inFlight } = database;
-  const slots = createSlots(QUERY_LIMITS.atOnce, 'trace queries');
+  const turns = createQueryTurns();
   const location = locateDatabase(databaseUrl, dataDir);
-  const dialect = traces ? null : flavour;
+  const dialect = traces ? 'clickhouse' : flavour;
 
   async function columnsOf(table: QueryColumn['table']): Promise<readonly QueryColumn[]> {
     const db = orm.em.fork().getKysely({ type: 'read' });
@@ -31,22 +33,35 @@ export function createTraceQueries(
     return (await query.execute(db)).rows.map(({ name, type }) => ({ table, name, type: type === '' ? 'text' : type }));
   }
 
+  function runThere(
+    query: GuardedQuery,
+    { visibility, signal }: { readonly visibility: Visibility; readonly signal: AbortSignal },
+  ): Promise<QueryRows> {
+    if (traces) {
+      const isOfTraces = query.names.has('spans') || query.names.has('traces');
+      if (!query.names.has('spend')) return runOnClickHouse(traces, query, { visibility, signal });
+      if (isOfTraces)
+        throw new InvalidInput('Invalid trace query: spend is in another database than spans and traces.');
+    }
+    return location.kind === 'sqlite'
+      ? runOnSqlite({ file: location.file, sql: query.sql, visibility }, signal)
+      : runOnPostgres(database, query, visibility);
+  }
+
+  async function allColumns(): Promise<readonly QueryColumn[]> {
+    if (!traces) return (await Promise.all(QUERY_VIEWS.map(columnsOf))).flat();
+    return [...(await clickHouseColumns(traces)), ...(await columnsOf('spend'))];
+  }
+
   return {
     dialect,
-    async run(visibility, sent) {
-      if (dialect === null)
-        throw new Unsupported('Trace SQL is not available while ClickHouse keeps the traces. Use a ClickHouse client.');
+    async run({ visibility, owner, signal }, sent) {
       const query = guardedQuery(sent);
-      const release = slots.take();
-      try {
+      return await turns.run(owner, signal, async () => {
         await readable();
-        return location.kind === 'sqlite'
-          ? await inFlight.run(() => runOnSqlite({ file: location.file, sql: query.sql, visibility }))
-          : await inFlight.run(() => runOnPostgres(database, query, visibility));
-      } finally {
-        release();
-      }
+        return await inFlight.run(() => runThere(query, { visibility, signal }));
+      });
     },
-    columns: () => inFlight.run(async () => (await Promise.all(QUERY_VIEWS.map(columnsOf))).flat()),
+    columns: () => inFlight.run(allColumns),
   };
 }

@@ -6,7 +6,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import { statements } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Kind of the marker of a trace whose calls are noted. */
+/** Kind of the row that marks a trace whose calls have notes. */
 const COUNTED = 0;
 const KINDS: Readonly<Record<NoteKind, number>> = {
   'above call': 1,
@@ -55,7 +55,7 @@ interface NoteRow {
 
 function nameOf({ trace, kind, name }: NoteRow): NoteName {
   const known = KIND_OF.get(kind);
-  if (known === undefined) throw new Error('A note is of no known kind.');
+  if (known === undefined) throw new Error(`Unknown kind of call note: ${kind}.`);
   return { trace, kind: known, name };
 }
 

@@ -61,7 +61,7 @@ const byVisibility = <Query>(
 });
 
 const keysOf = (traces: readonly TraceKey[]): string =>
-  JSON.stringify(traces.map(({ traceId, traceRef }) => [storable(traceId), traceRef]));
+  JSON.stringify(traces.map(({ traceId, traceRef }) => [storable(traceId), storable(traceRef)]));
 
 interface PageValues {
   readonly owner: string;
@@ -235,13 +235,13 @@ export function createTraceReads({ orm, flavour, inFlight }: Database, tables: T
         const rows =
           after === null || after.startMs >= endMs
             ? await first(reading(), { ...values, afterMs: 0, afterRef: '' })
-            : await behind(reading(), { ...values, afterMs: after.startMs, afterRef: after.traceRef });
+            : await behind(reading(), { ...values, afterMs: after.startMs, afterRef: storable(after.traceRef) });
         return summariesIn(rows);
       }),
     findSummaries: (visibility, traceId, traceRef) =>
       inFlight.run(async () => {
         const { any, one } = found[visibility.kind];
-        const values = { owner: ownerOf(visibility), traceId, traceRef: traceRef ?? '' };
+        const values = { owner: ownerOf(visibility), traceId: storable(traceId), traceRef: storable(traceRef ?? '') };
         return summariesIn(await (traceRef === null ? any : one)(reading(), values));
       }),
     summariesOf: async (traces) => summariesIn(await theseSummaries(reading(), { keys: keysOf(traces) })),

@@ -1,5 +1,6 @@
 import { expressionBuilder, type Kysely, sql, type SqlBool } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
+import { storable } from '../../domain/storable.ts';
 import { payloadOfText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
 import type { Span, SpanPayload } from '../../domain/traces/span.ts';
@@ -113,7 +114,7 @@ export function createTraceStore(
           .where(passing(flavour, filters))
           .$if(after !== null, (query) =>
             query.where(
-              sql<boolean>`(${rank}, trace_summary.trace_ref) < (${bigint(after?.rank ?? 0n)}, ${after?.traceRef ?? ''})`,
+              sql<boolean>`(${rank}, trace_summary.trace_ref) < (${bigint(after?.rank ?? 0n)}, ${storable(after?.traceRef ?? '')})`,
             ),
           )
           .orderBy(rank, 'desc')

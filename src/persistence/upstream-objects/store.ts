@@ -1,5 +1,6 @@
 import { type FilterQuery, type RequiredEntityData, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type {
   ObjectPage,
@@ -18,18 +19,19 @@ type ObjectWhere = FilterQuery<UpstreamObjectEntity>;
 const CURRENT = { connectionType: 'write' } as const;
 
 function storedOf(object: UpstreamObject): RequiredEntityData<UpstreamObjectEntity> {
-  const { owner, createdAt, shown, ...same } = object;
+  const { owner, createdAt, shown, labels, ...same } = object;
   return {
     ...same,
     ...ownerProperties(owner),
     createdAt: createdAt.getTime(),
     shown: shown === null ? null : JSON.stringify(shown),
+    labels: labels === undefined ? null : JSON.stringify(labels),
     removedAt: null,
   };
 }
 
 function objectOf(entity: UpstreamObjectEntity): UpstreamObject {
-  const { id, kind, deploymentId, upstreamId, createdAt, purpose, shown } = entity;
+  const { id, kind, deploymentId, upstreamId, createdAt, purpose, shown, labels } = entity;
   return {
     id,
     kind,
@@ -39,6 +41,7 @@ function objectOf(entity: UpstreamObjectEntity): UpstreamObject {
     createdAt: new Date(createdAt),
     purpose: purpose ?? null,
     shown: shown == null ? null : (JSON.parse(shown) as ShownObject),
+    ...(labels == null ? {} : { labels: JSON.parse(labels) as CallLabels }),
   };
 }
 

@@ -32,6 +32,7 @@ export const createInvitationStore = (database: Database): InvitationStore =>
   createRowStore(database, {
     entity: InvitationEntity,
     noun: 'invitation',
+    audited: 'invitation',
     where: ({ userIds }) => among('userId', userIds),
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `Invitation with id '${id}' already exists.`,

@@ -10,7 +10,7 @@ export async function signedHeaders(
     readonly body: Uint8Array;
   },
   credentials: AwsCredentials,
-  { region, at }: { readonly region: string; readonly at: Date },
+  { region, at, service = 'bedrock' }: { readonly region: string; readonly at: Date; readonly service?: string },
 ): Promise<Readonly<Record<string, string>>> {
   const { accessKeyId, secretAccessKey, sessionToken } = credentials;
   const signer = new AwsV4Signer({
@@ -21,7 +21,7 @@ export async function signedHeaders(
     accessKeyId,
     secretAccessKey: secretAccessKey.reveal(),
     ...(sessionToken === null ? {} : { sessionToken: sessionToken.reveal() }),
-    service: 'bedrock',
+    service,
     allHeaders: true,
     region,
     datetime: at.toISOString().replace(/[:-]|\.\d{3}/g, ''),

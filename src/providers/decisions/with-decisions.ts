@@ -2,7 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
-import { calibrated, type Temperatures } from '../../domain/decisions/calibration.ts';
+import { calibrated, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
 import type {
   Answer,
   Decision,
@@ -11,6 +11,7 @@ import type {
   Members,
   Question,
 } from '../../domain/decisions/decision.ts';
+import { withEarlier } from '../../domain/decisions/earlier-answers.ts';
 import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
 import { InvalidInput } from '../../domain/errors.ts';
@@ -93,29 +94,34 @@ async function decided({
   const { body } = request;
   const terms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
-  const whole: DecisionRequest = { ...core, ...readAttachments(body, format, terms.drop) };
+  const { earlier } = request;
+  const positions = earlier?.open ?? [...core.questions.keys()];
+  const questions = positions.flatMap((position) => core.questions[position] ?? []);
+  const whole: DecisionRequest = { ...core, questions, ...readAttachments(body, format, terms.drop) };
   decider.assertCallable(deployment);
   const fit = fitted(whole, decider.abilities(deployment, request), terms, isImageAddress);
+  const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const shown = (question: Question, answer: Answer): Answer =>
-    calibrated(question, answer, { model: terms.model, temperatures });
+    calibrated(question, answer, { model: terms.model, scope, temperatures });
   function answered(index: number, answer: Answer): void {
-    const position = fit.sent[index] ?? index;
+    const position = positions[fit.sent[index] ?? index] ?? index;
     const question = core.questions[position];
     if (question !== undefined) request.answered?.({ position, question, answer: shown(question, answer) });
   }
   const made = await decider.decide(deployment, fit.decision, { request, signal, answered });
-  const raw = answersToAll(core.questions.length, fit, made.answers);
-  const answers = core.questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
-  const decision = { ...made, answers };
+  const raw = answersToAll(questions.length, fit, made.answers);
+  const answers = questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
+  const own = { ...made, answers };
+  const decision = earlier === undefined ? own : withEarlier(earlier, own, terms.model);
   // No guardrail of this installation reports about decisions.
   const more = body['include_guardrail_response'] === true ? { guardrail_information: [] } : {};
   const text = answerText(format, decision, core.questions, { model: terms.model, more });
   const exchange = {
     ...wholeExchange(
       { status: 200, headers: {} },
-      { bytes: Buffer.from(text), outcome: outcomeOf(decision, text, request), deltas: () => [] },
+      { bytes: Buffer.from(text), outcome: outcomeOf(own, text, request), deltas: () => [] },
     ),
-    decision: { questions: core.questions, decision, upstream: terms.model },
+    decision: { questions: core.questions, decision, upstream: earlier?.upstream ?? terms.model },
   };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }

@@ -3,6 +3,8 @@ import { isRefused } from '../../domain/admission/rules.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { OpenList, type Place } from '../../domain/open-list.ts';
+import type { Shares } from './shares.ts';
+import { SpendShare } from './spend-share.ts';
 import { createTotalsReader, type TotalsReader } from './totals-reader.ts';
 import { UseCounter } from './use-counter.ts';
 
@@ -16,6 +18,8 @@ const STALE_MS = 5_000;
 const AHEAD_MS = 2_500;
 /** Counters tried for an eviction: those with calls in flight stay. */
 const EVICTION_TRIES = 8;
+/** A call asks again for its shares at most for this long, in ms. Then it is decided without: something is left of each limit. */
+const LONGEST_WAIT_MS = 2_000;
 /** Least time between two LRU moves of a counter, in ms, because a move costs more than a look-up. */
 const MOVE_MS = 1_000;
 
@@ -36,6 +40,8 @@ interface MemoryAdmissionOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Called when a background read of stored totals failed. The totals in memory stay in use. */
   readonly failed: (error: unknown) => void;
+  /** Shares of budgets that several processes count together; absent when this process counts alone. */
+  readonly shares?: Shares | null | undefined;
   readonly countersLimit?: number;
   readonly leaseMs?: number;
   readonly staleMs?: number;
@@ -52,6 +58,7 @@ export function createMemoryAdmission({
   totals,
   clock,
   failed,
+  shares = null,
   countersLimit = COUNTERS_LIMIT,
   leaseMs = LEASE_MS,
   staleMs = STALE_MS,
@@ -60,13 +67,16 @@ export function createMemoryAdmission({
   const nowMs = (): number => clock.monotonicMs();
   /** Least recently used first. */
   const counters = new Map<string, UseCounter>();
-  const reader: TotalsReader = createTotalsReader({ totals, nowMs, failed });
+  const reader: TotalsReader = createTotalsReader({ totals, nowMs, failed, snapshot: shares?.snapshot });
+  const storedThrough = (): number => totals.storedThrough();
   const leases: Leases = { open: new OpenList(), expired: 0, leaseMs, nowMs, totals };
 
   function counterOf(name: string): UseCounter {
     const known = counters.get(name);
     if (known !== undefined) return known;
     const fresh = new UseCounter(name);
+    const reread = (): void => reader.readAhead(fresh);
+    if (shares !== null) fresh.share = new SpendShare(fresh, shares, { storedThrough, reread });
     counters.set(name, fresh);
     if (counters.size > countersLimit) evictOne();
     return fresh;
@@ -114,11 +124,44 @@ export function createMemoryAdmission({
     return charges.map((charge) => ({ charge, counter: counterOf(charge.counter), progress: 0n }));
   }
 
-  function admit(charged: readonly Charged[], now: number): Reservation | Refusal {
+  function hold(charged: readonly Charged[]): Reservation {
+    touch(charged, nowMs());
+    return new MemoryReservation(charged, leases);
+  }
+
+  const admit = (charged: readonly Charged[]): Reservation | Refusal | Promise<Reservation | Refusal> =>
+    decide(charged, () => hold(charged));
+  const checked = (charged: readonly Charged[]): Refusal | null | Promise<Refusal | null> =>
+    decide(charged, () => null);
+
+  /** Refuses, asks for shares that lack room, or passes. Nothing else runs between the decision and `pass`. */
+  function decide<Passed>(
+    charged: readonly Charged[],
+    pass: () => Passed,
+  ): Refusal | Passed | Promise<Refusal | Passed> {
     const refusal = refusalOf(charged);
     if (refusal !== null) return refusal;
-    touch(charged, now);
-    return new MemoryReservation(charged, leases);
+    return charged.some(isLacking) ? askAndDecide(charged, pass) : pass();
+  }
+
+  async function askAndDecide<Passed>(charged: readonly Charged[], pass: () => Passed): Promise<Refusal | Passed> {
+    const lateMs = nowMs() + LONGEST_WAIT_MS;
+    for (;;) {
+      const lacking = charged.filter(isLacking);
+      await Promise.all(lacking.map(async ({ charge, counter }) => counter.share?.request(charge)));
+      const refusal = refusalOf(charged);
+      if (refusal !== null) return refusal;
+      const first = charged.find(isLacking);
+      if (first === undefined) return pass();
+      // Two calls that take each other's room ask again. That ends: each answer admits one of them.
+      if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
+      if (nowMs() >= lateMs) return pass();
+      await Promise.all(
+        charged
+          .filter(({ counter }) => counter.share?.needsBase === true)
+          .map(({ counter }) => reader.readNow(counter)),
+      );
+    }
   }
 
   return {
@@ -126,13 +169,13 @@ export function createMemoryAdmission({
       const now = nowMs();
       const charged = look(charges, now);
       const waits = dueReads(charged, now);
-      return waits === null ? admit(charged, now) : waits.then(() => admit(charged, nowMs()));
+      return waits === null ? admit(charged) : waits.then(() => admit(charged));
     },
     check(charges) {
       const now = nowMs();
       const charged = look(charges, now);
       const waits = dueReads(charged, now);
-      return waits === null ? refusalOf(charged) : waits.then(() => refusalOf(charged));
+      return waits === null ? checked(charged) : waits.then(() => checked(charged));
     },
     count: (name, amount) => counters.get(name)?.add(amount, totals),
     usedOf(name) {
@@ -150,6 +193,16 @@ function refusalOf(charged: readonly Charged[]): Refusal | null {
   for (const { charge, counter } of charged)
     if (isRefused(charge, counter)) return { kind: 'refused', charge, used: counter.used, reserved: counter.reserved };
   return null;
+}
+
+/** Whether the share of a counter has no room for its charge. */
+const isLacking = ({ charge, counter }: Charged): boolean => counter.share?.hasRoom(charge) === false;
+
+/** Refusal because of what other processes have used and reserved. */
+function sharedRefusal({ charge, counter }: Charged): Refusal {
+  const { used, share } = counter;
+  const left = share?.leftOf(charge.limit) ?? 0n;
+  return { kind: 'refused', charge, used, reserved: charge.limit - used - left };
 }
 
 /** The reservations of calls in flight, oldest lease first. */
@@ -190,7 +243,10 @@ class MemoryReservation implements Reservation {
     this.#charged = charged;
     this.#leases = leases;
     this.expiresMs = leases.nowMs() + leases.leaseMs;
-    for (const { charge, counter } of charged) counter.hold(charge.amount);
+    for (const { charge, counter } of charged) {
+      counter.hold(charge.amount);
+      counter.share?.took(charge.amount);
+    }
     this.#place = leases.open.add(this);
   }
 
@@ -219,6 +275,7 @@ class MemoryReservation implements Reservation {
       const part = used[position] ?? 0n;
       charged.counter.progress += part;
       charged.progress += part;
+      charged.counter.share?.changed();
     }
   }
 

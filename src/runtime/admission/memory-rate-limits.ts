@@ -2,7 +2,6 @@ import {
   RATE_WINDOW_MS,
   type RateAdmission,
   type RateLimit,
-  type RateLimits,
   type RateRefusal,
   type RateStanding,
   type RateType,
@@ -141,14 +140,19 @@ class AdmittedCall implements RateAdmission {
   }
 }
 
-/** Limits that this process counts for itself. */
+/** Limits that this process counts for itself: always synchronous. */
+interface MemoryRateLimits {
+  admit(limits: readonly RateLimit[], expectedTokens: number): RateAdmission | RateRefusal;
+}
+
+/** A `RateLimits` in the memory of this process. */
 export function createMemoryRateLimits({
   clock,
   countersLimit = COUNTERS_LIMIT,
 }: {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly countersLimit?: number;
-}): RateLimits {
+}): MemoryRateLimits {
   /** Counters by id, for each scope. */
   const scopes = new Map<RateScope, Map<string, RateCounter>>();
   const holding: Holding = new OpenList();

@@ -1,3 +1,4 @@
+import type { LedgerSnapshot } from '../../domain/admission/ledger.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 import type { UseCounter } from './use-counter.ts';
 
@@ -36,8 +37,11 @@ export function createTotalsReader({
   totals,
   nowMs,
   failed,
+  snapshot = () => Promise.resolve(null),
 }: {
   readonly totals: StoredTotals;
+  /** Snapshots of counters that several processes share; null while there are none. */
+  readonly snapshot?: ((counters: readonly string[]) => Promise<readonly LedgerSnapshot[] | null>) | undefined;
   readonly nowMs: () => number;
   readonly failed: (error: unknown) => void;
 }): TotalsReader {
@@ -49,11 +53,17 @@ export function createTotalsReader({
     // The read may miss what others store after its start, so its age counts from here.
     const readMs = nowMs();
     try {
-      const { totals: found, through } = await totals.read(
-        counters.map(({ name }) => name),
-        commitWaitMs,
-      );
-      for (const counter of counters) counter.take(found.get(counter.name) ?? 0n, through, readMs);
+      const names = counters.map(({ name }) => name);
+      // Before the read: what others report as stored from here on may not be in the totals.
+      const shared = counters.filter(({ share }) => share !== null);
+      const snapshots = shared.length === 0 ? null : await snapshot(shared.map(({ name }) => name));
+      const { totals: found, through } = await totals.read(names, commitWaitMs);
+      const others = new Map(shared.map((counter, position) => [counter, snapshots?.[position]]));
+      for (const counter of counters) {
+        const value = counter.take(found.get(counter.name) ?? 0n, through, readMs);
+        const before = others.get(counter);
+        if (before !== undefined) counter.share?.takeBase({ value: value - before.stored, version: before.version });
+      }
     } catch (error) {
       const retryMs = nowMs() + RETRY_MS;
       for (const counter of counters) counter.retryMs = retryMs;

@@ -1,3 +1,4 @@
+import type { SpendShare } from './spend-share.ts';
 import type { StoredTotals } from '../../domain/admission/stored-totals.ts';
 
 /** Use of this process whose record may not be in the stored total yet. */
@@ -25,10 +26,14 @@ export class UseCounter {
   readMs = -Infinity;
   /** After a failed read: no other before this time, unless the total was never read. */
   retryMs = -Infinity;
+  /** Share of a budget that several processes count; null when this process counts alone, or before the first charge. */
+  share: SpendShare | null = null;
   /** The running or scheduled read; null when there is none. */
   reading: Promise<void> | null = null;
   /** The stored total, and uses that were stored after it was read. */
   #base = 0n;
+  /** Whole use of this process by calls that have ended. */
+  #own = 0n;
   /** Sum of `#unstored`. */
   #pending = 0n;
   /** Oldest first. */
@@ -46,6 +51,17 @@ export class UseCounter {
     return this.#base + this.#pending + this.progress;
   }
 
+  /** Whole use of this process, with reserved amounts. */
+  get held(): bigint {
+    return this.#own + this.progress + this.reserved;
+  }
+
+  /** Part of the use of this process whose records are stored. */
+  storedOwn(storedThrough: number): bigint {
+    this.#settleStored(storedThrough);
+    return this.#own - this.#pending;
+  }
+
   hold(amount: bigint): void {
     this.holds += 1;
     this.reserved += amount;
@@ -60,21 +76,29 @@ export class UseCounter {
   /** Counts a use whose record is the latest. */
   add(amount: bigint, totals: StoredTotals): void {
     if (amount === 0n) return;
-    // Every later total includes stored uses: their sum is enough. A running read may be older than they are.
-    const oldest = this.#unstored[0];
-    if (oldest !== undefined && this.reading === null) {
-      const storedThrough = totals.storedThrough();
-      if (oldest.position <= storedThrough) this.#base += this.#dropThrough(storedThrough);
-    }
+    this.#settleStored(totals.storedThrough());
+    this.#own += amount;
     this.#pending += amount;
     this.#unstored.push({ position: totals.position(), amount });
+    this.share?.changed();
   }
 
-  /** Replaces the stored total by one that includes every record of this process up to `through`. */
-  take(total: bigint, through: number, readMs: number): void {
+  /**
+   * Replaces the stored total by one that includes every record of this process up to `through`. Returns the total without
+   * them.
+   */
+  take(total: bigint, through: number, readMs: number): bigint {
     this.#dropThrough(through);
     this.#base = total;
     this.readMs = readMs;
+    return total - (this.#own - this.#pending);
+  }
+
+  /** Every later total includes stored uses: their sum is enough. A running read may be older than they are. */
+  #settleStored(storedThrough: number): void {
+    const oldest = this.#unstored[0];
+    if (oldest === undefined || this.reading !== null || oldest.position > storedThrough) return;
+    this.#base += this.#dropThrough(storedThrough);
   }
 
   /** Whether an eviction would lose data: a call in flight, a running read, or a use that is not stored yet. */

@@ -64,7 +64,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   const releases = createKnownReleases(options.releases);
   const { isReleased } = releases;
   const alone = inTurn();
-  const kept = createRecentStates(clock);
+  const recentStates = createRecentStates(clock);
   let state: CatalogState | null = null;
   /** Content of the file, which is written only when it changes. */
   let saved = '';
@@ -80,7 +80,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     const { source, entries, id } = to;
     log.info({ source, entries: entries.length, snapshot: id, held: heldIn(next).length }, 'catalog refreshed');
     if (id === from.id) return;
-    kept.keep(from, to);
+    recentStates.keep(from, to);
     try {
       options.swapped?.(from, to);
     } catch (error) {
@@ -133,7 +133,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
 
   return {
     current,
-    at: (id) => (current().id === id ? current() : kept.find(id)),
+    at: (id) => (current().id === id ? current() : recentStates.find(id)),
     held: () => heldIn(now()),
     take: (read) => alone(() => take(read)),
     release: (holdId, releasedBy) => alone(() => release(holdId, releasedBy)),

@@ -39,6 +39,6 @@ const reasonOf = (error: Error): string => error.message.replace(/^error parsing
 
 /** Pattern compiler over an engine with run time linear in the text. */
 export function createPatternCompiler(): PatternCompiler {
-  const kept = createWeightedCache<Compiled>(MOST_KEPT, () => 1);
-  return { compile: (source) => kept.get(source, () => compile(source)) };
+  const cache = createWeightedCache<Compiled>(MOST_KEPT, () => 1);
+  return { compile: (source) => cache.get(source, () => compile(source)) };
 }

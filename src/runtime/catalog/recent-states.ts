@@ -23,12 +23,12 @@ export interface RecentStates {
 
 /** The last replaced state is kept with any size; of the others the oldest are evicted first. */
 export function createRecentStates(clock: Clock): RecentStates {
-  let kept: readonly Kept[] = [];
+  let recent: readonly Kept[] = [];
 
   function prune(): void {
     const now = clock.monotonicMs();
     let entries = 0;
-    kept = kept.filter(({ untilMs, entries: own }, at) => {
+    recent = recent.filter(({ untilMs, entries: own }, at) => {
       entries += own;
       return untilMs > now && at < MOST_STATES && (at === 0 || entries <= MOST_ENTRIES);
     });
@@ -38,13 +38,13 @@ export function createRecentStates(clock: Clock): RecentStates {
     keep(snapshot, next) {
       const entries = snapshot.entries.filter((entry) => next.find(entry.id) !== entry).length;
       const untilMs = clock.monotonicMs() + KEPT_MS;
-      const others = kept.filter((one) => one.snapshot.id !== snapshot.id && one.snapshot.id !== next.id);
-      kept = [{ snapshot, untilMs, entries }, ...others];
+      const others = recent.filter((one) => one.snapshot.id !== snapshot.id && one.snapshot.id !== next.id);
+      recent = [{ snapshot, untilMs, entries }, ...others];
       prune();
     },
     find(id) {
       prune();
-      return kept.find(({ snapshot }) => snapshot.id === id)?.snapshot ?? null;
+      return recent.find(({ snapshot }) => snapshot.id === id)?.snapshot ?? null;
     },
   };
 }

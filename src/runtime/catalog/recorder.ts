@@ -175,8 +175,8 @@ export function createCatalogRecorder({
     see(snapshot) {
       if (stopping.signal.aborted) return;
       // The first may be in progress; older ones of the rest only make steps smaller.
-      const kept = waiting.length < MOST_WAITING ? waiting : waiting.toSpliced(1, 1);
-      waiting = [...kept, { snapshot, at: clock.now() }];
+      const queued = waiting.length < MOST_WAITING ? waiting : waiting.toSpliced(1, 1);
+      waiting = [...queued, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {
         running = null;
       });

@@ -36,12 +36,12 @@ export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleas
       know([...known.values(), release]);
     },
     async forgetOvertaken(valueNow) {
-      const [kept, overtaken] = [[] as Release[], [] as Release[]];
+      const [valid, overtaken] = [[] as Release[], [] as Release[]];
       for (const release of known.values())
-        (sameValue(valueNow(release.entryId, release.field), release.value) ? kept : overtaken).push(release);
+        (sameValue(valueNow(release.entryId, release.field), release.value) ? valid : overtaken).push(release);
       if (overtaken.length === 0) return;
       await store.remove(overtaken);
-      know(kept);
+      know(valid);
     },
   };
 }

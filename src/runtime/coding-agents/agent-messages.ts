@@ -1,15 +1,29 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { AgentMessages } from '../../domain/coding-agents/agent-polls.ts';
 import type { Secret } from '../../domain/secret.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 
+/** Messages that are remembered. */
+const REMEMBERED = 10_000;
+
 /** Signatures of webhooks: `sha256=` and the HMAC-SHA256 of the body in hexadecimal. */
-export const createAgentMessages = (secret: Secret | null): AgentMessages => ({
-  configured: secret !== null,
-  isSigned(bytes, signature) {
-    const [, sent] = SIGNATURE.exec(signature ?? '') ?? [];
-    if (secret === null || sent === undefined) return false;
-    return timingSafeEqual(createHmac('sha256', secret.reveal()).update(bytes).digest(), Buffer.from(sent, 'hex'));
-  },
-});
+export function createAgentMessages(secret: Secret | null): AgentMessages {
+  const seen = new Set<string>();
+  return {
+    configured: secret !== null,
+    isSigned(bytes, signature) {
+      const [, sent] = SIGNATURE.exec(signature ?? '') ?? [];
+      if (secret === null || sent === undefined) return false;
+      return timingSafeEqual(createHmac('sha256', secret.reveal()).update(bytes).digest(), Buffer.from(sent, 'hex'));
+    },
+    isNew(bytes) {
+      const digest = createHash('sha256').update(bytes).digest('base64');
+      if (seen.has(digest)) return false;
+      seen.add(digest);
+      const [oldest] = seen;
+      if (seen.size > REMEMBERED && oldest !== undefined) seen.delete(oldest);
+      return true;
+    },
+  };
+}

@@ -158,10 +158,10 @@ async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(named) ?? [];
   if (kind === '' && named.startsWith('oidc/'))
     throw new CloudRefused('aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.');
-  const meant = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : named;
-  if (!meant) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
-  const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && meant.startsWith('/'));
-  return (isPath ? await readFile(meant, 'utf8') : meant).trim();
+  const pathOrToken = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : named;
+  if (!pathOrToken) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
+  const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && pathOrToken.startsWith('/'));
+  return (isPath ? await readFile(pathOrToken, 'utf8') : pathOrToken).trim();
 }
 
 /** A source that does not answer must not block calls. */

@@ -1,20 +1,35 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type CalibrationGroup,
   fittedTemperature,
   type JudgedAnswer,
+  PLATFORM_SCOPE,
   qualityOf,
 } from '../../domain/decisions/calibration.ts';
 import type { CalibrationReport, Calibrations, DecisionOutcome, OutcomeStore } from '../../domain/decisions/outcome.ts';
 
-/** Outcomes that are read: the latest. */
-const MOST_OUTCOMES = 20_000;
-const LATEST = { filter: null, sort: 'updated_at', descending: true, from: 0 } as const;
+/** Outcomes that are read: the latest of each scope. */
+const LIMITS = { perScope: 5_000, limit: 20_000 } as const;
+const LATEST = { filter: null, sort: 'updated_at', descending: true, from: 0, limit: 1 } as const;
 
-const keyOf = ({ model, kind, source }: CalibrationGroup): string => JSON.stringify([model, kind, source]);
+const keyOf = ({ model, kind, source }: CalibrationGroup, scope: string): string =>
+  JSON.stringify([scope, model, kind, source]);
 
-function reportOf({ model, kind, source }: CalibrationGroup, answers: readonly JudgedAnswer[]): CalibrationReport {
+interface Fit {
+  /** Number of its outcomes, and the latest. */
+  readonly mark: string;
+  readonly report: CalibrationReport;
+}
+
+const markOf = ({ updatedAt, id }: DecisionOutcome): string => `${updatedAt.getTime()} ${id}`;
+
+function reportOf(
+  { scope, model, kind, source }: DecisionOutcome,
+  answers: readonly JudgedAnswer[],
+): CalibrationReport {
   const temperature = fittedTemperature(answers);
   return {
+    scope,
     model,
     kind,
     source,
@@ -25,32 +40,37 @@ function reportOf({ model, kind, source }: CalibrationGroup, answers: readonly J
   };
 }
 
-/** Fits of the latest outcomes in the store. They are fitted again only after a change. */
-export function createCalibrations(store: Pick<OutcomeStore, 'list'>): Calibrations {
-  let reports: ReadonlyMap<string, CalibrationReport> = new Map();
+/** Fits of the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
+export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>): Calibrations {
+  let fits: ReadonlyMap<string, Fit> = new Map();
   let newest: string | null = null;
   let running: Promise<void> | null = null;
 
-  const markOf = (outcome: DecisionOutcome): string => `${outcome.updatedAt.getTime()} ${outcome.id}`;
-
   async function read(): Promise<void> {
-    const [latest] = await store.list({ ...LATEST, limit: 1 });
+    const [latest] = await store.list(LATEST);
     if (latest === undefined || markOf(latest) === newest) return;
-    const outcomes = await store.list({ ...LATEST, limit: MOST_OUTCOMES });
-    reports = new Map(
-      [...Map.groupBy(outcomes, keyOf)]
-        .toSorted(([one], [other]) => (one < other ? -1 : 1))
-        .flatMap(([key, group]) => {
-          const [first] = group;
-          return first === undefined ? [] : [[key, reportOf(first, group)] as const];
-        }),
-    );
-    newest = markOf(outcomes[0] ?? latest);
+    const outcomes = await store.latest(LIMITS);
+    const groups = Map.groupBy(outcomes, (one) => keyOf(one, one.scope));
+    const next = new Map<string, Fit>();
+    for (const [key, group] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const mark = `${group.length} ${markOf(first)}`;
+      const known = fits.get(key);
+      next.set(key, known?.mark === mark ? known : { mark, report: reportOf(first, group) });
+      // A fit of many outcomes takes milliseconds.
+      if (known?.mark !== mark) await setImmediate();
+    }
+    fits = next;
+    newest = markOf(latest);
   }
 
   return {
-    temperatureOf: (group) => reports.get(keyOf(group))?.temperature ?? null,
-    reports: () => [...reports.values()],
+    temperatureOf: (group, scope) =>
+      fits.get(keyOf(group, scope))?.report.temperature ??
+      fits.get(keyOf(group, PLATFORM_SCOPE))?.report.temperature ??
+      null,
+    reports: () => [...fits.values()].map(({ report }) => report),
     async refresh() {
       // A read that began before a change does not contain it.
       await running?.catch(() => undefined);

@@ -1,40 +1,98 @@
+import type { Deployment } from '../../domain/chat/provider.ts';
 import type { CredentialFinder } from '../../domain/credentials/credential.ts';
 import { revealedParameters } from '../../domain/deployments/parameters.ts';
 import { targetFault } from '../../domain/pass-through/endpoint.ts';
-import type { ForwardedProvider, ProviderAccount, ProviderAccounts } from '../../domain/pass-through/providers.ts';
+import {
+  CODING_AGENTS,
+  type ForwardedProvider,
+  type ProviderAccount,
+  type ProviderAccounts,
+} from '../../domain/pass-through/providers.ts';
 import { Secret } from '../../domain/secret.ts';
-import type { EnvironmentAccount } from '../settings/provider-accounts.ts';
+import { awsBase, awsIdentity, type EnvironmentAccount } from '../settings/provider-accounts.ts';
+
+interface AccountOptions extends Pick<ProviderAccounts, 'served' | 'costPerRequest'> {
+  readonly stored: Pick<CredentialFinder, 'firstOf'>;
+  /** Deployments in force. The array changes when they do. */
+  readonly deployments: () => readonly Deployment[];
+}
+
+/** The first deployment of a provider that `use_in_pass_through` names. Deployments are searched once. */
+function firstForwarding(deployments: () => readonly Deployment[]): (provider: string) => Deployment | null {
+  let searched: readonly Deployment[] | null = null;
+  let found = new Map<string, Deployment>();
+  return (provider) => {
+    const now = deployments();
+    if (now !== searched) {
+      searched = now;
+      found = new Map(
+        now
+          .filter(({ forwards }) => forwards === true)
+          .toReversed()
+          .map((one) => [one.provider, one]),
+      );
+    }
+    return found.get(provider) ?? null;
+  };
+}
 
 /**
- * Accounts of the environment, else of the first stored credential of the provider. The base address of a stored
+ * Accounts of deployments with `use_in_pass_through`, else of the environment, else of the first stored credential of the provider. The base address of a stored
  * credential is used with its own key only.
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,
-  { stored, served }: { readonly stored: Pick<CredentialFinder, 'firstOf'>; readonly served: boolean },
+  { stored, served, costPerRequest, deployments }: AccountOptions,
 ): ProviderAccounts {
-  function ofStored(provider: ForwardedProvider, base: string | null): ProviderAccount | null {
-    const credential = stored.firstOf(provider.name);
+  const forwarding = firstForwarding(deployments);
+
+  function ofStored(
+    { aws, cloud, name }: ForwardedProvider,
+    base: string | null,
+    known: EnvironmentAccount | undefined,
+  ): ProviderAccount | null {
+    const credential = stored.firstOf(name);
     if (credential === null) return null;
-    const { api_key: key, api_base: own } = revealedParameters(credential);
-    const address = typeof own === 'string' && own !== '' ? own : base;
-    if (typeof key !== 'string' || key === '' || address === null || targetFault(address) !== null) return null;
-    return { base: address, key: new Secret(key) };
+    const values = revealedParameters(credential);
+    const { api_key: key, api_base: own, vertex_credentials: google } = values;
+    const identity = aws === undefined ? null : awsIdentity(aws.service, values, known?.region ?? '');
+    const region = identity?.kind === 'aws' ? awsBase(aws?.host ?? '', identity.region) : null;
+    const address = typeof own === 'string' && own !== '' ? own : (region ?? base);
+    if (address === null || targetFault(address) !== null) return null;
+    if (cloud === 'google') {
+      const text = typeof google === 'string' ? google : google === undefined ? null : JSON.stringify(google);
+      return text === null || text === ''
+        ? null
+        : { base: address, key: null, cloud: { kind: 'google', credentials: new Secret(text) } };
+    }
+    if (typeof key === 'string' && key !== '') {
+      const issuer = known?.issuer ?? null;
+      const secret = new Secret(key);
+      return issuer === null
+        ? { base: address, key: secret }
+        : { base: address, key: null, cloud: { ...issuer, key: secret } };
+    }
+    return identity === null ? null : { base: address, key: null, cloud: identity };
   }
 
   return {
     served,
+    costPerRequest,
     of: (provider) => Promise.resolve(accountOf(provider)),
   };
 
   function accountOf(provider: ForwardedProvider): ProviderAccount | null {
-    const { base: configured = null, key = null, cloud = null } = environment.get(provider.name) ?? {};
+    const known = environment.get(provider.prefixes[0] ?? '');
+    const { base: configured = null, key = null, cloud = null } = known ?? {};
     const base = configured ?? provider.base;
+    const deployment = forwarding(provider.name);
+    // The address of coding agents is that of the environment, as in the reference.
+    const own = provider === CODING_AGENTS ? null : (deployment?.apiBase ?? null);
+    const located = own ?? base;
+    if (deployment?.apiKey && located !== null) return { base: located, key: deployment.apiKey };
     if (key !== null && base !== null) return { base, key };
     if (cloud !== null && base !== null) return { base, key: null, cloud };
-    // A stored key does not sign calls.
-    if (provider.cloud === 'google') return null;
-    const found = ofStored(provider, base);
+    const found = ofStored(provider, base, known);
     if (found !== null) return found;
     return provider.keyOptional === true && base !== null ? { base, key: null } : null;
   }

@@ -49,7 +49,7 @@ export function createPassThroughEndpoints({
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = routesOf(configured);
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
-  let begun = 0;
+  let startedReads = 0;
   let inUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
@@ -72,7 +72,7 @@ export function createPassThroughEndpoints({
   }
 
   async function refresh(): Promise<void> {
-    const turn = (begun += 1);
+    const turn = (startedReads += 1);
     const rows = await store.all(null);
     if (turn < inUse) return;
     inUse = turn;

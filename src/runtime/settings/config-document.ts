@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
+import { readPlainYaml } from './plain-yaml.ts';
 
 /** The configuration file with its included files and resolved references. */
 export interface ConfigDocument {
@@ -111,8 +112,15 @@ function includedFiles(value: unknown, part: Part, folder: string): readonly str
 }
 
 function readPart(file: string): Part {
+  const text = readText(file);
+  const plain = readPlainYaml(text);
+  if (plain === null) return readAnyYaml(file, text);
+  return { file, content: plain.value, lineOf: plain.lineOf };
+}
+
+function readAnyYaml(file: string, text: string): Part {
   const lines = new LineCounter();
-  const document = parseDocument(readText(file), { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const syntax = document.errors.map(({ pos, message }) => ({
     source: file,
     line: lines.linePos(pos[0]).line,

@@ -3,13 +3,7 @@ import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { MODEL_INFO_KEYS, MODEL_KEYS } from './deployments.ts';
 import { nearestOf } from './nearest-name.ts';
-import {
-  MODEL_EFFECTS,
-  PARTS,
-  UNSUPPORTED_KEYS,
-  UNSUPPORTED_SECTIONS,
-  type UnsupportedKeys,
-} from './reference-keys.ts';
+import { MODEL_EFFECTS, UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 
@@ -56,9 +50,7 @@ function checkMap(entries: Entries, path: Path, warn: Warn): void {
       const isSection = !FILE_PATHS.includes(here.join('.')) && readBelow(here.join('.')).size > 0;
       if (isSection && isMap(value)) checkMap(value, here, warn);
     } else if (isUnsupported(unsupported, name)) {
-      const whole = PARTS[here.join('.')];
-      if (!isOff(value) && (whole === undefined || !Object.hasOwn(entries, whole)))
-        warn(here, noEffect(unsupported.effects[name]));
+      if (!isOff(value)) warn(here, noEffect(unsupported.effects[name]));
     } else warn(here, unknown(name, { known, unsupported, dotted }));
   }
 }

@@ -25,13 +25,13 @@ export function keepAdminKey(
   const isNew = orRefuse(file, 'the admin key cannot be written', () => writeNew(file, `${made}\n`));
   if (isNew) return { key: new Secret(made), source: 'generated' };
 
-  const kept = orRefuse(file, 'the admin key cannot be read', () => {
+  const stored = orRefuse(file, 'the admin key cannot be read', () => {
     // Rights are changed only when they are too wide: the folder may be read-only.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   });
-  if (!ADMIN_KEY_FORM.test(kept)) throw refusal(file, 'contains no admin key; delete it to generate a new one');
-  return { key: new Secret(kept), source: 'data folder' };
+  if (!ADMIN_KEY_FORM.test(stored)) throw refusal(file, 'contains no admin key; delete it to generate a new one');
+  return { key: new Secret(stored), source: 'data folder' };
 }
 
 /** Whether the file was created; false when it exists. */

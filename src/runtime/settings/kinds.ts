@@ -89,8 +89,8 @@ export function choice<const Choice extends string>(choices: readonly Choice[]):
   return kind<Choice>(choices.join(', '), (raw) => {
     const written = typeof raw === 'number' ? String(raw) : raw;
     if (written === '') return UNSET;
-    const chosen = choices.find((one) => one === written);
-    return chosen === undefined ? refuse(`is not one of ${choices.join(', ')}`) : { value: chosen };
+    const match = choices.find((one) => one === written);
+    return match === undefined ? refuse(`is not one of ${choices.join(', ')}`) : { value: match };
   });
 }
 

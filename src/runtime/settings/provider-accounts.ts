@@ -1,6 +1,12 @@
-import type { CloudIdentity } from '../../domain/pass-through/forwarded.ts';
-import { CODING_AGENTS, FORWARDED_PROVIDERS, type ForwardedProvider } from '../../domain/pass-through/providers.ts';
+import type { AwsAccount, AwsCredentials } from '../../domain/chat/aws-accounts.ts';
 import { targetFault } from '../../domain/pass-through/endpoint.ts';
+import type { CloudIdentity } from '../../domain/pass-through/forwarded.ts';
+import {
+  CODING_AGENTS,
+  FORWARDED_PROVIDERS,
+  type ForwardedProvider,
+  speechBase,
+} from '../../domain/pass-through/providers.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { ConfigFault } from './config-fault.ts';
 
@@ -10,10 +16,18 @@ export interface EnvironmentAccount {
   readonly key: Secret | null;
   /** Identity that calls without a key are signed with; null where there is none. */
   readonly cloud: CloudIdentity | null;
+  /** Issuer of the tokens for a stored key; null for a provider whose key is sent. */
+  readonly issuer: Omit<Extract<CloudIdentity, { kind: 'issued' }>, 'key'> | null;
+  /** Region of Amazon. */
+  readonly region: string;
 }
+
+/** Settings of an identity at Amazon, by the names that deployments and stored credentials have. */
+type AwsParameters = Readonly<Record<string, unknown>>;
 
 const DEFAULT_REGION = 'us-west-2';
 const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d$/;
+const AZURE_REGION = /^[a-z0-9]{2,40}$/;
 
 /** Region of the environment; the default for a text that is none. */
 function regionOf(env: NodeJS.ProcessEnv): string {
@@ -21,37 +35,112 @@ function regionOf(env: NodeJS.ProcessEnv): string {
   return REGION.test(region) ? region : DEFAULT_REGION;
 }
 
-const bedrockBase = (region: string): string =>
-  `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+/** Base address of a service of Amazon in a region. */
+export const awsBase = (host: string, region: string): string =>
+  `https://${host}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
-/** Identity of the environment at the cloud of a provider. */
-function cloudOf({ cloud }: ForwardedProvider, key: string | undefined, env: NodeJS.ProcessEnv): CloudIdentity | null {
-  if (cloud === 'google') return key === undefined ? null : { kind: 'google', credentials: new Secret(key) };
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: session } = env;
-  if (cloud !== 'aws' || !accessKeyId || !secret) return null;
-  const keys = {
-    accessKeyId,
-    secretAccessKey: new Secret(secret),
-    sessionToken: session ? new Secret(session) : null,
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** Identity at Amazon for a service; null without keys, a profile and a role. */
+export function awsIdentity(service: string, given: AwsParameters, environmentRegion: string): CloudIdentity | null {
+  const [id, secret] = [textOf(given['aws_access_key_id']), textOf(given['aws_secret_access_key'])];
+  const session = textOf(given['aws_session_token']);
+  const keys: AwsCredentials | null =
+    id === null || secret === null
+      ? null
+      : {
+          accessKeyId: id,
+          secretAccessKey: new Secret(secret),
+          sessionToken: session === null ? null : new Secret(session),
+        };
+  const profile = textOf(given['aws_profile_name']);
+  const role = textOf(given['aws_role_name']);
+  if (keys === null && profile === null && role === null) return null;
+  const named = textOf(given['aws_region_name']) ?? '';
+  const region = REGION.test(named) ? named : environmentRegion;
+  const account: AwsAccount = {
+    keys,
+    profile,
+    role:
+      role === null
+        ? null
+        : {
+            arn: role,
+            sessionName: textOf(given['aws_session_name']),
+            externalId: textOf(given['aws_external_id']),
+          },
+    webIdentityToken: null,
+    region,
+    stsEndpoint: null,
   };
-  return { kind: 'aws', region: regionOf(env), keys };
+  return { kind: 'aws', region, service, keys: role === null ? keys : null, account };
 }
 
-/** Base addresses and keys of the providers with a prefix, by their names. */
+const awsParameters = (env: NodeJS.ProcessEnv): AwsParameters => ({
+  aws_access_key_id: env['AWS_ACCESS_KEY_ID'],
+  aws_secret_access_key: env['AWS_SECRET_ACCESS_KEY'],
+  aws_session_token: env['AWS_SESSION_TOKEN'],
+  aws_profile_name: env['AWS_PROFILE_NAME'] ?? env['AWS_PROFILE'],
+  aws_role_name: env['AWS_ROLE_NAME'],
+  aws_session_name: env['AWS_SESSION_NAME'],
+});
+
+function issuerOf({ tokens }: ForwardedProvider, env: NodeJS.ProcessEnv): EnvironmentAccount['issuer'] {
+  if (tokens === undefined) return null;
+  const { form, scope, scopeVariable, url, urlVariables } = tokens;
+  const address = urlVariables.map((name) => env[name]).find(Boolean) ?? url;
+  return {
+    kind: 'issued',
+    form,
+    url: address,
+    scope: (scopeVariable === null ? undefined : env[scopeVariable]) ?? scope,
+  };
+}
+
+/** Base addresses and keys of the providers with a prefix, by their first prefixes. */
 export function readProviderAccounts(
   env: NodeJS.ProcessEnv,
   fault: (fault: ConfigFault) => void,
 ): ReadonlyMap<string, EnvironmentAccount> {
-  const accounts = [CODING_AGENTS, ...FORWARDED_PROVIDERS].map((provider): [string, EnvironmentAccount] => {
-    const { name, baseVariables, keyVariables } = provider;
-    const base = baseVariables.find((variable) => env[variable]);
-    const key = keyVariables.map((variable) => env[variable]).find((value) => value);
-    const address = base === undefined ? null : (env[base] ?? null);
+  const region = regionOf(env);
+
+  function addressOf({ baseVariables }: ForwardedProvider): string | null {
+    const variable = baseVariables.find((name) => env[name]);
+    const address = variable === undefined ? null : (env[variable] ?? null);
     const wrong = address === null ? null : targetFault(address);
-    if (wrong !== null && base !== undefined) fault({ source: 'environment', line: null, key: base, message: wrong });
-    const own = provider.cloud === 'aws' ? (address ?? bedrockBase(regionOf(env))) : address;
-    const isIdentity = key === undefined || provider.cloud === 'google';
-    return [name, { base: own, key: isIdentity ? null : new Secret(key), cloud: cloudOf(provider, key, env) }];
+    if (wrong !== null && variable !== undefined)
+      fault({ source: 'environment', line: null, key: variable, message: wrong });
+    return address;
+  }
+
+  function defaultBase({ aws, regionVariables = [] }: ForwardedProvider): string | null {
+    if (aws !== undefined) return awsBase(aws.host, region);
+    const azure = regionVariables.map((name) => env[name]).find(Boolean);
+    return azure !== undefined && AZURE_REGION.test(azure) ? speechBase(azure) : null;
+  }
+
+  const accounts = [CODING_AGENTS, ...FORWARDED_PROVIDERS].map((provider): [string, EnvironmentAccount] => {
+    const { aws, cloud, keyVariables, prefixes, tokenVariables = [] } = provider;
+    const token = tokenVariables.map((name) => env[name]).find(Boolean);
+    const key = keyVariables.map((name) => env[name]).find(Boolean);
+    const issuer = issuerOf(provider, env);
+    const identity = ((): CloudIdentity | null => {
+      if (aws !== undefined) return key === undefined ? awsIdentity(aws.service, awsParameters(env), region) : null;
+      if (key === undefined) return null;
+      if (cloud === 'google') return { kind: 'google', credentials: new Secret(key) };
+      return issuer === null ? null : { ...issuer, key: new Secret(key) };
+    })();
+    const sent = token ?? (identity === null ? key : undefined);
+    return [
+      prefixes[0] ?? '',
+      {
+        base: addressOf(provider) ?? defaultBase(provider),
+        key: sent === undefined ? null : new Secret(sent),
+        cloud: token === undefined ? identity : null,
+        issuer,
+        region,
+      },
+    ];
   });
   return new Map(accounts);
 }

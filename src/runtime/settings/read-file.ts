@@ -6,10 +6,12 @@ import { SETTINGS } from './table.ts';
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
 /** Keys that a row of the table reads. Settings of the sale of access may refer to variables that are not set. */
-const isRead = ([section, name]: Path): boolean =>
-  section === 'model_list' ||
-  (section !== 'billing_settings' &&
-    ROWS.some(({ file }) => `${file}.`.startsWith(`${section}.${name}.`) || file === section));
+function isRead(path: Path): boolean {
+  const [section] = path;
+  if (section === 'model_list' || section === 'billing_settings') return section === 'model_list';
+  const key = `${path.join('.')}.`;
+  return ROWS.some(({ file }) => file !== undefined && (`${file}.`.startsWith(key) || key.startsWith(`${file}.`)));
+}
 
 /** Reads the configuration file. `tracing.store: clickhouse` is short for `tracing.store.type`. Throws ConfigError. */
 export function readFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {

@@ -14,7 +14,6 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 const NO_GUARDRAIL = 'no request and no answer is checked, masked or blocked';
 const NO_CALLBACK = 'no call is sent to them';
 const NO_TURNS = 'deployments of a model take turns';
-const NO_ROUTER_CACHE = 'each process counts retries and cooldowns itself';
 const NO_ALERT = 'no alert is sent';
 const NO_KEY_RULE = 'keys are generated without these limits and defaults';
 const NO_LIMIT = 'the limit is not enforced';
@@ -43,8 +42,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   general_settings: {
     effects: {
       custom_auth: NO_LOGIN,
-      enable_jwt_auth: NO_LOGIN,
-      litellm_jwtauth: NO_LOGIN,
       enable_oauth2_auth: NO_LOGIN,
       enable_oauth2_proxy_auth: NO_LOGIN,
       custom_sso: NO_LOGIN,
@@ -55,7 +52,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       alerting: NO_ALERT,
       alert_types: NO_ALERT,
       alerting_args: NO_ALERT,
-      alert_to_webhook_url: NO_ALERT,
       max_parallel_requests: NO_LIMIT,
       global_max_parallel_requests: NO_LIMIT,
       max_response_size_mb: NO_LIMIT,
@@ -95,7 +91,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     effects: {
       guardrails: NO_GUARDRAIL,
       cache: 'no answer is cached',
-      cache_params: 'no answer is cached',
       callbacks: NO_CALLBACK,
       success_callback: NO_CALLBACK,
       failure_callback: NO_CALLBACK,
@@ -106,7 +101,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       redact_messages_in_exceptions: 'errors of providers are not redacted',
       max_budget: 'the proxy has no budget of its own; keys and teams have one',
       budget_duration: 'the proxy has no budget of its own',
-      max_end_user_budget_id: 'customers have no default budget; set `budget_id` of each',
       default_key_generate_params: NO_KEY_RULE,
       upperbound_key_generate_params: NO_KEY_RULE,
       key_generation_settings: NO_KEY_RULE,
@@ -143,10 +137,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       enable_pre_call_checks: 'deployments are not left out for the size of a request',
       optional_pre_call_checks: 'no further check selects a deployment',
       provider_budget_config: NO_LIMIT,
-      redis_host: NO_ROUTER_CACHE,
-      redis_url: NO_ROUTER_CACHE,
-      redis_port: NO_ROUTER_CACHE,
-      redis_password: NO_ROUTER_CACHE,
       cache_responses: 'no answer is cached',
       timeout: 'set `timeout` of each model in its place',
       stream_timeout: 'set `timeout` of each model in its place',
@@ -157,6 +147,17 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       default_priority deployment_affinity_ttl_seconds fallback_timeout health_check_staleness_threshold ignore_invalid_deployments
       model_group_affinity_config polling_interval prompt_caching_config set_verbose tag_routing_prefix`),
   },
+  'litellm_settings.cache_params': {
+    effects: {},
+    others:
+      names(`default_in_memory_ttl default_in_redis_ttl disk_cache_dir gcp_service_account gcp_ssl_ca_certs gcs_bucket_name gcs_path
+      gcs_path_service_account max_connections mode qdrant_api_base qdrant_api_key qdrant_collection_name
+      qdrant_quantization_config qdrant_semantic_cache_embedding_model redis_flush_size redis_semantic_cache_embedding_model
+      redis_semantic_cache_index_name redis_startup_nodes s3_api_version s3_aws_access_key_id s3_aws_secret_access_key
+      s3_aws_session_token s3_bucket_name s3_config s3_endpoint_url s3_path s3_region_name s3_use_ssl s3_verify
+      sentinel_nodes sentinel_password service_name similarity_threshold socket_timeout ssl_cert_reqs
+      ssl_check_hostname supported_call_types ttl username`),
+  },
   model_info: {
     effects: {
       team_id: 'keys of every team may call the model',
@@ -164,11 +165,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
     },
     others: [],
   },
-};
-
-/** Keys without an effect of their own beside another key, which is reported. */
-export const PARTS: Readonly<Record<string, string>> = {
-  'litellm_settings.cache_params': 'cache',
 };
 
 /** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { keyGenerator } from '../identifiers.ts';
 import { carried } from './carried.ts';
 import { ConfigError } from './config-fault.ts';
 import type { CarriedConfig, ReloadAnswer, ReloadTask } from './reload.ts';
 import { readSettings, type Settings } from './settings.ts';
 
-// Worker thread that reads the configuration once.
+// Worker thread that reads the configuration, once for each task.
 
 if (parentPort === null) throw new Error('This module is the body of a worker thread.');
 const port = parentPort;
-const { argv, env, mark } = workerData as ReloadTask;
 
 /** Models of one answer. */
 const BATCH = 25;
@@ -26,7 +25,7 @@ function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['pla
   );
 }
 
-function* answers(): Generator<ReloadAnswer> {
+function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const { config, deployments, routing, passThrough, warnings } = readSettings(argv, env, keyGenerator);
     const { model_list: listed, ...declared } = config.declared;
@@ -52,9 +51,19 @@ function* answers(): Generator<ReloadAnswer> {
   }
 }
 
-for (const answer of answers()) {
-  port.postMessage(answer);
-  if (answer.kind !== 'models') break;
-  // oxlint-disable-next-line no-await-in-loop -- one answer after another
-  await once(port, 'message');
+/** The next message of the process. A thread that waits for a task does not end. */
+const nextMessage = async (): Promise<unknown> => {
+  const [message] = (await once(port, 'message')) as [unknown];
+  return message;
+};
+
+for (;;) {
+  // oxlint-disable-next-line no-await-in-loop -- one task after another
+  const task = (await nextMessage()) as ReloadTask;
+  for (const answer of answersTo(task)) {
+    port.postMessage(answer);
+    if (answer.kind !== 'models') break;
+    // oxlint-disable-next-line no-await-in-loop -- one answer after another
+    await nextMessage();
+  }
 }

@@ -34,6 +34,9 @@ export interface ReloadTask {
   readonly mark: string;
 }
 
+/** Asks for the next answer of a reading. */
+const NEXT = 'next';
+
 /** The answers of the thread. It sends the next one on request: many models at once would delay requests. */
 export type ReloadAnswer =
   | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
@@ -42,23 +45,84 @@ export type ReloadAnswer =
 
 /** Longest time that a file may take, in ms. */
 const LONGEST_MS = 60_000;
+/** How long the thread waits for the next change, in ms: who changes a file often does it again soon. */
+const IDLE_MS = 60_000;
+/** Space for new objects of the thread, in MB. All objects of one reading are new. */
+const YOUNG_MB = 32;
+
+/** Reads the configuration again. */
+export interface ConfigReader {
+  /** Throws ConfigError with every fault, and an Error when its thread ends without an answer. One reading at a time. */
+  read(): Promise<Reloaded>;
+  /** Ends the thread. */
+  stop(): void;
+}
 
 /**
- * Reads the configuration again, on a thread: requests are served meanwhile. Throws ConfigError with every fault, and an
- * Error when the thread ends without an answer.
+ * A reader of the configuration, on a thread: requests are served meanwhile. The thread stays for a minute, because its
+ * start takes longer than its work.
  */
-export async function readAgain(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<Reloaded> {
-  const mark = randomUUID();
-  const task: ReloadTask = { argv, env: { ...env }, mark };
-  const worker = new Worker(new URL('./reload-worker.ts', import.meta.url), { workerData: task });
+export function createConfigReader(argv: readonly string[], env: NodeJS.ProcessEnv): ConfigReader {
+  let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;
+
+  function takeWorker(): Worker {
+    const kept = idle;
+    idle = null;
+    if (kept === null) return startWorker();
+    clearTimeout(kept.end);
+    return kept.worker;
+  }
+
+  function stop(): void {
+    if (idle === null) return;
+    clearTimeout(idle.end);
+    void idle.worker.terminate();
+    idle = null;
+  }
+
+  /** Of two threads of concurrent reads one stays. */
+  function keep(worker: Worker): void {
+    stop();
+    idle = { worker, end: setTimeout(stop, IDLE_MS).unref() };
+  }
+
+  return {
+    stop,
+    async read() {
+      const worker = takeWorker();
+      try {
+        const read = await readOn(worker, { argv, env: { ...env }, mark: randomUUID() });
+        keep(worker);
+        return read;
+      } catch (error) {
+        if (error instanceof ConfigError) keep(worker);
+        else void worker.terminate();
+        throw error;
+      }
+    },
+  };
+}
+
+function startWorker(): Worker {
+  const worker = new Worker(new URL('./reload-worker.ts', import.meta.url), {
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  });
   // The thread must not delay a shutdown.
   worker.unref();
+  // A reading reports the end of its thread. Without one there is nothing to report.
+  worker.on('error', () => {});
+  return worker;
+}
+
+async function readOn(worker: Worker, task: ReloadTask): Promise<Reloaded> {
+  const { mark } = task;
   const expired = Promise.withResolvers<never>();
   expired.promise.catch(() => {});
   const late = setTimeout(() => expired.reject(new Error('The configuration was not read in time.')), LONGEST_MS);
   late.unref();
   const deployments: Deployment[] = [];
   const declared: unknown[] = [];
+  worker.postMessage(task);
   try {
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- one answer after another
@@ -69,11 +133,10 @@ export async function readAgain(argv: readonly string[], env: NodeJS.ProcessEnv)
       declared.push(...answer.declared);
       // oxlint-disable-next-line no-await-in-loop -- requests come between two answers
       await nextTurn();
-      worker.postMessage('next');
+      worker.postMessage(NEXT);
     }
   } finally {
     clearTimeout(late);
-    void worker.terminate();
   }
 }
 

@@ -3,6 +3,7 @@ import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
+import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -14,20 +15,21 @@ import { type BillingSettings, billingOf } from './billing.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
 import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
-import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
 import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
-import { isOfModel, readModels } from './model-list.ts';
+import { readModels } from './model-list.ts';
+import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
-import { readFile } from './read-file.ts';
-import { type Reloaded, readAgain } from './reload.ts';
+import { type ConfigReader, createConfigReader } from './reload.ts';
 import { routingOf } from './routing.ts';
+import { type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
 import type { SettingValues } from './table.ts';
+import { type TokenSettings, tokensOf } from './tokens.ts';
 import { createDeploymentReader } from './stored-deployments.ts';
 import { type UpstreamSettings, upstreamOf } from './upstream.ts';
 import { readValues } from './values.ts';
@@ -57,6 +59,7 @@ export interface Settings {
   readonly saltKey: Secret;
   /** Paths whose calls are forwarded: the entries of the file, and their default timeout. */
   readonly providerPassThrough: boolean;
+  readonly providerCostPerRequest: Usd | null;
   readonly codingAgentPollSeconds: number;
   readonly codingAgentWebhookSecret: Secret | null;
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
@@ -79,14 +82,22 @@ export interface Settings {
   readonly alwaysStreamUsage: boolean;
   /** Most questions of one decision. */
   readonly mostDecisionQuestions: number;
+  /** Label mass below which a question is asked again at a fallback; null asks none again. */
+  readonly decisionFallbackBelow: number | null;
   readonly storeDecisions: StorageLevel;
   readonly decisionRetentionDays: number;
+  readonly auditRetentionDays: number;
   readonly calibrateDecisions: boolean;
+  /** Budget of customers without their own; null for none. */
+  readonly endUserBudgetId: string | null;
+  /** Webhook of budget alerts; it may contain a secret. Null for none. */
+  readonly budgetAlertUrl: string | null;
   /** How an exhausted budget is reported. */
   readonly budgetErrorKind: BudgetErrorKind;
   /** Header that carries the key, in lower case; null for `Authorization`. */
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
+  readonly sharing: SharingSettings;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
   /** `/metrics` has histograms of calls by model. */
@@ -116,6 +127,8 @@ export interface Settings {
   readonly responseRetentionDays: number;
   /** Name and password of the administrator, and limits of failed sign-ins. */
   readonly signIn: SignInSettings;
+  /** Signed tokens of other issuers; null accepts none. */
+  readonly tokens: TokenSettings | null;
   readonly introspection: boolean;
   readonly graphiql: boolean;
   /** Sale of access to the catalog. */
@@ -136,7 +149,7 @@ export interface Settings {
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
   /** Reads the configuration again, on a thread. Throws ConfigError. */
-  readonly readAgain: () => Promise<Reloaded>;
+  readonly configReader: ConfigReader;
   /** Seconds between looks for changed files of the configuration; 0 never looks. */
   readonly configWatchSeconds: number;
   /** The configuration file, which owns the settings that it declares. */
@@ -200,6 +213,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   for (const warning of configWarnings(document)) tell(warning);
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);
+  const tokens = tokensOf(read, warn);
   if (faults.length > 0) throw new ConfigError(inOrder(faults));
   const adminKey = openAdminKey(read, generator);
   return Object.freeze({
@@ -207,12 +221,13 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     ...adminKey,
     saltKey: values.saltKey ?? adminKey.masterKey,
     deploymentReader: createDeploymentReader({ env, dropParams: values.dropParams }),
-    readAgain: () => readAgain(argv, env),
+    configReader: createConfigReader(argv, env),
     config: declaredConfigOf(document, file, env),
     deployments,
     providerAccounts,
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
+    tokens,
     otlpExport,
     warnings,
   });
@@ -233,13 +248,14 @@ function settingsOf(
   | 'masterKey'
   | 'masterKeySource'
   | 'saltKey'
-  | 'readAgain'
+  | 'configReader'
   | 'config'
   | 'deployments'
   | 'deploymentReader'
   | 'passThrough'
   | 'providerAccounts'
   | 'clickHouse'
+  | 'tokens'
   | 'otlpExport'
   | 'warnings'
 > {
@@ -259,13 +275,19 @@ function settingsOf(
     capturePrompts: values.capturePrompts,
     alwaysStreamUsage: values.alwaysStreamUsage,
     mostDecisionQuestions: values.mostDecisionQuestions,
+    decisionFallbackBelow: values.decisionFallbackBelow,
     storeDecisions: values.storeDecisions,
     decisionRetentionDays: values.decisionRetentionDays,
+    auditRetentionDays: values.auditRetentionDays,
     calibrateDecisions: values.calibrateDecisions,
     providerPassThrough: values.providerPassThrough,
+    providerCostPerRequest: values.providerCostPerRequest === null ? null : usdFrom(values.providerCostPerRequest),
     codingAgentPollSeconds: values.codingAgentPollSeconds,
     codingAgentWebhookSecret: values.codingAgentWebhookSecret,
+    endUserBudgetId: values.endUserBudgetId,
+    budgetAlertUrl: values.budgetAlertUrl,
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
+    sharing: sharingOf(values),
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: {
       clientCredentials: values.clientCredentials,
@@ -312,23 +334,6 @@ function settingsOf(
     configWatchSeconds: values.configWatchSeconds,
     storesModels: values.storeModelInDb,
   };
-}
-
-function openDocument(
-  path: string | null,
-  env: NodeJS.ProcessEnv,
-  fault: (fault: ConfigFault) => void,
-): ConfigDocument {
-  if (path === null || path === '') return NO_DOCUMENT;
-  try {
-    const document = readFile(path, env);
-    for (const one of document.faults) if (!isOfModel(one)) fault(one);
-    return document;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    for (const one of error.faults) fault(one);
-    return NO_DOCUMENT;
-  }
 }
 
 function warnIfUnwise(values: SettingValues, warn: (text: string) => void): void {

@@ -8,12 +8,18 @@ export interface SignInSettings {
   readonly username: string;
   /** Password of the administrator; null for the admin key only. */
   readonly password: Secret | null;
+  /** Address of the server whose users sign in here; null for none. */
+  readonly controlPlaneUrl: string | null;
+  /** How long sessions of command lines last. */
+  readonly commandLineHours: number;
   readonly limits: Omit<SignInLimits, 'countsSources'>;
 }
 
 export const signInOf = (values: SettingValues): SignInSettings => ({
   username: values.signInName,
   password: values.signInPassword,
+  controlPlaneUrl: values.controlPlaneUrl,
+  commandLineHours: values.commandLineHours,
   limits: {
     perSource: values.unlimitedSignIns ? 0 : values.failedSignIns,
     windowSeconds: values.failedSignInWindowSeconds,

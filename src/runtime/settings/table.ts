@@ -6,6 +6,8 @@ import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
+import { SHARING_SETTINGS } from './table/sharing.ts';
+import { TOKEN_SETTINGS } from './table/tokens.ts';
 import { SIGN_IN_SETTINGS } from './table/sign-in.ts';
 import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/traces.ts';
 
@@ -13,8 +15,10 @@ import { EXPORT_SETTINGS, OTLP_SETTINGS, TRACE_STORE_SETTINGS } from './table/tr
 export const SETTINGS = {
   ...SERVER_SETTINGS,
   ...SIGN_IN_SETTINGS,
+  ...TOKEN_SETTINGS,
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
+  ...SHARING_SETTINGS,
   ...GROUP_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
   ...ROUTING_SETTINGS,
@@ -37,8 +41,18 @@ export type SettingValues = { readonly [Name in SettingName]: ValueOf<(typeof SE
 export const SETTING_GROUPS: readonly SettingGroup[] = [
   { title: 'Server and access', settings: SERVER_SETTINGS },
   { title: 'Sign-in', settings: SIGN_IN_SETTINGS },
+  {
+    title: 'Signed tokens of other issuers',
+    note: 'See [tokens.md](tokens.md).',
+    settings: TOKEN_SETTINGS,
+  },
   { title: 'Database', settings: STORAGE_SETTINGS },
   { title: 'Model calls', settings: GATEWAY_SETTINGS },
+  {
+    title: 'Limits of several processes',
+    note: 'Budgets, limits per minute and of parallel calls are counted together (ADR 0062).',
+    settings: SHARING_SETTINGS,
+  },
   {
     title: 'New users and teams, discounts and margins',
     note: 'Where the file has none of them, `/update/*_settings` and `/config/cost_*_config` can store them.',

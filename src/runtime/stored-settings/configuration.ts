@@ -35,7 +35,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
-  let begun = 0;
+  let startedReads = 0;
   let inUse = 0;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
@@ -57,9 +57,9 @@ export function createConfiguration({
     reloaded(next) {
       outcome = next;
     },
-    toYaml: (value) => stringify(value),
+    toYaml,
     async refresh() {
-      const turn = (begun += 1);
+      const turn = (startedReads += 1);
       const sections = sectionsOf(await store.all());
       if (turn < inUse) return;
       inUse = turn;
@@ -94,3 +94,17 @@ const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
       typeof value === 'object' && value !== null && !Array.isArray(value) ? [[name, { ...value }] as const] : [],
     ),
   );
+
+/** Characters that YAML allows in escaped form only, which the writer leaves as they are. */
+const UNPRINTABLE = /[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/;
+
+function toYaml(value: unknown): string {
+  const text = stringify(value);
+  if (!UNPRINTABLE.test(text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, ''))) return text;
+  // Every text in quotes, where escapes are read.
+  const quoted = stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', lineWidth: 0 });
+  return quoted.replaceAll(
+    /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/g,
+    (found) => (found.length === 2 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}

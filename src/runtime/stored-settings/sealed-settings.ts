@@ -1,5 +1,5 @@
 import type { Secret } from '../../domain/secret.ts';
-import { isSecretText } from '../../domain/settings/redaction.ts';
+import { isSecretMap, isSecretText } from '../../domain/settings/redaction.ts';
 import type { Content, SettingsStore, StoredSection } from '../../domain/settings/stored-section.ts';
 import { keyFor, open, seal } from '../credentials/encryption.ts';
 
@@ -25,7 +25,10 @@ export function createSealedSettings(store: SettingsStore, masterKey: Secret): S
         ? { [SEALED]: seal(key, Buffer.from(value), place).toString('base64') }
         : value;
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
-    return isMap(value) ? mapped(value, (inner, item) => sealed(item, inner, `${place}.${inner}`)) : value;
+    if (!isMap(value)) return value;
+    // The texts of some maps are secrets by the name of the map, such as addresses of webhooks by kinds of alerts.
+    const all = isSecretMap(name);
+    return mapped(value, (inner, item) => sealed(item, all ? name : inner, `${place}.${inner}`));
   }
 
   function opened(value: unknown, place: string): unknown {

@@ -6,7 +6,7 @@ const FIRST_LOOK_MS = 7 * 86_400_000;
 /** Overlap of checks, because the provider's clock and lists may be behind. */
 const OVERLAP_MS = 600_000;
 
-/** Periodically checks for missed webhooks. */
+/** Periodic work of each process. */
 export interface Reconciler {
   /** Checks now, and then periodically. */
   start(): void;
@@ -14,27 +14,36 @@ export interface Reconciler {
   stop(): void;
 }
 
-/** Reads everything since the last successful check. A failed check is logged and repeated at the next interval. */
+/** Calls `reconcile` with the start of its last successful call, with an overlap; the first time a week back. */
+export function sinceLastLook(
+  clock: Clock,
+  reconcile: (since: Date, signal: AbortSignal) => Promise<void>,
+): (signal: AbortSignal) => Promise<void> {
+  let since = new Date(clock.now().getTime() - FIRST_LOOK_MS);
+  return async (signal) => {
+    const began = clock.now().getTime();
+    await reconcile(since, signal);
+    since = new Date(began - OVERLAP_MS);
+  };
+}
+
+/** Checks periodically, with a pause after each check. A failed check is logged and repeated at the next interval. */
 export function createReconciler(options: {
   /** Name of the checked objects for the log, e.g. `payments`. */
   readonly what: string;
   /** Interval; zero never checks. */
   readonly seconds: number;
-  readonly clock: Clock;
-  readonly reconcile: (since: Date, signal: AbortSignal) => Promise<void>;
+  readonly reconcile: (signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }): Reconciler {
-  const { what, seconds, clock, reconcile, log } = options;
-  let since = new Date(clock.now().getTime() - FIRST_LOOK_MS);
+  const { what, seconds, reconcile, log } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
-    const began = clock.now().getTime();
     try {
-      await reconcile(since, signal);
-      since = new Date(began - OVERLAP_MS);
+      await reconcile(signal);
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, `${what} not reconciled; trying again`);
     }

@@ -184,10 +184,10 @@ export function createWriteBehind<Item>({
     gone: () => committed + droppedCount,
     betweenCommits: (read, withinMs) =>
       new Promise((resolve, reject) => {
-        let begun: ReturnType<typeof read> | null = null;
+        let pendingRead: ReturnType<typeof read> | null = null;
         const begin = (): ReturnType<typeof read> => {
           clearTimeout(alarm);
-          return (begun ??= read());
+          return (pendingRead ??= read());
         };
         const alarm = setTimeout(() => void begin().then(resolve, reject), withinMs);
         inTurn(begin).then(resolve, reject);

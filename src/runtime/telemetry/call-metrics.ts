@@ -58,13 +58,13 @@ class Family {
     let found = this.#sets.get(key);
     if (found === undefined) {
       const isFull = this.#sets.size >= MOST_SETS;
-      const kept = isFull ? OTHER : key;
-      found = this.#sets.get(kept) ?? {
+      const countedKey = isFull ? OTHER : key;
+      found = this.#sets.get(countedKey) ?? {
         labels: isFull ? labelsOf({ gen_ai_request_model: OTHER }) : labels(),
         buckets: new Float64Array(this.#edges.length),
         sum: 0,
       };
-      this.#sets.set(kept, found);
+      this.#sets.set(countedKey, found);
     }
     const place = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = place === -1 ? this.#bounds.length : place;

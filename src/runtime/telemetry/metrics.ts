@@ -15,8 +15,12 @@ export interface MetricsOptions {
   readonly upstreams: () => UpstreamConnections;
   /** Failed writes since the start. */
   readonly failedWrites: () => number;
+  /** Forwarded calls that were answered and whose cost is not known, by provider. */
+  readonly unpricedCalls: () => ReadonlyMap<string, number>;
   /** Reserved budgets of calls in flight, and expired ones. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
+  /** Whether this process counts alone, and how often it began to; null where it always does. */
+  readonly shares: (() => { readonly away: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
   /** Histograms by model; null where they are turned off. */
   readonly modelCalls: Pick<CallMetrics, 'text'> | null;
@@ -38,7 +42,18 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 async function openRegistry(options: MetricsOptions) {
-  const { catalog, spanExport, calls, connections, upstreams, failedWrites, reservations, clock } = options;
+  const {
+    catalog,
+    spanExport,
+    calls,
+    connections,
+    upstreams,
+    failedWrites,
+    reservations,
+    shares,
+    unpricedCalls,
+    clock,
+  } = options;
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
@@ -105,6 +120,16 @@ async function openRegistry(options: MetricsOptions) {
     },
   });
 
+  const unpriced = new Counter({
+    name: 'lensgate_unpriced_calls_total',
+    help: "Answered calls of providers' own APIs whose cost is not known: they count against no budget.",
+    labelNames: ['provider'],
+    registers,
+    collect() {
+      unpriced.reset();
+      for (const [provider, count] of unpricedCalls()) unpriced.inc({ provider }, count);
+    },
+  });
   const looks = new Counter({
     name: 'lensgate_catalog_refreshes_total',
     help: 'Looks at the source of the catalog, by what came of them.',
@@ -125,6 +150,22 @@ async function openRegistry(options: MetricsOptions) {
       expired.inc(reservations().expired);
     },
   });
+  if (shares !== null) {
+    gauge(
+      'lensgate_shared_limits',
+      '1 while budgets and limits are counted together with other processes, 0 while this process counts alone.',
+      () => (shares().away ? 0 : 1),
+    );
+    const losses = new Counter({
+      name: 'lensgate_shared_limits_losses_total',
+      help: 'How often the counters of all processes did not answer, so that this process counted alone.',
+      registers,
+      collect() {
+        losses.reset();
+        losses.inc(shares().losses);
+      },
+    });
+  }
   if (spanExport !== null) {
     const exported = new Counter({
       name: 'lensgate_otlp_exported_spans_total',

@@ -3,6 +3,7 @@ import type { AnswerMember } from '../../domain/inference/endpoint.ts';
 import { addUsd, type Usd, usdFrom } from '../../domain/money.ts';
 import type { AnswerError } from '../dialect.ts';
 import { count, type Fields, isObject, list, number, object, text } from '../json/fields.ts';
+import { withServiceTier } from '../json/service-tier.ts';
 
 /** Facts of an answer or of one chunk. Null when it does not contain them. */
 export interface AnswerFacts {
@@ -34,11 +35,11 @@ export function factsOf(value: unknown): AnswerFacts {
 
 /** Usage of an answer. Streams of Groq and Moonshot have it in other members. */
 function usageIn(answer: Fields): Usage | null {
-  return (
+  const usage =
     usageOf(answer['usage']) ??
     usageOf(object(answer['x_groq'])['usage']) ??
-    usageOf(object(list(answer['choices'])[0])['usage'])
-  );
+    usageOf(object(list(answer['choices'])[0])['usage']);
+  return withServiceTier(usage, answer['service_tier']);
 }
 
 /** Reads a `usage` object. Null when it is missing or has no counts. */

@@ -13,13 +13,13 @@ export function chatCompletionsOut(form: ChatCompletionsForm): OutboundDialect {
 }
 
 function createChunkReader(): AnswerReader {
-  let begun = false;
+  let hasBegun = false;
   return {
     read(data) {
       const deltas = deltasOfChunk(data);
       const begin = beginOf(data);
-      if (begun || (begin.id === null && deltas.length === 0)) return deltas;
-      begun = true;
+      if (hasBegun || (begin.id === null && deltas.length === 0)) return deltas;
+      hasBegun = true;
       return [begin, ...deltas];
     },
   };

@@ -8,7 +8,7 @@ const DONE = 'data: [DONE]\n\n';
 /** Writes an answer as chat-completion chunks. Each step is written at once; requested usage comes last. */
 export function createChunkWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
-  let begun = false;
+  let hasBegun = false;
   let thought = '';
   let usage: Usage | null = null;
 
@@ -17,8 +17,8 @@ export function createChunkWriter(context: AnswerContext): AnswerWriter {
   const chunk = (delta: object, finishReason: string | null = null): string =>
     event({ choices: [{ index: 0, delta, finish_reason: finishReason }] });
   const opening = (): string => {
-    if (begun) return '';
-    begun = true;
+    if (hasBegun) return '';
+    hasBegun = true;
     return chunk({ role: 'assistant', content: '' });
   };
 

@@ -65,11 +65,12 @@ export const plainUsage = (inputTokens: number, outputTokens: number): Usage => 
  * Members that tell where a probability comes from; none for a decision model whose probabilities are as it gave them.
  */
 export function evidenceMembers(answer: Exclude<Answer, { kind: 'refusal' }>): Members {
-  const { evidence, calibration } = answer;
+  const { evidence, calibration, model } = answer;
   return {
     ...(evidence === undefined ? {} : { x_probability_source: evidence.source }),
     ...(typeof evidence?.labelMass === 'number' ? { x_label_mass: evidence.labelMass } : {}),
     ...(typeof evidence?.missingBound === 'number' ? { x_missing_bound: evidence.missingBound } : {}),
     ...(calibration === undefined ? {} : { x_calibrated: true, x_temperature: calibration.temperature }),
+    ...(model === undefined ? {} : { x_model: model }),
   };
 }

@@ -54,7 +54,7 @@ function usageOf(value: unknown): Usage | null {
 
 /** Reads a streamed answer. Each event is a chunk. Also reads a complete answer as one chunk. */
 export function createContentReader(): AnswerReader {
-  let begun = false;
+  let hasBegun = false;
   let calls = 0;
   let finished = false;
 
@@ -84,8 +84,8 @@ export function createContentReader(): AnswerReader {
     read(data) {
       const chunk = object(data);
       const steps: AnswerStep[] = [];
-      if (!begun && isAnswer(data)) {
-        begun = true;
+      if (!hasBegun && isAnswer(data)) {
+        hasBegun = true;
         steps.push({ kind: 'begin', id: text(chunk['responseId']), model: text(chunk['modelVersion']) });
       }
       const candidate = object(list(chunk['candidates']).find((one) => (object(one)['index'] ?? 0) === 0));

@@ -76,13 +76,13 @@ function countsOf(usage: Fields): object {
 /** Writes the steps of a response as chat-completion chunks for an IDE. Only the first chunk has the role. */
 export function createIdeWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
-  let begun = false;
+  let hasBegun = false;
   let usage: Usage | null = null;
   const event = (rest: object): string =>
     `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created: context.createdAt, model: context.model, ...rest })}\n\n`;
   const chunk = (delta: object, reason: string | null = null): string => {
-    const role = begun || reason !== null ? {} : { role: 'assistant' };
-    begun = true;
+    const role = hasBegun || reason !== null ? {} : { role: 'assistant' };
+    hasBegun = true;
     return event({ choices: [{ index: 0, delta: { ...role, ...delta }, finish_reason: reason }] });
   };
   return {

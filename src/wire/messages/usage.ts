@@ -9,6 +9,7 @@ export function usageOf(value: unknown): Usage | null {
   if (uncachedTokens === null && outputTokens === null) return null;
   const cacheReadTokens = count(usage['cache_read_input_tokens']) ?? 0;
   const cacheWriteTokens = count(usage['cache_creation_input_tokens']) ?? 0;
+  const webSearches = count(object(usage['server_tool_use'])['web_search_requests']) ?? 0;
   const longCacheWriteTokens = count(object(usage['cache_creation'])['ephemeral_1h_input_tokens']) ?? 0;
   return {
     inputTokens: (uncachedTokens ?? 0) + cacheReadTokens + cacheWriteTokens,
@@ -17,6 +18,7 @@ export function usageOf(value: unknown): Usage | null {
     cacheWriteTokens,
     reasoningTokens: count(object(usage['output_tokens_details'])['thinking_tokens']) ?? 0,
     ...(longCacheWriteTokens === 0 ? {} : { longCacheWriteTokens }),
+    ...(webSearches === 0 ? {} : { webSearches }),
   };
 }
 

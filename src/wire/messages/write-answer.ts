@@ -16,15 +16,15 @@ type Kind = 'text' | 'thinking' | 'tool';
  */
 export function createEventWriter(context: AnswerContext): AnswerWriter {
   const blockOfCall = new Map<number, number>();
-  let begun = false;
+  let hasBegun = false;
   let blocks = 0;
   let open: Kind | null = null;
   let ended: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
 
   function begin(id: string | null): string {
-    if (begun) return '';
-    begun = true;
+    if (hasBegun) return '';
+    hasBegun = true;
     const message = {
       id: id ?? messageIdOf(context),
       type: 'message',

@@ -31,7 +31,7 @@ function usageSteps(line: Fields): readonly AnswerStep[] {
 
 /** Reads an answer. Each line of a stream has the form of a complete answer, with a piece of the message. */
 export function createOllamaReader(): AnswerReader {
-  let begun = false;
+  let hasBegun = false;
   let calls = 0;
 
   function callOf(item: unknown): AnswerStep {
@@ -53,8 +53,8 @@ export function createOllamaReader(): AnswerReader {
       const line = object(data);
       if (!isObject(line['message'])) return [];
       const { content, thinking, tool_calls: toolCalls } = line['message'];
-      const steps: AnswerStep[] = begun ? [] : [{ kind: 'begin', id: null, model: text(line['model']) }];
-      begun = true;
+      const steps: AnswerStep[] = hasBegun ? [] : [{ kind: 'begin', id: null, model: text(line['model']) }];
+      hasBegun = true;
       if (typeof thinking === 'string' && thinking !== '') steps.push({ kind: 'reasoning', text: thinking });
       if (typeof content === 'string' && content !== '') steps.push({ kind: 'text', text: content });
       steps.push(...list(toolCalls).map(callOf));

@@ -5,7 +5,7 @@ import { isObject, parseJson, text } from '../json/fields.ts';
 import { ResponseInspector } from './inspector.ts';
 import { errorOf, stepsOfResponse } from './read-answer.ts';
 import { renamedResponse } from './rename.ts';
-import { usageOf } from './usage.ts';
+import { usageOfResponse } from './usage.ts';
 
 /** Native dialect of the Responses API: complete and streamed responses, and compactions. */
 export const RESPONSES_FRAME: NativeDialect = {
@@ -27,7 +27,7 @@ export const RESPONSES_FRAME: NativeDialect = {
         ...outcome,
         responseId: id === null ? null : idOf(id),
         finishReason: value['status'] === 'queued' || value['status'] === 'in_progress' ? null : outcome.finishReason,
-        usage: usageOf(value['usage']),
+        usage: usageOfResponse(value),
       },
       deltas: () => steps.filter(isChatDelta),
     };

@@ -2,7 +2,7 @@ import type { AnswerStep } from '../../domain/chat/answer-step.ts';
 import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { type Fields, isObject, list, object, text } from '../json/fields.ts';
 import { reasoningTextOf } from './read-items.ts';
-import { usageOf } from './usage.ts';
+import { usageOfResponse } from './usage.ts';
 
 /** Types of the last event of a response. */
 const LAST = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed']);
@@ -32,7 +32,7 @@ const CALLS = new Set<unknown>(['function_call', 'custom_tool_call']);
 
 /** Steps of the end of a response: finish reason or failure, and usage. */
 function endOf(response: Fields): readonly AnswerStep[] {
-  const usage = usageOf(response['usage']);
+  const usage = usageOfResponse(response);
   const counted: readonly AnswerStep[] = usage === null ? [] : [{ kind: 'usage', usage }];
   const error = object(response['error']);
   if (response['status'] === 'failed') {
@@ -125,11 +125,11 @@ export function createEventReader(): AnswerReader {
   const calls = new Map<unknown, { readonly index: number; hasArguments: boolean }>();
   /** Whether the next reasoning text begins a further summary part and needs a separator. */
   let needsSeparator = false;
-  let begun = false;
+  let hasBegun = false;
 
   function begin(response: Fields): readonly AnswerStep[] {
-    if (begun) return [];
-    begun = true;
+    if (hasBegun) return [];
+    hasBegun = true;
     return [beginOf(response)];
   }
 

@@ -1,5 +1,6 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import { count, isObject, object } from '../json/fields.ts';
+import { count, type Fields, isObject, list, object } from '../json/fields.ts';
+import { withServiceTier } from '../json/service-tier.ts';
 
 /** `usage` object of the Responses API. */
 export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
@@ -11,6 +12,13 @@ export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
   };
+}
+
+/** Usage of a response: of its `usage` object, its class of service, and the web searches among its items. */
+export function usageOfResponse(response: Fields): Usage | null {
+  const usage = withServiceTier(usageOf(response['usage']), response['service_tier']);
+  const webSearches = list(response['output']).filter((item) => object(item)['type'] === 'web_search_call').length;
+  return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
 }
 
 /** Reads the `usage` object of a response. Null when it is missing or has no counts. */

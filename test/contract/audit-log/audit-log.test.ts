@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AuditLogDocument } from '../../graph/generated/graphql.ts';
 import { chat, detail, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 
@@ -48,6 +48,7 @@ describe('the audit log', () => {
             id: uuid,
             updated_at: moment,
             changed_by: 'default_user_id',
+            actor: 'default_user_id',
             changed_by_api_key: 'litellm_proxy_master_key',
             action: 'updated',
             table_name: 'LiteLLM_TeamTable',
@@ -96,8 +97,8 @@ describe('the audit log', () => {
     await post('/customer/delete', { user_ids: ['by-ada'] }, admin);
     const [created, updated, deleted] = await entries('object_id=by-ada&sort_order=asc');
     const byKey = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
-    expect(created).toMatchObject({ changed_by: 'ada', changed_by_api_key: byKey, before_value: null });
-    expect(updated).toMatchObject({ changed_by: 'grace', changed_by_api_key: byKey });
+    expect(created).toMatchObject({ changed_by: 'ada', actor: 'ada', changed_by_api_key: byKey, before_value: null });
+    expect(updated).toMatchObject({ changed_by: 'grace', actor: 'ada', changed_by_api_key: byKey });
     expect(deleted).toMatchObject({ changed_by: 'ada', action: 'deleted', updated_values: null });
     expect((await entries('changed_by=grace')).map(({ object_id }) => object_id)).toEqual(['by-ada']);
   });
@@ -210,5 +211,33 @@ describe('auditLog in the graph', () => {
   it('is for administrators', async () => {
     const body = await graph({}, await key({ user_id: 'someone-else' }));
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+  });
+});
+
+describe('changes that the process makes', () => {
+  it('have the task as their author: the end of a budget window', async () => {
+    await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
+    const made = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
+    expect(made).toMatch(/^sk-/);
+    const resets = async (table: string, search: string) =>
+      (await entries(`table_name=${table}&action=updated&${search}`)).map(({ before_value, updated_values }) => [
+        before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],
+      ]);
+    await vi.waitFor(
+      async () => {
+        expect((await resets('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
+        expect((await resets('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
+      },
+      { timeout: 15_000, interval: 200 },
+    );
+  }, 20_000);
+
+  it('an invitation is made, accepted and deleted by its author', async () => {
+    await post('/user/new', { user_id: 'invited', auto_create_key: false });
+    const { body } = await post('/invitation/new', { user_id: 'invited' });
+    const id = String(body['id']);
+    expect((await post('/invitation/update', { invitation_id: id, is_accepted: true })).status).toBe(200);
+    expect((await post('/invitation/delete', { invitation_id: id })).status).toBe(200);
+    expect(await actions(`table_name=invitation&object_id=${id}`)).toEqual(['created', 'updated', 'deleted']);
   });
 });

@@ -42,6 +42,22 @@ const asked = (input_file_id: unknown, more: object = {}): string =>
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
   send(app, 'POST', path, { ...options, body });
 
+describe('limits of a model, of a key and of its team', () => {
+  it('batches.create 429: the own limit of a key replaces that of its team', async () => {
+    const made = await app.call('POST', '/team/new', { team_id: 'batching', model_rpm_limit: { assistant: 2 } });
+    expect(made.status).toBe(200);
+    const one = await newKey(app, { team_id: 'batching' });
+    const own = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
+    // The upload of a file is a call, too.
+    const statusesOf = async (key: string): Promise<readonly number[]> => {
+      const { id } = await uploadLines(key);
+      return [(await create(asked(id), { key })).status, (await create(asked(id), { key })).status];
+    };
+    expect(await statusesOf(one)).toEqual([200, 429]);
+    expect(await statusesOf(own)).toEqual([200, 200]);
+  });
+});
+
 describe('batches.create', () => {
   it.each(['/v1/batches', '/batches'])('200: a batch of ours over a file of ours (%s)', async (path) => {
     const { id } = await uploadLines();

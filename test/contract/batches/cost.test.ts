@@ -46,11 +46,11 @@ const USAGE = {
 };
 const ENDED = { status: 'completed', completed_at: 1_800_000_000, model: 'up-1', usage: USAGE };
 
-async function aBatch(model: string, key?: string): Promise<string> {
+async function aBatch(model: string, key?: string, headers: Record<string, string> = {}): Promise<string> {
   const options = key === undefined ? {} : { key };
   const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { ...options, content: `${lineFor(model)}\n` });
   const body = JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
-  const made = await send(app, 'POST', '/v1/batches', { ...options, body });
+  const made = await send(app, 'POST', '/v1/batches', { ...options, headers, body });
   return ((await made.json()) as { readonly id: string }).id;
 }
 
@@ -87,6 +87,29 @@ describe('batches.get 200: the end of a batch is booked', () => {
     ]);
   });
 
+  it('with the discount and the margin of the provider', async () => {
+    const setTo = async (discount: object, margin: object): Promise<void> => {
+      const changes = [
+        ['/config/cost_discount_config', discount],
+        ['/config/cost_margin_config', margin],
+      ] as const;
+      // oxlint-disable-next-line no-await-in-loop -- one change after another
+      for (const [path, body] of changes) expect((await app.call('PATCH', path, body)).status).toBe(200);
+    };
+    await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
+    const id = await aBatch('assistant');
+    keeping(upstream, ENDED);
+    await look(id);
+    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    await setTo({ openai: 0.5 }, {});
+    keeping(upstream);
+    const other = await aBatch('assistant');
+    keeping(upstream, ENDED);
+    await look(other);
+    expect(await booked(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
+    await setTo({}, {});
+  });
+
   it('charges the owner of a batch when another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await aBatch('assistant', key);
@@ -106,6 +129,35 @@ describe('batches.get 200: the end of a batch is booked', () => {
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
+
+  it('is refused for a blocked customer before the upstream', async () => {
+    expect((await app.call('POST', '/customer/new', { user_id: 'blocked', blocked: true })).status).toBe(200);
+    const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
+    const batch = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    const headers = { 'x-litellm-customer-id': 'blocked' };
+    const count = upstream.received.length;
+    const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(batch), headers }));
+    expect(refused).toMatchObject([403, { error: { message: expect.stringContaining('End user=blocked') as string } }]);
+    expect(upstream.received).toHaveLength(count);
+  });
+
+  it('charges the tags and the customer of the call that made it', async () => {
+    const key = await newKey(app, { tags: ['batched'] });
+    expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
+    expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
+    const id = await aBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
+    keeping(upstream, ENDED);
+    await look(id);
+    expect(await booked(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
+      const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], ...member });
+      expect((await send(app, 'POST', '/v1/chat/completions', { body })).status).toBe(422);
+    }
+    const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
+    const again = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', tags: ['batched'] };
+    const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(again) }));
+    expect(refused).toMatchObject([422, { error: { message: expect.stringContaining('Tag=batched') as string } }]);
+  });
 
   it('without a request for it', async () => {
     const id = await aBatch('assistant');

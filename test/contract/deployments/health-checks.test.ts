@@ -8,7 +8,7 @@ import { startApp } from '../../support/start-app.ts';
 import { envelope, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 import { startRecordedVendor, type Vendor } from './vendor.ts';
 
-const { get, post, key, user } = tenancyClient({
+const { get, post, send, key, user } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
     model_list: [
@@ -219,6 +219,31 @@ it('service.callbacks 200, service.callbacks 401', async () => {
 it('service.cache 401, service.cache 503', async () => {
   expect(await get('/cache/ping', '')).toEqual(NO_KEY);
   expect(await get('/cache/ping')).toEqual(envelope(503, 'No cache of answers is configured.', 'service_unavailable'));
+});
+
+it.each([
+  ['service.cacheInfo', 'GET', '/cache/redis/info', undefined],
+  ['service.deleteCached', 'POST', '/cache/delete', { keys: ['a'] }],
+  ['service.flushCache', 'POST', '/cache/flushall', {}],
+] as const)('%s 401, 503: no cache is configured', async (_row, method, path, body) => {
+  const refused = envelope(503, 'No cache of answers is configured.', 'service_unavailable');
+  expect(await send(method, path, body)).toEqual(refused);
+  expect(await send(method, path, body, '')).toEqual(NO_KEY);
+});
+
+it.each([
+  ['service.deleteCached', '/cache/delete'],
+  ['service.flushCache', '/cache/flushall'],
+])('%s 403: a read-only administrator', async (_row, path) => {
+  const viewer = (await post('/user/new', { user_role: 'proxy_admin_viewer' })).body['key'];
+  expect((await post(path, { keys: ['a'] }, String(viewer))).status).toBe(403);
+});
+
+it('service.deleteCached 422: without keys', async () => {
+  expect(await post('/cache/delete', {})).toMatchObject({
+    status: 422,
+    body: { detail: [{ type: 'missing', loc: ['body', 'keys'] }] },
+  });
 });
 
 it('health.services 200, service.callbacks 200: with a collector', async () => {

@@ -77,6 +77,9 @@ describe('docs.page', () => {
     expect(page).not.toMatch(/(src|href)="https?:/);
     expect(page).toContain(`curl ${app.url}/v1/chat/completions`);
     expect(page).not.toContain(':4000');
-    expect(page).toContain(`Read one trace with its spans.<br><code>curl &#34;${app.url}/v1/traces/$TRACE_ID&#34;`);
+    expect(page).toContain(
+      'Read one trace with its spans.<details><summary>Query</summary><code>trace_ref</code> string',
+    );
+    expect(page).toContain(`</details><br><code>curl &#34;${app.url}/v1/traces/$TRACE_ID&#34;`);
   });
 });

@@ -58,6 +58,10 @@ it('service.publicModelPage 422', async () => {
   expect((await get('/public/v1/model_hub?page=0', '')).status).toBe(422);
 });
 
+it('service.routerPresets 200', async () => {
+  expect(await get('/public/autorouter_presets', '')).toEqual({ status: 200, body: [] });
+});
+
 it('service.endpoints 200, service.agentHub 200, service.latestRelease 200', async () => {
   const { status, body } = await get('/public/endpoints', '');
   const endpoints = body['endpoints'] as readonly { key: string; endpoint: string; providers: readonly Json[] }[];

@@ -273,6 +273,33 @@ describe('the allowance of a key', () => {
   });
 });
 
+describe('a fallback that the caller cannot afford', () => {
+  it('is skipped: the next affordable one answers, else the budget is the error; the first model is as it was', async () => {
+    const spent = { budget_limit: 0, time_period: '1d' };
+    const keyFor = async (...models: readonly string[]): Promise<string> => {
+      const model_max_budget = Object.fromEntries(models.map((model) => [model, spent]));
+      const made = await setup.app.call('POST', '/key/generate', { key_alias: models.join(' '), model_max_budget });
+      return ((await made.json()) as { key: string }).key;
+    };
+    const ask = async (key: string, fallbacks: readonly string[]) =>
+      setup.ask({ model: 'one', fallbacks }, { authorization: `Bearer ${key}` });
+    const one = await keyFor('spare');
+    const from = setup.upstream.received.length;
+    setup.plan({ 'one-up': [500, 500, 200] });
+    expect(await ask(one, ['spare', 'claude'])).toMatchObject({
+      status: 200,
+      tries: { 'attempted-fallbacks': '1', 'model-group': 'claude' },
+    });
+    expect(setup.asked(from)).toEqual(['one-up', 'claude-up']);
+    const both = await keyFor('spare', 'claude');
+    const refusal = await ask(both, ['claude', 'spare']);
+    expect(refusal).toMatchObject({ status: 422, body: { error: { type: 'budget_exceeded' } } });
+    expect(JSON.stringify(refusal)).toContain('exceeded budget for model=spare');
+    expect(setup.asked(from)).toEqual(['one-up', 'claude-up', 'one-up']);
+    expect((await ask(both, ['spare'])).status).toBe(200);
+  });
+});
+
 describe('the settings', () => {
   it('hide the attempted models, and reserve no budget for fallbacks', async () => {
     const params = {

@@ -83,7 +83,9 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(200);
     expect(await chat(key)).toMatchObject({
       status: 422,
-      message: expect.stringMatching(/^ExceededBudget: Key over 1d budget. Spend=\$0\.\d{4}, Limit=\$0\.00$/) as string,
+      message: expect.stringMatching(
+        /^ExceededBudget: Key over 1d budget. Spend=\$0\.\d{4}, Limit=\$0\.00\. Key=None \(sk-\.\.\.\S{4}\)\. Budget window: 1d\. /,
+      ) as string,
     });
   });
 
@@ -94,7 +96,7 @@ describe('the spend of a key', () => {
     expect(await chat(key)).toMatchObject({
       status: 422,
       message: expect.stringMatching(
-        /^LiteLLM Virtual Key: [0-9a-f]{64}, key_alias: None, exceeded budget for model=priced$/,
+        /^LiteLLM Virtual Key: [0-9a-f]{64}, key_alias: None, exceeded budget for model=priced\. Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC$/,
       ) as string,
     });
     const other = await newKey({ model_max_budget: { elsewhere: budget } });

@@ -48,6 +48,32 @@ describe('feedback about traces', () => {
     );
   });
 
+  it('lens.setFeedback 403, lens.deleteFeedback 403: feedback that its author sent with another key', async () => {
+    const [run] = syntheticRuns(1, 17);
+    if (run === undefined) throw new Error('No run was made.');
+    const { body: team } = await send('POST', '/team/new', { team_alias: 'feedback' });
+    const [sender, carol, dave] = await Promise.all(
+      [{}, { user_id: 'carol' }, { user_id: 'dave' }].map(
+        async (more) => (await key({ team_id: team['team_id'], ...more })).key,
+      ),
+    );
+    expect((await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), sender)).status).toBe(200);
+    const body = { trace_id: run.traceId, score: 2 };
+    const refused = detail(403, 'The author of this feedback sent it with another key.');
+    // An application sends feedback of its users; another key of the team may correct it.
+    expect((await send('PUT', PATH, { ...body, user: 'guest' }, sender)).status).toBe(200);
+    expect((await send('PUT', PATH, { ...body, score: 3, user: 'guest' }, dave)).status).toBe(200);
+    expect((await send('PUT', PATH, body, carol)).status).toBe(200);
+    expect(await send('PUT', PATH, { ...body, score: 10, user: 'carol' }, dave)).toEqual(refused);
+    expect(await send('DELETE', `${of(run.traceId)}&user=carol`, undefined, dave)).toEqual(refused);
+    const { feedback } = (await send('GET', of(run.traceId))).body as { readonly feedback: readonly Json[] };
+    expect(feedback.map(({ author, score }) => [author, score])).toEqual([
+      ['guest', 3],
+      ['carol', 2],
+    ]);
+    expect((await send('PUT', PATH, { ...body, score: 9, user: 'carol' })).status).toBe(200);
+  });
+
   it('finds the trace of a session by its hash', async () => {
     const session = 'f3a1';
     const id = createHash('sha256').update(`litellm.claude.session.v1\0${session}`).digest('hex').slice(0, 32);

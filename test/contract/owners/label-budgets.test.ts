@@ -92,3 +92,31 @@ describe('the budget of a tag', () => {
     expect(JSON.stringify(await call({ tags: ['second'] }, key))).toContain('Key=first');
   });
 });
+
+describe('`litellm_settings.max_end_user_budget_id`', () => {
+  it('is the budget of customers without their own, unless the key names one', async () => {
+    const own = await startOwnerCalls({ litellm_settings: { max_end_user_budget_id: 'default' } });
+    try {
+      await own.manage('/budget/new', { budget_id: 'default', max_budget: 0.5, rpm_limit: 100 });
+      await own.manage('/budget/new', { budget_id: 'generous', max_budget: 10 });
+      await own.manage('/customer/new', { user_id: 'known', max_budget: 10 });
+      const [key, generous] = [await own.newKey({}), await own.newKey({ end_user_budget_id: 'generous' })];
+      const ask = async (user: string, by: string) => {
+        const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, user };
+        const answer = await own.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${by}` });
+        return [answer.status, answer.headers.get('x-ratelimit-end_user-limit-requests')];
+      };
+      expect([await ask('unknown', key), await ask('unknown', key)]).toEqual([
+        [200, '100'],
+        [422, null],
+      ]);
+      expect(await ask('unknown', generous)).toEqual([200, null]);
+      expect([await ask('known', key), await ask('known', key)]).toEqual([
+        [200, null],
+        [200, null],
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+});

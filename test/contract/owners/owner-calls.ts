@@ -15,7 +15,7 @@ const ANSWER = JSON.stringify({
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /** An app with the models `priced`, of which a call costs 1 USD, and `free`. */
-export async function startOwnerCalls() {
+export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -31,7 +31,9 @@ export async function startOwnerCalls() {
       output_cost_per_token: price,
     },
   });
-  const app: TestApp = await startApp({ config: { model_list: [deployment('priced', 1), deployment('free', 0)] } });
+  const app: TestApp = await startApp({
+    config: { ...config, model_list: [deployment('priced', 1), deployment('free', 0)] },
+  });
 
   /** Sends a management call that must succeed. */
   async function manage(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {

@@ -51,11 +51,71 @@ describe('limits of owners', () => {
     expect((await calls.chat(one, 'free')).status).toBe(200);
   });
 
+  it('of a customer and of a tag hold for all keys, and for the admin key', async () => {
+    await calls.manage('/customer/new', { user_id: 'hasty', rpm_limit: 1 });
+    await calls.manage('/tag/new', { name: 'hasty', rpm_limit: 1 });
+    const ask = async (fields: object, key = calls.app.adminKey) => {
+      const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+      const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+      return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    };
+    const key = await calls.newKey({});
+    const first = await ask({ user: 'hasty' }, key);
+    expect([first.status, first.headers.get('x-ratelimit-end_user-limit-requests')]).toEqual([200, '1']);
+    const second = await ask({ user: 'hasty' });
+    expect([second.status, second.body]).toEqual([429, refused('end_user: hasty', 'requests', 1)]);
+    expect((await ask({ tags: ['hasty'] }, key)).status).toBe(200);
+    const third = await ask({ tags: ['x', 'hasty'] });
+    expect([third.status, third.body]).toEqual([429, refused('tag: hasty', 'requests', 1)]);
+    expect(third.headers.get('retry-after')).toBe('60');
+    expect((await ask({ user: 'patient', tags: ['patient'] })).status).toBe(200);
+  });
+
+  it('of the tags of one key (`tag_rpm_limit`)', async () => {
+    const { key, token } = (await calls.manage('/key/generate', {
+      tags: ['limited'],
+      tag_rpm_limit: { limited: 1 },
+    })) as { key: string; token: string };
+    expect((await calls.chat(key)).status).toBe(200);
+    const second = await calls.chat(key);
+    expect([second.status, second.body]).toEqual([429, refused(`tag_per_key: ${token}:limited`, 'requests', 1)]);
+    const other = await calls.newKey({ tags: ['limited'] });
+    expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
+  });
+
   it('of a user hold for all its keys', async () => {
     await calls.manage('/user/new', { user_id: 'ann', auto_create_key: false, rpm_limit: 1 });
     const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
     expect((await calls.chat(one)).status).toBe(200);
     const second = await calls.chat(two);
     expect([second.status, second.body]).toEqual([429, refused('user: ann', 'requests', 1)]);
+  });
+
+  it('of a model: the own limit of a key replaces that of its team, for requests and for tokens alone', async () => {
+    await calls.manage('/team/new', {
+      team_id: 'overridden',
+      model_rpm_limit: { priced: 1 },
+      model_tpm_limit: { priced: 2 },
+    });
+    const both = { model_rpm_limit: { priced: 5 }, model_tpm_limit: { priced: 500 } };
+    const keyOf = (own: object) => calls.newKey({ team_id: 'overridden', ...own });
+    const [rpm, tpm, free, budgeted] = [
+      await keyOf({ model_rpm_limit: both.model_rpm_limit }),
+      await keyOf({ model_tpm_limit: both.model_tpm_limit }),
+      await keyOf(both),
+      await keyOf({ model_max_budget: { priced: { budget_limit: null, rpm_limit: 1, tpm_limit: 500 } } }),
+    ];
+    // One request and all tokens of the pools of the team.
+    expect((await calls.chat(await keyOf({}))).status).toBe(200);
+    const pool = (type: string, limit: number) => refused('model_per_team: overridden:priced', type, limit);
+    const answers = [await calls.chat(rpm), await calls.chat(tpm)].map(({ status, body }) => [status, body]);
+    expect(answers).toEqual([
+      [429, pool('tokens', 2)],
+      [429, pool('requests', 1)],
+    ]);
+    expect([(await calls.chat(free)).status, (await calls.chat(budgeted)).status]).toEqual([200, 200]);
+    const again = await calls.chat(budgeted);
+    expect([again.status, again.headers.get('rate_limit_type')]).toEqual([429, 'requests']);
+    expect(JSON.stringify(again.body)).toContain('model_per_key');
   });
 });

@@ -32,6 +32,24 @@ describe('codingAgents.webhook', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
   });
 
+  const aged = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+  it.each([
+    ['a status with NUL', { status: 'RUN\u0000NING' }],
+    ['a long status', { status: 'R'.repeat(65) }],
+    ['no status', {}],
+    ['a name with a line end', { status: 'RUNNING', name: 'a\nb' }],
+    ['a long branch', { status: 'RUNNING', target: { branchName: 'b'.repeat(2_001) } }],
+    ['an old timestamp', { status: 'RUNNING', timestamp: aged(-301_000) }],
+    ['a later timestamp', { status: 'RUNNING', timestamp: aged(330_000) }],
+    ['no timestamp', { status: 'RUNNING', timestamp: 'x' }],
+  ])('codingAgents.webhook 400: %s', async (_case, members) => {
+    const body = JSON.stringify({ id: 'bc_elsewhere', ...members });
+    expect((await webhook(body, sign(body))).status).toBe(400);
+    const good = JSON.stringify({ id: 'bc_elsewhere', status: 'RUNNING', timestamp: aged(0) });
+    expect((await webhook(good, sign(good))).status).toBe(200);
+  });
+
   it.each([['[]'], ['{"status":"FINISHED"}'], ['no json']])('codingAgents.webhook 400: %s', async (body) => {
     const answer = await webhook(body, sign(body));
     expect([answer.status, await answer.json()]).toEqual([

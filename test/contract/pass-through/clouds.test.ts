@@ -8,6 +8,9 @@ import { answerOf, echoing, sendAs } from './targets.ts';
 import { createForwarder } from '../../../src/providers/forwarding.ts';
 import { readProviderAccounts } from '../../../src/runtime/settings/provider-accounts.ts';
 
+/** A source that no call may use. */
+const NONE = { for: () => Promise.reject(new Error('not used')) };
+
 let app: TestApp;
 let target: FaultServer;
 
@@ -82,7 +85,7 @@ it('calls of Vertex AI have an access token of the credentials', async () => {
     body: new Uint8Array(),
     timeoutSeconds: 1,
   } as unknown as Forwarded;
-  const forwarder = createForwarder(http as never, tokens);
+  const forwarder = createForwarder(http as never, { google: tokens, aws: NONE, issued: NONE });
   await expect(forwarder.forward(request, new AbortController().signal)).rejects.toThrow();
   expect(sent).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });
@@ -103,6 +106,8 @@ it('the region of the environment selects the host of Bedrock; a text that is no
   expect(baseIn({ AWS_REGION: 'evil.example/' })).toBe('https://bedrock-runtime.us-west-2.amazonaws.com');
   expect(FORWARDED_PROVIDERS.filter(({ cloud }) => cloud !== undefined).map(({ name }) => name)).toEqual([
     'bedrock',
+    'comprehendmedical',
+    'transcribe',
     'vertex_ai',
   ]);
 });

@@ -64,13 +64,36 @@ const readOnly = {
   error: { message: expect.stringContaining('proxy_admin_viewer'), type: 'auth_error', param: 'None', code: '403' },
 };
 
+const ACCOUNT = 'Basic dXNlcjpwYXNz';
+
 describe('passThroughEndpoints.create', () => {
+  it('200: only headers without secrets are shown, whatever the names of the others are', async () => {
+    const plain = { 'Content-Type': 'text/plain', accept: '*/*', 'anthropic-version': '2023-06-01', 'User-Agent': 'u' };
+    const hidden = { 'X-Account': ACCOUNT, 'x-custom': 'value', 'x-auth': 'a', 'x-tenant': 't' };
+    const response = await create({ path: '/d/shown', target: `${target.url}/d`, headers: { ...plain, ...hidden } });
+    const masked = Object.fromEntries(Object.keys(hidden).map((name) => [name, '*****']));
+    expect(await answerOf(response)).toMatchObject([200, { endpoints: [{ headers: { ...plain, ...masked } }] }]);
+    const listed = await (await app.call('GET', PATH)).text();
+    expect(listed).not.toContain(ACCOUNT);
+    const [, { endpoints }] = (await answerOf(await app.call('GET', PATH))) as [
+      number,
+      { readonly endpoints: readonly { readonly id: string; readonly path: string; readonly headers: object }[] },
+    ];
+    const entry = endpoints.find(({ path }) => path === '/d/shown');
+    expect((await app.call('POST', `${PATH}/${entry?.id}`, { headers: entry?.headers })).status).toBe(200);
+    const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/shown' }));
+    expect(echo).toMatchObject({
+      headers: { 'x-account': ACCOUNT, 'x-custom': 'value', 'content-type': 'text/plain' },
+    });
+    await app.call('DELETE', `${PATH}?endpoint_id=${entry?.id}`);
+  });
+
   it('200: the entry with masked credentials; it is served at once', async () => {
     const headers = { Authorization: 'Bearer target-key', 'x-a': 'b' };
     const response = await create({ path: '/d/one', target: `${target.url}/d`, headers, cost_per_request: 0.5 });
     expect(await answerOf(response)).toEqual([
       200,
-      { endpoints: [shown({ headers: { Authorization: '*****', 'x-a': 'b' }, cost_per_request: 0.5 })] },
+      { endpoints: [shown({ headers: { Authorization: '*****', 'x-a': '*****' }, cost_per_request: 0.5 })] },
     ]);
     const [status, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/one?a=1' }));
     expect([status, echo]).toMatchObject([
@@ -101,6 +124,7 @@ describe('passThroughEndpoints.create', () => {
   it.each([
     ['a target that is no address', { path: '/d/x', target: 'nope' }, /'target'.*http/],
     ['a target with a password', { path: '/d/x', target: 'http://a:b@127.0.0.1/' }, /'target'.*password/],
+    ['a target with a line end', { path: '/d/x', target: 'http://127.0.0.1/\r\nX: 1' }, /'target'.*control/],
     ['a path with a query', { path: '/d?x', target: 'http://127.0.0.1/' }, /'path'/],
     ['a header that no request can have', { path: '/d', target: 'http://h/', headers: { 'a b': 'c' } }, /'headers'/],
     ['a header of the connection', { path: '/d', target: 'http://h/', headers: { Host: 'c' } }, /'headers'.*Host/],
@@ -187,7 +211,7 @@ describe('passThroughEndpoints.update', () => {
     const change = { path: '/d/changed', target: `${target.url}/e`, headers: { Authorization: '*****', 'x-a': 'c' } };
     expect(await answerOf(await app.call('POST', `${PATH}/${id}`, change))).toEqual([
       200,
-      { endpoints: [shown({ id, ...change, timeout: 9 })] },
+      { endpoints: [shown({ id, ...change, headers: { Authorization: '*****', 'x-a': '*****' }, timeout: 9 })] },
     ]);
     expect((await sendAs(app, app.adminKey, { path: '/d/change' })).status).toBe(404);
     const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/changed' }));
@@ -212,7 +236,7 @@ describe('passThroughEndpoints.update', () => {
     ]);
   });
 
-  it('401, 403, 404 and 422: whoever may not, an unknown entry, a wrong type', async () => {
+  it('401, 403, 404 and 422: no permission, an unknown entry, a wrong type', async () => {
     const headers = { 'content-type': 'application/json' };
     const send = (key: string, body: object) =>
       sendAs(app, key, { method: 'POST', path: `${PATH}/nope`, body: JSON.stringify(body), headers });
@@ -241,7 +265,7 @@ describe('passThroughEndpoints.delete', () => {
     ]);
   });
 
-  it('401, 403 and 422: whoever may not, and no id', async () => {
+  it('401, 403 and 422: no permission, and no id', async () => {
     const send = (key: string) => sendAs(app, key, { method: 'DELETE', path: `${PATH}?endpoint_id=x` });
     expect(await answerOf(await send(userKey))).toEqual([401, adminOnly]);
     expect(await answerOf(await send(viewerKey))).toEqual([403, readOnly]);

@@ -151,7 +151,7 @@ describe('the models of a key', () => {
     expect(await refused(path, types, ' {"model":"secret"}')).toBe(403);
     expect(await refused(path, types, '{"model":"served"}')).toBe(200);
     expect(seen()?.headers).toMatchObject({ 'content-type': 'text/plain' });
-    expect(await refused(path, types, '{"model"')).toBe(200);
+    expect(await refused(path, types, '{"model"')).toBe(403);
   });
 });
 

@@ -308,3 +308,12 @@ it('another upgrade than to WebSocket, or elsewhere, is served as if it had not 
   expect(await answered('/health/liveness', 'websocket')).toBe(200);
   expect(await answered('/v1/realtime', 'h2c')).toBe(401);
 });
+
+it('realtime.connect 403: a call that names a blocked customer', async () => {
+  expect((await app.call('POST', '/customer/block', { user_ids: ['blocked'] })).status).toBe(200);
+  const headers = { authorization: `Bearer ${app.adminKey}`, 'x-litellm-customer-id': 'blocked' };
+  expect(await refusalOf(app, { headers })).toMatchObject({
+    status: 403,
+    body: { error: { type: 'permission_error', message: expect.stringContaining('End user=blocked') as string } },
+  });
+});

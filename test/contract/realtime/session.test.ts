@@ -291,6 +291,21 @@ describe('records of a session', () => {
   });
 });
 
+it('ends when its answers have used the budget of a tag up, and no other can begin', async () => {
+  expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
+  const key = await newKey({ tags: ['spoken'] });
+  const { client, session } = await join({ key });
+  session.say(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  expect(JSON.parse(await client.heard())).toMatchObject({ type: 'response.done' });
+  expect(JSON.parse(await client.heard())).toMatchObject({
+    type: 'error',
+    error: { type: 'budget_exceeded', message: expect.stringContaining('Tag=spoken') as string },
+  });
+  expect((await client.closed).code).toBe(1008);
+  const headers = { authorization: `Bearer ${app.adminKey}`, 'x-litellm-tags': 'other,spoken' };
+  await expect(openRealtime(app, { headers })).rejects.toThrow('Tag=spoken');
+});
+
 it('ends when its answers have used the allowance of the key up, and no other can begin', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await join({ key });

@@ -19,17 +19,24 @@ const add = (ip: string, key?: string) => client.post('/add/allowed_ip', { ip },
 const remove = (ip: string, key?: string) => client.post('/delete/allowed_ip', { ip }, key);
 
 /** A request from behind the trusted proxy. */
-async function from(address: string, path: string, init: RequestInit = {}): Promise<{ status: number; body: unknown }> {
+async function from(
+  address: string,
+  path: string,
+  init: RequestInit = {},
+  credential: 'admin' | 'none' = 'admin',
+): Promise<{ status: number; body: unknown }> {
   const { url, adminKey } = client.app();
   const answer = await fetch(`${url}${path}`, {
     ...init,
     headers: {
-      authorization: `Bearer ${adminKey}`,
+      ...(credential === 'admin' ? { authorization: `Bearer ${adminKey}` } : {}),
       'content-type': 'application/json',
       'x-forwarded-for': address,
     },
   });
-  return { status: answer.status, body: await answer.json() };
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json') === true;
+  return { status: answer.status, body: isJson ? JSON.parse(text) : text };
 }
 
 describe('allowedAddresses.list', () => {
@@ -82,7 +89,26 @@ describe('allowedAddresses.add', () => {
       (await from('11.0.0.1', '/graphql', { method: 'POST', body: '{"query":"{__typename}"}' })).body,
     ).toMatchObject({ errors: [{ message: 'Access forbidden: IP address 11.0.0.1 not allowed.' }] });
     expect((await from('10.1.2.3', '/v1/chat/completions', call)).status).toBe(200);
-    expect((await from('11.0.0.1', '/health/liveliness')).status).toBe(200);
+    const anonymous = [
+      '/v2/login',
+      '/login',
+      '/ui',
+      '/fallback/login',
+      '/metrics',
+      '/model_catalog',
+      '/lens/worker/claim',
+    ];
+    for (const path of anonymous) {
+      const isPost = path.includes('login') && !path.includes('fallback');
+      const init =
+        isPost || path.startsWith('/lens') ? { method: 'POST', body: '{"username":"a","password":"b"}' } : {};
+      expect([path, (await from('11.0.0.1', path, init, 'none')).status]).toEqual([path, 403]);
+    }
+    expect((await from('11.0.0.1', '/health/liveliness', {}, 'none')).status).toBe(200);
+    expect((await from('11.0.0.1', '/health/readiness', {}, 'none')).status).toBe(200);
+    const message = { method: 'POST', body: '{}' };
+    expect((await from('11.0.0.1', '/codeagent/webhook', message, 'none')).status).toBe(404);
+    expect((await from('11.0.0.1', '/billing/webhook', message, 'none')).status).toBe(503);
   });
 
   it('401: without a key', async () => {

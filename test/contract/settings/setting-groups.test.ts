@@ -113,6 +113,35 @@ describe('values of settings', () => {
     expect((await client.send('PATCH', '/config/cost_margin_config', { openai: -1 })).status).toBe(400);
   });
 
+  it('concurrent changes of different settings of a group, and of groups of one section, are all stored', async () => {
+    const texts = {
+      google_client_id: 'a',
+      microsoft_client_id: 'b',
+      generic_client_id: 'c',
+      generic_authorization_endpoint: 'https://d.example',
+      generic_token_endpoint: 'https://e.example',
+      generic_userinfo_endpoint: 'https://f.example',
+      generic_scope: 'g',
+      saml_sp_entity_id: 'h',
+      user_email: 'i@example.com',
+      proxy_base_url: 'https://j.example',
+    };
+    const limits = { max_budget: 7, tpm_limit: 70, rpm_limit: 7, budget_duration: '7d' };
+    const single = (path: string, values: object) =>
+      Object.entries(values).map(([name, value]) => client.send('PATCH', path, { [name]: value as unknown }));
+    const answers = await Promise.all([
+      ...single('/update/sso_settings', texts),
+      ...single('/update/default_team_settings', limits),
+      client.send('PATCH', '/config/cost_discount_config', { openai: 0.25 }),
+      client.send('PATCH', '/config/cost_margin_config', { openai: 0.125 }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await client.get('/get/sso_settings')).body['values']).toMatchObject(texts);
+    expect((await client.get('/get/default_team_settings')).body['values']).toMatchObject(limits);
+    expect((await client.get('/config/cost_discount_config')).body['values']).toEqual({ openai: 0.25 });
+    expect((await client.get('/config/cost_margin_config')).body['values']).toEqual({ openai: 0.125 });
+  });
+
   it('what the file declares is not stored', async () => {
     const { status, body } = await client.send('PATCH', '/update/mcp_tool_search_settings', { enabled: false });
     expect(status).toBe(400);
@@ -136,6 +165,18 @@ describe('values of settings', () => {
     expect((await client.post('/team/new', { tpm_limit: 5 })).body).toMatchObject({ max_budget: 9, tpm_limit: 5 });
   });
 
+  it.each([
+    [0, false],
+    [1, true],
+    ['yes', true],
+    ['off', false],
+  ])('a flag that is sent as %j is stored as %j', async (sent, enabled) => {
+    const path = '/config/block_requests_for_models_without_pricing';
+    expect(await client.send('PATCH', path, { enabled: sent })).toMatchObject({ status: 200, body: { enabled } });
+    expect((await client.get(path)).body).toEqual({ enabled });
+    await client.send('PATCH', path, { enabled: false });
+  });
+
   it('discount and margin change the price of a call', async () => {
     const cost = async (): Promise<number> => {
       const answer = await client.app().call('POST', '/v1/chat/completions', chat('priced'));
@@ -143,8 +184,15 @@ describe('values of settings', () => {
       await answer.text();
       return Number(answer.headers.get('x-litellm-response-cost'));
     };
+    const estimate = async () =>
+      (await client.post('/cost/estimate', { model: 'gpt-4o', input_tokens: 1_000, output_tokens: 100 })).body;
     const listed = await cost();
     expect(listed).toBeGreaterThan(0);
+    await client.send('PATCH', '/config/cost_discount_config', { openai: 0.5 });
+    await client.send('PATCH', '/config/cost_margin_config', { openai: { percentage: 1, fixed_amount: 0.25 } });
+    expect(await estimate()).toMatchObject({ cost_per_request: 0.2535, margin_cost_per_request: 0.25175 });
+    await client.send('PATCH', '/config/cost_margin_config', {});
+    expect(await estimate()).toMatchObject({ cost_per_request: 0.00175, margin_cost_per_request: 0 });
     await client.send('PATCH', '/config/cost_discount_config', { demo: 0.5 });
     expect(await cost()).toBeCloseTo(listed / 2, 9);
     await client.send('PATCH', '/config/cost_margin_config', { global: { percentage: 1, fixed_amount: 0.25 } });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { detail, type Json, NO_KEY, tenancyClient } from '../../support/tenancy-client.ts';
 
 const client = tenancyClient({
@@ -33,6 +34,23 @@ describe('settings.updateSections', () => {
     const yaml = await yamlText();
     expect(yaml).toContain('- langfuse\n    - s3');
     expect(yaml).not.toContain('set_verbose');
+  });
+
+  it('422: a section that is no object', async () => {
+    expect(await post({ environment_variables: [null] })).toEqual({
+      status: 422,
+      body: { error: { message: 'The body is not valid.', type: 'auth_error', param: 'None', code: '422' } },
+    });
+  });
+
+  it('200: characters that YAML escapes are read back', async () => {
+    const name = 'odd\u0087 "quoted" \u{1f600}';
+    expect(await post({ environment_variables: { [name]: 'x' } })).toEqual(UPDATED);
+    const text = await yamlText();
+    expect(text).not.toMatch(/[\u0080-\u009f]/);
+    const read = parse(text) as { readonly environment_variables: Json };
+    expect(Object.keys(read.environment_variables)).toContain(name);
+    expect(await post({ environment_variables: { [name]: null } })).toEqual(UPDATED);
   });
 
   it('400: unknown router settings, and everything that the file declares, before anything is stored', async () => {
@@ -80,8 +98,9 @@ async function yamlText(key?: string): Promise<string> {
 describe('settings.yaml', () => {
   it('200: the configuration in force, without secrets', async () => {
     const text = await yamlText(await viewer());
-    expect(text).toContain('max_parallel_requests: 100');
-    expect(text).toContain('max_response_size_mb: os.environ/SIZE_OF_TEST');
+    expect(parse(text)).toMatchObject({
+      general_settings: { max_parallel_requests: 100, max_response_size_mb: 'os.environ/SIZE_OF_TEST' },
+    });
     expect(text).not.toContain('plain-text-secret');
     expect(text).not.toContain('upstream-secret');
   });

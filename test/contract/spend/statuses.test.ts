@@ -107,6 +107,7 @@ const REFUSALS: readonly Refusal[] = [
   ['spend.report', 422, `GET /global/spend/report?${DAYS}&group_by=zzz`],
   ['spend.calculate', 400, 'POST /spend/calculate', { model: 'gpt-4o' }],
   ['spend.calculate', 400, 'POST /spend/calculate', { model: 'zzz', messages: [] }],
+  ['spend.calculate', 422, 'POST /spend/calculate', []],
   ['spend.estimate', 400, 'POST /cost/estimate', '{'],
   ['spend.estimate', 404, 'POST /cost/estimate', { model: 'zzz', input_tokens: 1, output_tokens: 1 }],
   ['spend.estimate', 422, 'POST /cost/estimate', { input_tokens: 1 }],

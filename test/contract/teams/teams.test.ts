@@ -246,6 +246,26 @@ describe('members of a team', () => {
     expect(roles).toContainEqual({ user_id: 'a1', user_email: null, user_alias: null, role: 'admin' });
   });
 
+  it('teamMembers.update 400 and teamMembers.update 422: amounts that are no budget change nothing', async () => {
+    const path = '/team/member_update';
+    const named = { team_id: 'add', user_id: 'a1', role: 'user' };
+    const wrong = (sent: string) => `max_budget must be a non-negative finite number. Received: ${sent}`;
+    expect(await post(path, { ...named, max_budget_in_team: -1 })).toEqual(detail(400, wrong('-1')));
+    const [start] = JSON.stringify(named).split('}');
+    expect(await post(path, `${start},"max_budget_in_team":1e400}`)).toEqual(detail(400, wrong('Infinity')));
+    for (const sent of ['NaN', '1e400'])
+      expect((await post(path, { ...named, max_budget_in_team: sent })).status).toBe(422);
+    const { team_memberships: rows, team_info: info } = await infoOf('add');
+    expect(rows).toContainEqual(
+      expect.objectContaining({
+        user_id: 'a1',
+        litellm_budget_table: expect.objectContaining({ max_budget: 4, rpm_limit: 5 }) as unknown,
+      }),
+    );
+    const { members_with_roles: roles } = info as Json;
+    expect(roles).toContainEqual({ user_id: 'a1', user_email: null, user_alias: null, role: 'admin' });
+  });
+
   it('teamMembers.remove 200: by id and by email', async () => {
     const { body } = await post('/team/member_delete', { team_id: 'add', user_id: 'a3' });
     expect(body['members_with_roles']).toHaveLength(3);

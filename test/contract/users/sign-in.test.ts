@@ -7,6 +7,7 @@ import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
 const PASSWORD = 'a-long-password-of-a-test';
 const client = tenancyClient({ env: { UI_PASSWORD: PASSWORD } });
 const throttled = tenancyClient();
+const coded = tenancyClient({ config: { general_settings: { control_plane_url: 'https://control.example' } } });
 
 async function form(username: string, password: string): Promise<Response> {
   return fetch(`${client.app().url}/login`, {
@@ -48,6 +49,14 @@ describe('signIn.form', () => {
     expect((await read({ cookie, 'x-csrf-token': 'other' })).status).toBe(401);
   });
 
+  it('422: without a body', async () => {
+    const answer = await fetch(`${client.app().url}/login`, { method: 'POST' });
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 422,
+      body: { detail: [{ type: 'missing', loc: ['body'] }] },
+    });
+  });
+
   it('401: wrong credentials', async () => {
     const answer = await form('someone', 'wrong');
     expect({ status: answer.status, body: await answer.json() }).toEqual(REFUSED);
@@ -72,6 +81,7 @@ describe('signIn.form', () => {
   it.each([
     ['signIn.form', '/login', 303],
     ['signIn.json', '/v2/login', 200],
+    ['signIn.code', '/v3/login', 404],
   ])('%s 403: a form of another site', async (_row, path, success) => {
     // `fetch` sets these headers itself.
     const send = async (site: string) => {
@@ -222,6 +232,43 @@ describe('signIn.json', () => {
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(6);
     expect((await throttled.post('/v2/login', { username: 'eve', password: 'x' }, '')).status).toBe(429);
+  });
+});
+
+describe('signIn.code', () => {
+  const send = (username: string, password: string) => coded.post('/v3/login', { username, password }, '');
+
+  it('200: a code, which is exchanged once; signIn.exchange 200 and 401', async () => {
+    const { status, body } = await send('admin', coded.app().adminKey);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { code: expect.stringMatching(/^.{20,}$/), expires_in: 60 },
+    });
+    const { code } = body;
+    const exchanged = await coded.post('/v3/login/exchange', { code }, '');
+    expect(exchanged).toEqual({
+      status: 200,
+      body: { token: expect.stringMatching(/^sk-/), redirect_url: '/ui?login=success' },
+    });
+    expect((await coded.get('/user/list', String(exchanged.body['token']))).status).toBe(200);
+    expect((await coded.post('/v3/login/exchange', { code }, '')).status).toBe(401);
+  });
+
+  it('401: wrong credentials; 422: without a password; 429: while a name is blocked', async () => {
+    expect((await send('admin', 'wrong')).status).toBe(401);
+    expect((await coded.post('/v3/login', { username: 'admin' }, '')).status).toBe(422);
+    const statuses: number[] = [];
+    for (let time = 1; time <= 7; time += 1)
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after another
+      statuses.push((await send('eve', 'x')).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429]);
+  });
+
+  it('404: without `control_plane_url`; signIn.exchange 404, 400 and 422', async () => {
+    expect((await client.post('/v3/login', { username: 'admin', password: PASSWORD }, '')).status).toBe(404);
+    expect((await client.post('/v3/login/exchange', { code: 'x' }, '')).status).toBe(404);
+    expect((await coded.post('/v3/login/exchange', {}, '')).status).toBe(400);
+    expect((await coded.post('/v3/login/exchange', { code: 1 }, '')).status).toBe(422);
   });
 });
 

@@ -56,6 +56,19 @@ export type AnnotationFilter = {
   traceId?: string | number | null | undefined;
 };
 
+/** Order of annotations. Ties are ordered by id. */
+export type AnnotationOrder = {
+  /** Direction. */
+  direction?: OrderDirection;
+  /** Property to order by. */
+  field?: AnnotationOrderField;
+};
+
+/** Properties that annotations are ordered by. */
+export type AnnotationOrderField =
+  /** When the row was created. */
+  | 'CREATED_AT';
+
 /** Who judges. */
 export type AnnotatorKind =
   /** A program. */
@@ -112,6 +125,8 @@ export type AuditNoun =
   | 'CUSTOMER'
   /** Models that are stored at run time. */
   | 'DEPLOYMENT'
+  /** Invitations of users. */
+  | 'INVITATION'
   /** Virtual keys. */
   | 'KEY'
   /** Fallbacks of models. */
@@ -134,6 +149,13 @@ export type AuditNoun =
   | 'TEAM_MEMBER'
   /** Users. */
   | 'USER';
+
+/** What happened to a budget. */
+export type BudgetAlertKind =
+  /** The budget refused a call. */
+  | 'REFUSED'
+  /** The soft budget was crossed. It refuses no call. */
+  | 'SOFT_BUDGET';
 
 /** Whose budget it is. */
 export type BudgetScope =
@@ -610,7 +632,7 @@ export type EvidenceRole =
 export type FindingFilter = {
   /** Kind. */
   kind?: FindingKind | null | undefined;
-  /** Id of the lens. */
+  /** The lens: global id or its id on the HTTP routes. */
   lensId?: string | number | null | undefined;
   /** Priority. */
   priority?: FindingPriority | null | undefined;
@@ -680,7 +702,7 @@ export type HealthState =
 
 /** Status of a job. A dead one was lost or failed too often. */
 export type JobStatus =
-  /** Cancelled by a person. */
+  /** Cancelled by a person, or left by a process that ended. */
   | 'CANCELLED'
   /** Ended with a result. */
   | 'COMPLETED'
@@ -869,6 +891,18 @@ export type Role =
   | 'PROXY_ADMIN'
   /** Reads everything, changes nothing. */
   | 'PROXY_ADMIN_VIEWER';
+
+/** A finding and its new status. */
+export type SetFindingStatusInput = {
+  /** `findingId` of the finding, or of one merged into it. */
+  findingId: string | number;
+  /** The lens: global id or its id on the HTTP routes. */
+  lensId: string | number;
+  /** Why; empty when absent. Reviewers respect it. */
+  reason?: string | null | undefined;
+  /** New status. */
+  status: FindingStatus;
+};
 
 /** Section of the configuration file. */
 export type SettingSection =
@@ -1104,6 +1138,14 @@ export type TraceSourceType =
   | 'SLACK'
   /** Started from teams. */
   | 'TEAMS';
+
+/** A lens and its new settings. */
+export type UpdateLensInput = {
+  /** The lens: global id or its id on the HTTP routes. */
+  id: string | number;
+  /** All settings. */
+  settings: LensSettingsInput;
+};
 
 /** A setting and its new value. */
 export type UpdateSettingInput = {
@@ -1402,7 +1444,7 @@ export type GenerateKeyMutation = { generateKey:
     | { __typename: 'InvalidInputError', code: ErrorCode, message: string }
    };
 
-export type LensFactsFragment = { id: string, name: string, model: string, revision: number, spentUsd: string, latestRun: { status: LensRunStatus, stage: string, error: string, costUsd: string, coverage: { selected: number, screened: number } }, findings: Array<{ id: string, title: string, status: FindingStatus, reason: string }> };
+export type LensFactsFragment = { id: string, lensId: string, name: string, model: string, revision: number, spentUsd: string, latestRun: { status: LensRunStatus, stage: string, error: string | null, costUsd: string, coverage: { selected: number, screened: number } }, findings: Array<{ findingId: string, title: string, status: FindingStatus, reason: string | null }> };
 
 export type CreateLensMutationVariables = Exact<{
   input: LensSettingsInput;
@@ -1418,8 +1460,7 @@ export type CreateLensMutation = { createLens:
    };
 
 export type UpdateLensMutationVariables = Exact<{
-  id: string | number;
-  input: LensSettingsInput;
+  input: UpdateLensInput;
 }>;
 
 
@@ -1460,10 +1501,7 @@ export type CancelLensRunMutation = { cancelLensRun:
    };
 
 export type SetFindingStatusMutationVariables = Exact<{
-  lensId: string | number;
-  findingId: string | number;
-  status: FindingStatus;
-  reason?: string | null | undefined;
+  input: SetFindingStatusInput;
 }>;
 
 
@@ -1507,10 +1545,15 @@ export type NodeQuery = { node:
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Credential_Fragment
     | NodeFacts_Customer_Fragment
+    | NodeFacts_DatasetSummary_Fragment
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
+    | NodeFacts_Finding_Fragment
+    | NodeFacts_Lens_Fragment
+    | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
+    | NodeFacts_PassThroughEndpoint_Fragment
     | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
@@ -1519,6 +1562,7 @@ export type NodeQuery = { node:
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
+    | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null };
@@ -1539,10 +1583,15 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_CodingAgent_Fragment
     | NodeFacts_Credential_Fragment
     | NodeFacts_Customer_Fragment
+    | NodeFacts_DatasetSummary_Fragment
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
+    | NodeFacts_Finding_Fragment
+    | NodeFacts_Lens_Fragment
+    | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
     | NodeFacts_Organization_Fragment
+    | NodeFacts_PassThroughEndpoint_Fragment
     | NodeFacts_Project_Fragment
     | NodeFacts_Provider_Fragment
     | NodeFacts_QuarantinedPrice_Fragment
@@ -1551,6 +1600,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_StoredDeployment_Fragment
     | NodeFacts_Team_Fragment
     | NodeFacts_Trace_Fragment
+    | NodeFacts_TracingKey_Fragment
     | NodeFacts_User_Fragment
     | NodeFacts_VirtualKey_Fragment
    | null> };
@@ -1585,13 +1635,23 @@ type NodeFacts_Credential_Fragment = { __typename: 'Credential', id: string };
 
 type NodeFacts_Customer_Fragment = { __typename: 'Customer', id: string };
 
+type NodeFacts_DatasetSummary_Fragment = { __typename: 'DatasetSummary', id: string };
+
 type NodeFacts_Decision_Fragment = { __typename: 'Decision', id: string };
 
 type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
+type NodeFacts_Finding_Fragment = { __typename: 'Finding', id: string };
+
+type NodeFacts_Lens_Fragment = { __typename: 'Lens', id: string };
+
+type NodeFacts_LensRun_Fragment = { __typename: 'LensRun', id: string };
+
 type NodeFacts_Model_Fragment = { __typename: 'Model', name: string, id: string };
 
 type NodeFacts_Organization_Fragment = { __typename: 'Organization', id: string };
+
+type NodeFacts_PassThroughEndpoint_Fragment = { __typename: 'PassThroughEndpoint', id: string };
 
 type NodeFacts_Project_Fragment = { __typename: 'Project', id: string };
 
@@ -1609,6 +1669,8 @@ type NodeFacts_Team_Fragment = { __typename: 'Team', teamId: string, id: string 
 
 type NodeFacts_Trace_Fragment = { __typename: 'Trace', traceId: string, spanCount: number, id: string };
 
+type NodeFacts_TracingKey_Fragment = { __typename: 'TracingKey', id: string };
+
 type NodeFacts_User_Fragment = { __typename: 'User', id: string };
 
 type NodeFacts_VirtualKey_Fragment = { __typename: 'VirtualKey', hash: string, id: string };
@@ -1624,10 +1686,15 @@ export type NodeFactsFragment =
   | NodeFacts_CodingAgent_Fragment
   | NodeFacts_Credential_Fragment
   | NodeFacts_Customer_Fragment
+  | NodeFacts_DatasetSummary_Fragment
   | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
+  | NodeFacts_Finding_Fragment
+  | NodeFacts_Lens_Fragment
+  | NodeFacts_LensRun_Fragment
   | NodeFacts_Model_Fragment
   | NodeFacts_Organization_Fragment
+  | NodeFacts_PassThroughEndpoint_Fragment
   | NodeFacts_Project_Fragment
   | NodeFacts_Provider_Fragment
   | NodeFacts_QuarantinedPrice_Fragment
@@ -1636,6 +1703,7 @@ export type NodeFactsFragment =
   | NodeFacts_StoredDeployment_Fragment
   | NodeFacts_Team_Fragment
   | NodeFacts_Trace_Fragment
+  | NodeFacts_TracingKey_Fragment
   | NodeFacts_User_Fragment
   | NodeFacts_VirtualKey_Fragment
 ;
@@ -1696,7 +1764,7 @@ export type SpendUpdatesSubscription = { spendUpdates: { droppedUpdates: number,
 export type BudgetAlertsSubscriptionVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BudgetAlertsSubscription = { budgetAlerts: { scope: BudgetScope, ownerId: string, message: string, keyHash: string | null, droppedUpdates: number } };
+export type BudgetAlertsSubscription = { budgetAlerts: { kind: BudgetAlertKind, scope: BudgetScope, ownerId: string, message: string, keyHash: string | null, droppedUpdates: number } };
 
 export type OwnersOfATeamQueryVariables = Exact<{
   id: string | number;
@@ -1763,7 +1831,7 @@ export type DeleteAnnotationMutation = { deleteAnnotation:
 
 export type AnnotationsQueryVariables = Exact<{
   filter?: AnnotationFilter | null | undefined;
-  direction?: OrderDirection;
+  orderBy?: AnnotationOrder | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
@@ -1794,10 +1862,15 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'CodingAgent' }
     | { __typename: 'Credential' }
     | { __typename: 'Customer' }
+    | { __typename: 'DatasetSummary' }
     | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
+    | { __typename: 'Finding' }
+    | { __typename: 'Lens' }
+    | { __typename: 'LensRun' }
     | { __typename: 'Model' }
     | { __typename: 'Organization' }
+    | { __typename: 'PassThroughEndpoint' }
     | { __typename: 'Project' }
     | { __typename: 'Provider' }
     | { __typename: 'QuarantinedPrice' }
@@ -1806,6 +1879,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'StoredDeployment' }
     | { __typename: 'Team' }
     | { __typename: 'Trace' }
+    | { __typename: 'TracingKey' }
     | { __typename: 'User' }
     | { __typename: 'VirtualKey' }
    | null };
@@ -2059,6 +2133,7 @@ export const SumsFragmentDoc = new TypedDocumentString(`
 export const LensFactsFragmentDoc = new TypedDocumentString(`
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -2074,7 +2149,7 @@ export const LensFactsFragmentDoc = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
@@ -2938,6 +3013,7 @@ export const CreateLensDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -2953,15 +3029,15 @@ export const CreateLensDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
   }
 }`) as unknown as TypedDocumentString<CreateLensMutation, CreateLensMutationVariables>;
 export const UpdateLensDocument = new TypedDocumentString(`
-    mutation UpdateLens($id: ID!, $input: LensSettingsInput!) {
-  updateLens(id: $id, input: $input) {
+    mutation UpdateLens($input: UpdateLensInput!) {
+  updateLens(input: $input) {
     __typename
     ... on Lens {
       ...LensFacts
@@ -2970,6 +3046,7 @@ export const UpdateLensDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -2985,7 +3062,7 @@ export const UpdateLensDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
@@ -2993,7 +3070,7 @@ export const UpdateLensDocument = new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<UpdateLensMutation, UpdateLensMutationVariables>;
 export const RunLensDocument = new TypedDocumentString(`
     mutation RunLens($id: ID!) {
-  runLens(id: $id) {
+  runLens(input: { id: $id }) {
     __typename
     ... on Lens {
       ...LensFacts
@@ -3005,6 +3082,7 @@ export const RunLensDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -3020,7 +3098,7 @@ export const RunLensDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
@@ -3028,7 +3106,7 @@ export const RunLensDocument = new TypedDocumentString(`
 }`) as unknown as TypedDocumentString<RunLensMutation, RunLensMutationVariables>;
 export const CancelLensRunDocument = new TypedDocumentString(`
     mutation CancelLensRun($id: ID!) {
-  cancelLensRun(id: $id) {
+  cancelLensRun(input: { id: $id }) {
     __typename
     ... on Lens {
       ...LensFacts
@@ -3037,6 +3115,7 @@ export const CancelLensRunDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -3052,20 +3131,15 @@ export const CancelLensRunDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
   }
 }`) as unknown as TypedDocumentString<CancelLensRunMutation, CancelLensRunMutationVariables>;
 export const SetFindingStatusDocument = new TypedDocumentString(`
-    mutation SetFindingStatus($lensId: ID!, $findingId: ID!, $status: FindingStatus!, $reason: String) {
-  setFindingStatus(
-    lensId: $lensId
-    findingId: $findingId
-    status: $status
-    reason: $reason
-  ) {
+    mutation SetFindingStatus($input: SetFindingStatusInput!) {
+  setFindingStatus(input: $input) {
     __typename
     ... on Lens {
       ...LensFacts
@@ -3074,6 +3148,7 @@ export const SetFindingStatusDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -3089,7 +3164,7 @@ export const SetFindingStatusDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
@@ -3103,6 +3178,7 @@ export const LensDocument = new TypedDocumentString(`
 }
     fragment LensFacts on Lens {
   id
+  lensId
   name
   model
   revision
@@ -3118,7 +3194,7 @@ export const LensDocument = new TypedDocumentString(`
     }
   }
   findings {
-    id
+    findingId
     title
     status
     reason
@@ -3357,6 +3433,7 @@ export const SpendUpdatesDocument = new TypedDocumentString(`
 export const BudgetAlertsDocument = new TypedDocumentString(`
     subscription BudgetAlerts {
   budgetAlerts {
+    kind
     scope
     ownerId
     message
@@ -3580,13 +3657,8 @@ export const DeleteAnnotationDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<DeleteAnnotationMutation, DeleteAnnotationMutationVariables>;
 export const AnnotationsDocument = new TypedDocumentString(`
-    query Annotations($filter: AnnotationFilter, $direction: OrderDirection! = DESC, $first: Int, $after: String) {
-  annotations(
-    filter: $filter
-    direction: $direction
-    first: $first
-    after: $after
-  ) {
+    query Annotations($filter: AnnotationFilter, $orderBy: AnnotationOrder, $first: Int, $after: String) {
+  annotations(filter: $filter, orderBy: $orderBy, first: $first, after: $after) {
     totalCount
     nodes {
       name

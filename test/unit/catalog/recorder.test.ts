@@ -7,6 +7,7 @@ import type { CatalogHistory, ChangeFilters } from '../../../src/domain/catalog/
 import { Unavailable } from '../../../src/domain/errors.ts';
 import { openStores } from '../../../src/persistence/database/orm.ts';
 import type { Stores } from '../../../src/persistence/stores.ts';
+import { putMigratedDatabase } from '../../support/migrated-databases.ts';
 import { createBus } from '../../../src/runtime/bus.ts';
 import { createCatalogRecorder } from '../../../src/runtime/catalog/recorder.ts';
 import { snapshotOfRows } from '../../support/catalog-maps.ts';
@@ -26,7 +27,8 @@ let dataDir: string;
 let stores: Stores;
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'lensgate-recorder-'));
-  stores = await openStores({ databaseUrl: null, dataDir, sqliteDriver: 'node:sqlite', log: { warn() {} } });
+  await putMigratedDatabase(dataDir);
+  stores = await openStores({ databaseUrl: null, dataDir, log: { warn() {} } });
 });
 afterEach(async () => {
   await stores.close();

@@ -44,6 +44,27 @@ describe('what a deployment is asked', () => {
     expect(asked(deployment(), entry(mode))).toEqual([path, body]);
   });
 
+  it.each(['evaluation', 'decisions'])('is one question of a decision model: %s', (mode) => {
+    const reachable = { instructions: 'Is the service reachable?' };
+    const questions = { reachable: { ...reachable, type: 'noul' } };
+    expect(asked(deployment({ mode }))).toEqual(['/systemone', { state: SAID, questions }]);
+    expect(asked(deployment(), entry(mode))).toEqual(['/systemone', { state: SAID, questions }]);
+    const choice = { reachable: { ...reachable, type: 'choice', criteria: { yes: null, no: null } } };
+    expect(asked(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: SAID, questions: choice });
+  });
+
+  it.each([
+    [{ state: 'up?' }, { state: 'up?' }],
+    [
+      { questions: { q: { type: 'noul', instructions: 'ok?' } } },
+      { questions: { q: { type: 'noul', instructions: 'ok?' } } },
+    ],
+    [{}, {}],
+  ])('is what the deployment says about a decision model: %j', (decision, changed) => {
+    const [, plain] = asked(deployment({ mode: 'evaluation' }));
+    expect(asked(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
+  });
+
   it('is a chat where the mode is unknown, and null where no small request exists', () => {
     expect(asked(deployment())).toEqual(asked(deployment({ mode: 'chat' })));
     expect(asked(deployment({ mode: 'realtime' }))).toBe('Models of the mode "realtime" are not asked.');

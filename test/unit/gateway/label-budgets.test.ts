@@ -35,7 +35,16 @@ it('a call has the budgets of its labels when they are evicted during the read',
   await reading.promise;
   budgets.forget();
   for (const turn of waiting.splice(0)) turn.resolve();
-  const both = ['a', 'b'].map((id) => ({ scope: 'tag', id, budget: 5n, spentBefore: 0n }));
+  const both = ['a', 'b'].map((id) => ({
+    scope: 'tag',
+    id,
+    blocked: false,
+    budget: 5n,
+    soft: undefined,
+    limits: {},
+    spentBefore: 0n,
+    window: null,
+  }));
   expect(await found).toEqual(both);
   nowMs += 1;
   const again = Promise.resolve(budgets.of(labels, null));

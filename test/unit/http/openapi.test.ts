@@ -1,17 +1,33 @@
-import { expect, it } from 'vitest';
-import { openApiDocument } from '../../../rest-shims/openapi.ts';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { ANSWER_TYPES } from '../../../rest-shims/answer-types.ts';
+import { documentedStatuses, openApiDocument } from '../../../rest-shims/openapi.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
+import { createAnswerCheck } from '../../support/documented-answers.ts';
 
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
-  readonly parameters?: readonly { readonly name: string }[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required?: boolean }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
   readonly security: readonly object[];
 }
 const document = openApiDocument(restRoutes);
 const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+const named = (path: string): string => path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}');
+const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
+const byShape = new Map(Object.entries(paths).map(([path, methods]) => [shapeOf(path), methods]));
+
+it('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const text = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+  expect(await validator.validate(text)).toEqual({ valid: true });
+  expect(await validator.validate({ ...text, paths: { '/x': { get: { responses: 7 } } } })).toMatchObject({
+    valid: false,
+  });
+});
 
 it('every path, method and promised status of the rows is documented', async () => {
   const lines = Object.entries(paths)
@@ -23,16 +39,20 @@ it('every path, method and promised status of the rows is documented', async () 
     )
     .toSorted();
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi-operations.txt');
-  const promised = restRoutes.flatMap(({ method, paths: own, answers }) =>
-    own.map((path) => ({ method: method.toLowerCase(), path: path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}'), answers })),
+  const promised = restRoutes.flatMap((row) =>
+    row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(named(path)), row })),
   );
-  const missing = promised.filter(({ method, path }) => paths[path]?.[method] === undefined);
-  expect(missing).toEqual([]);
   // Of two rows with one path in the notation of OpenAPI the first is documented.
-  const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].map(([one]) => one);
-  expect(first.map((one) => Object.keys(paths[one?.path ?? '']?.[one?.method ?? '']?.responses ?? {}))).toEqual(
-    first.map((one) => one?.answers.map(String).toSorted()),
+  const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].flatMap(
+    ([one]) => one ?? [],
   );
+  for (const { method, path, row } of first) {
+    const documented = Object.keys(byShape.get(path)?.[method]?.responses ?? {}).filter(
+      (status) => status !== 'default',
+    );
+    expect(documented).toEqual(documentedStatuses(row).map(String));
+    expect(documented).toEqual(expect.arrayContaining(row.answers.map(String)));
+  }
 });
 
 it('operations have ids of their own, a summary, and a meaning for each status', () => {
@@ -50,5 +70,94 @@ it('operations have ids of their own, a summary, and a meaning for each status',
 it('parameters of a path are those that it names', () => {
   for (const [path, methods] of Object.entries(paths))
     for (const { parameters = [] } of Object.values(methods))
-      expect(parameters.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+      expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
+        path.match(/\{\w+\}/g) ?? [],
+      );
+  expect(new Set(Object.keys(paths).map(shapeOf)).size).toBe(Object.keys(paths).length);
+});
+
+describe('what rows state', () => {
+  it('every row that reads a JSON body states its members', () => {
+    const silent = restRoutes.filter(
+      ({ method, bodyLimit, request }) => method !== 'GET' && bodyLimit !== 0 && request === undefined,
+    );
+    // Bodies of other services, which sign their bytes, and rows that read none.
+    expect(silent.map(({ name }) => name).toSorted()).toMatchInlineSnapshot(`
+      [
+        "batches.cancel",
+        "checkout.create",
+        "checkout.replace",
+        "checkout.webhook",
+        "codingAgents.webhook",
+        "keys.health",
+        "lens.cancel",
+        "lens.deleteFeedback",
+        "lens.deleteTracingKey",
+        "lens.revokeWorker",
+        "lens.watchAll",
+        "lensWorker.claim",
+        "lensWorker.heartbeat",
+        "messages.cancelBatch",
+        "messages.createBatch",
+        "messages.deleteBatch",
+        "passThroughEndpoints.delete",
+        "responses.cancel",
+        "service.flushCache",
+        "settings.deleteHashicorpVault",
+        "settings.resetEmailEvents",
+        "signIn.cliStart",
+        "signIn.end",
+        "spend.refresh",
+        "spend.reset",
+      ]
+    `);
+  });
+
+  it('every row with an answer of its own states its type, and no type is of another row', () => {
+    const untyped = restRoutes.filter(
+      ({ name, answers, relays }) =>
+        relays !== 'answers' &&
+        ANSWER_TYPES[name] === undefined &&
+        answers.some((status) => status >= 200 && status < 300 && status !== 204),
+    );
+    expect(untyped.map(({ name }) => name)).toEqual([]);
+    const names = new Set(restRoutes.map(({ name }) => name));
+    expect(Object.keys(ANSWER_TYPES).filter((key) => !names.has(key.split(' ', 1)[0] ?? ''))).toEqual([]);
+  });
+
+  it('query parameters and members come from the parsers', () => {
+    expect(paths['/audit']?.['get']?.parameters?.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['page', 'page_size', 'action', 'object_id']),
+    );
+    expect(paths['/customer/info']?.['get']?.parameters).toEqual([
+      { name: 'end_user_id', in: 'query', required: true, schema: { type: 'string' } },
+    ]);
+    expect(paths['/organization/delete']?.['delete']?.requestBody?.content['application/json']?.schema).toEqual({
+      type: 'object',
+      properties: { organization_ids: { type: 'array', items: { type: 'string' } } },
+      required: ['organization_ids'],
+    });
+  });
+});
+
+describe('the check of answers', () => {
+  const check = createAnswerCheck();
+  const seen = { method: 'GET', path: '/budget/list', status: 200, contentType: 'application/json', text: '[]' };
+
+  it.each([
+    ['a status', { status: 418 }, /418: the status is not documented/],
+    ['a media type', { contentType: 'text/html' }, /the media type text\/html is not documented/],
+    ['a body', { text: '[{"budget_id":7}]' }, /budgets\.list 200: \/0/],
+    ['a failure', { status: 401, text: '{"oops":1}' }, /budgets\.list 401/],
+  ])('reports %s that the document does not describe', (_what, change, expected) => {
+    expect(check(seen)).toBeNull();
+    expect(check({ ...seen, ...change })).toMatch(expected);
+  });
+
+  it('finds the operation of a path with parameters and with the rest of a path', () => {
+    expect(check({ ...seen, path: '/audit/1', status: 418 })).toMatch(/^auditLog\.get/);
+    expect(check({ ...seen, path: '/v1/models/a/b', status: 418 })).toMatch(/^models\.get/);
+    expect(check({ ...seen, path: '/v1/files/a/content', status: 418 })).toMatch(/^files\.content/);
+    expect(check({ ...seen, path: '/nothing', status: 418 })).toBeNull();
+  });
 });

@@ -76,7 +76,7 @@ describe('a model that cannot be called', () => {
     `model_list:\n  - model_name: smart\n    litellm_params:\n      model: ${model}\n      ${further}\n`;
 
   it.each(CASES)(
-    'is told with its place, and does not stop the start: %s',
+    'is reported with its place, and does not stop the start: %s',
     (_name, model, further, env, reason, place) => {
       const { deployments, warnings } = read(yamlOf(model, further), env);
       expect(deployments.map(({ misconfigured }) => misconfigured)).toEqual([reason]);

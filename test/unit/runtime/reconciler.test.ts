@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createReconciler } from '../../../src/runtime/tasks/payment-reconciler.ts';
+import { createReconciler, sinceLastLook } from '../../../src/runtime/tasks/payment-reconciler.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
@@ -19,11 +19,10 @@ function aReconciler(seconds = 300) {
   const reconciler = createReconciler({
     what: 'payments',
     seconds,
-    clock: { now: () => new Date(), monotonicMs: () => Date.now() },
-    async reconcile(since) {
+    reconcile: sinceLastLook({ now: () => new Date(), monotonicMs: () => Date.now() }, async (since) => {
       looks.push(since.getTime() - START_MS);
       if (state.away) throw new Error('away');
-    },
+    }),
     log: { debug: quiet, info: quiet, error: quiet, warn: (_facts, event) => void warnings.push(event) },
   });
   return { reconciler, state };

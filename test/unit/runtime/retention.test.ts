@@ -1,74 +1,63 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createRetention } from '../../../src/runtime/tasks/retention.ts';
+import { removeOld } from '../../../src/runtime/tasks/retention.ts';
 
 const DAY_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
 
 beforeEach(() => {
-  vi.useFakeTimers({ now: START_MS });
+  // The pauses of a round are real: 100 ms each.
+  vi.useFakeTimers({ now: START_MS, toFake: ['Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
 /** A store whose old traces are counted down. */
-function aRetention(days: number) {
-  const state = { old: 250, away: false, asked: [] as number[], told: [] as unknown[] };
-  const quiet = (): void => {};
-  const tell = (facts: object, event: string): void => void state.told.push([event, { ...facts, err: undefined }]);
-  const retention = createRetention({
-    what: 'traces',
-    days,
-    async forget(beforeMs, most) {
-      state.asked.push(beforeMs - START_MS);
-      if (state.away) throw new Error('away');
-      const count = Math.min(most, state.old);
-      state.old -= count;
-      return count;
-    },
-    clock: { now: () => new Date(), monotonicMs: () => Date.now() },
-    log: { debug: quiet, info: tell, error: quiet, warn: tell },
-  });
-  return { retention, state };
+function aStore(old: number) {
+  const state = { old, away: false, asked: [] as number[], told: [] as unknown[], stopping: new AbortController() };
+  const round = (days: number): Promise<void> =>
+    removeOld({
+      what: 'traces',
+      days,
+      async forget(beforeMs, most) {
+        state.asked.push(beforeMs - START_MS);
+        if (state.away) throw new Error('away');
+        const count = Math.min(most, state.old);
+        state.old -= count;
+        return count;
+      },
+      clock: { now: () => new Date(), monotonicMs: () => Date.now() },
+      log: { info: (facts, event) => void state.told.push([event, facts]) },
+      signal: state.stopping.signal,
+    });
+  return { round, state };
 }
 
-it('removes what is older than its days in small steps, with pauses, and looks again later', async () => {
-  const { retention, state } = aRetention(14);
-  retention.start();
-  await vi.advanceTimersByTimeAsync(100);
-  expect(state.old).toBe(150);
-  await vi.advanceTimersByTimeAsync(99);
-  expect(state.old).toBe(150);
-  await vi.advanceTimersByTimeAsync(101);
+it('removes what is older than its days in small steps, and says how much', async () => {
+  const { round, state } = aStore(250);
+  await round(14);
   expect(state.old).toBe(0);
-  expect(state.asked).toEqual([100, 200, 300].map((ms) => ms - 14 * DAY_MS));
+  expect(state.asked).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
   expect(state.told).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
-  state.old = 1;
-  await vi.advanceTimersByTimeAsync(600_000);
-  expect(state.old).toBe(0);
-  expect(state.told).toHaveLength(2);
-  await retention.stop();
 });
 
-it('tries again when the store was away', async () => {
-  const { retention, state } = aRetention(1);
+it('says nothing when nothing was old', async () => {
+  const { round, state } = aStore(0);
+  await round(1);
+  expect([state.asked, state.told]).toEqual([[-DAY_MS], []]);
+});
+
+it('ends with the failure of the store', async () => {
+  const { round, state } = aStore(10);
   state.away = true;
-  retention.start();
-  await vi.advanceTimersByTimeAsync(100);
-  expect(state.told).toEqual([['old traces could not be removed; trying again', {}]]);
-  state.away = false;
-  await vi.advanceTimersByTimeAsync(601_000);
-  expect(state.old).toBe(0);
-  await retention.stop();
+  await expect(round(1)).rejects.toThrow('away');
+  expect([state.old, state.told]).toEqual([10, []]);
 });
 
-it('removes nothing with zero days, and nothing more once stopped', async () => {
-  const kept = aRetention(0);
-  kept.retention.start();
-  const stopped = aRetention(1);
-  stopped.retention.start();
-  await vi.advanceTimersByTimeAsync(100);
-  await stopped.retention.stop();
-  await vi.advanceTimersByTimeAsync(DAY_MS);
-  expect([kept.state.asked, stopped.state.old]).toEqual([[], 150]);
+it('ends between two steps when it is stopped', async () => {
+  const { round, state } = aStore(250);
+  const ended = round(1);
+  state.stopping.abort(new Error('stopping'));
+  await expect(ended).rejects.toThrow('stopping');
+  expect(state.old).toBe(150);
 });

@@ -156,7 +156,7 @@ model_list:
 
   it('leave what other programs refer to alone', () => {
     const yaml =
-      'litellm_settings: { cache_params: { password: os.environ/NOT_THERE } }\n' +
+      'litellm_settings: { cache_params: { qdrant_api_key: os.environ/NOT_THERE } }\n' +
       'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';
     expect(refusal(yaml)).toBe('accepted');
   });

@@ -73,7 +73,7 @@ describe('a bus that processes share', () => {
     expect(feed.poll()).toBeNull();
   });
 
-  it('sends nothing while nobody follows, and no topic without a link', async () => {
+  it('sends nothing without a subscriber, and no topic without a link', async () => {
     const { start, store, sent } = processes();
     const [here, there] = [start(), start()];
     here.bus.publish('trace', { summary: store('a') });

@@ -87,8 +87,10 @@ it('secrets are hidden from everyone, further names from read-only administrator
   expect(shown('max_tokens', 5, 'viewer')).toBe(5);
   expect(shown('pass_through_endpoints', [{ path: '/p' }], 'admin')).toEqual([{ path: '/p' }]);
   expect(shown('pass_through_endpoints', [{ path: '/p' }], 'viewer')).toBe('REDACTED');
-  expect(shown('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' } }], 'admin')).toEqual([
-    { api_key: 'REDACTED', name: 'n', headers: { any: 'REDACTED' } },
+  expect(
+    shown('list', [{ api_key: 'k', name: 'n', headers: { any: 'h' }, extra_headers: { 'x-vendor': 'v' } }], 'admin'),
+  ).toEqual([
+    { api_key: 'REDACTED', name: 'n', headers: { any: 'REDACTED' }, extra_headers: { 'x-vendor': 'REDACTED' } },
   ]);
   const hook = 'https://hooks.example.org/T0/secret';
   expect(shown('alert_to_webhook_url', { budget_alerts: hook, all: [hook, 'os.environ/HOOK'] }, 'admin')).toEqual({

@@ -25,7 +25,12 @@ it('encrypts every variable, and secrets of other sections at any depth', async 
   const { store, text } = memory();
   const sealed = createSealedSettings(store, new Secret('sk-admin'));
   const variables = { LANGFUSE_HOST: 'plain-host', EMPTY: '' };
-  const general = { alerting: ['slack'], database_url: 'plain-url', deep: [{ api_key: 'plain-key', name: 'kept' }] };
+  const general = {
+    alerting: ['slack'],
+    database_url: 'plain-url',
+    deep: [{ api_key: 'plain-key', name: 'kept' }],
+    alert_to_webhook_url: { budget_alerts: 'plain-hook', others: ['plain-hook'] },
+  };
   await sealed.change('environment_variables', () => variables, about);
   await sealed.change('general_settings', () => general, about);
   expect(text()).not.toMatch(/plain-/);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callLabels } from '../../../src/domain/calls/call-labels.ts';
+import { callLabels, withTags } from '../../../src/domain/calls/call-labels.ts';
 import { spendLabels } from '../../../src/domain/calls/spend-labels.ts';
 
 const labels = (tags: readonly string[]) =>
@@ -21,17 +21,26 @@ it('gives no tags without labels and user agent', () => {
   expect(spendLabels(undefined, undefined)).toEqual({ endUser: null, sessionId: null, tags: [] });
 });
 
-it('cuts tags and user agents at 256 characters, and keeps 64 tags', () => {
-  const { tags } = spendLabels(
-    labels(Array.from({ length: 65 }, (_, at) => `${at} ${'t'.repeat(300)}`)),
-    'u'.repeat(300),
-  );
-  expect(tags).toHaveLength(65);
-  expect(tags.slice(0, 64).every((tag) => tag.length === 256)).toBe(true);
-  expect(tags.at(-1)).toBe(`User-Agent: ${'u'.repeat(256)}`);
+it('cuts user agents at 256 characters', () => {
+  expect(spendLabels(labels(['a']), 'u'.repeat(300)).tags.at(-1)).toBe(`User-Agent: ${'u'.repeat(256)}`);
 });
 
-it('drops a list of tags that was cut to the limit of an attribute', () => {
-  const cut = { ...labels(['a']), 'tag.tags': '["a","b' };
-  expect(spendLabels(cut, undefined).tags).toEqual([]);
+const numbered = (count: number, length = 3): string[] =>
+  Array.from({ length: count }, (_, at) => String(at).padStart(length, 't'));
+
+it('counts 64 tags of 256 characters, and refuses more and longer ones', () => {
+  expect(spendLabels(labels(numbered(64, 256)), undefined).tags).toEqual(numbered(64, 256));
+  expect(() => labels(numbered(65))).toThrow('A call has at most 64 tags');
+  expect(() => labels(['t'.repeat(257)])).toThrow('A tag has at most 256 characters.');
+  expect(() => labels(Array.from({ length: 64 }, (_, at) => `${at}${'\u{0}'.repeat(200)}`))).toThrow('65536 bytes');
+});
+
+it('adds the tags of a key after those of the request, each once', () => {
+  expect(spendLabels(withTags(labels(['a', 'b']), ['b', 'c']), undefined)).toEqual({
+    endUser: 'customer-1',
+    sessionId: 'session-1',
+    tags: ['a', 'b', 'c'],
+  });
+  expect(withTags(undefined, ['c'])).toEqual(callLabels({ session: null, endUser: null, tags: ['c'], metadata: {} }));
+  expect(() => withTags(labels(numbered(64)), ['further'])).toThrow('This call has 65.');
 });

@@ -59,7 +59,14 @@ describe('links of live feeds', () => {
   });
 
   it('carry a budget alert as it is', async () => {
-    const alert: BudgetAlert = { at: new Date(5), scope: 'team', id: 't', message: 'Exceeded.', keyHash: null };
+    const alert: BudgetAlert = {
+      kind: 'soft_budget',
+      at: new Date(5),
+      scope: 'team',
+      id: 't',
+      message: 'Exceeded.',
+      keyHash: null,
+    };
     expect(await links.budgetAlert?.read([links.budgetAlert.refOf(alert)])).toEqual([alert]);
   });
 });

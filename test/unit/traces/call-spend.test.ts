@@ -70,7 +70,7 @@ describe('the books of a call', () => {
     expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], disagreeing)).toEqual([['ambiguous', null]]);
   });
 
-  it('are nobody knows which when there are several', () => {
+  it('are ambiguous when there are several', () => {
     const retried = [call(1), call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(matchesOf(retried, [row(8), row(9)])[0]).toEqual(['ambiguous', null]);
     const twice = [row(8, { responseId: 'r' }), row(9, { responseId: 'r' })];
@@ -105,7 +105,7 @@ describe('the cost of a call', () => {
     ]);
   });
 
-  it('is not estimated where the gateway has a record without a price, nor where nobody knows which', () => {
+  it('is not estimated where the gateway has a record without a price, nor where the record is ambiguous', () => {
     const asked = call(1, { estimate: picos(3n) });
     const answered = [call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(costsOf([asked, call(8, { parentSpanId: spanId(1) })], [row(8, { cost: null })])[0]).toEqual([null, null]);

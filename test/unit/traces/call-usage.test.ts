@@ -45,7 +45,7 @@ describe('what the price of a call depends on', () => {
     ).toEqual({ ...READ, cacheReadTokens: 60, cacheWriteTokens: 40, reasoningTokens: 20 });
   });
 
-  it('is told by LangChain with what a cache keeps for an hour', () => {
+  it('is read from LangChain, with the tokens that a cache stores for an hour', () => {
     const details = { cache_read: 1, cache_creation: 5, ephemeral_1h_input_tokens: 3 };
     const usage = JSON.stringify({ input_tokens: 100, output_tokens: 20, input_token_details: details });
     expect(usageOf({ ...CHAT, 'langsmith.span.kind': 'llm', 'langsmith.metadata.usage_metadata': usage })).toEqual({
@@ -84,7 +84,7 @@ describe('what the price of a call depends on', () => {
     ['two counts of its input that differ', { 'gen_ai.usage.prompt_tokens': 99 }],
     ['two counts of its output that differ', { 'llm.usage.completion_tokens': 21 }],
     ['a total that its counts do not come to', { 'llm.usage.total_tokens': 121 }],
-    ['tokens of a kind that nobody knows', { 'gen_ai.usage.input_audio_tokens': 1 }],
+    ['tokens of an unknown kind', { 'gen_ai.usage.input_audio_tokens': 1 }],
     ['more cached than there was', { 'gen_ai.usage.cache_read.input_tokens': 101 }],
     [
       'more cached and written than there was',

@@ -64,7 +64,7 @@ describe('Claude Code', () => {
     });
   });
 
-  it("a tool's input whole, else what is told of it", () => {
+  it("a tool's whole input, else its summary", () => {
     const whole = aKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
     expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
     const broken = aKind('tool', { tool_input: '[TOOL INPUT: Read]\nno JSON', file_path: 'a', full_command: 'cat a' });

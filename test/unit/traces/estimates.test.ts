@@ -173,7 +173,7 @@ describe('a summary', () => {
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
   });
 
-  it('has no spend left when all of its estimates turn out to be calls of the gateway that nobody could price', () => {
+  it('has no spend left when all of its estimates are calls of the gateway without a price', () => {
     const before = growSummary(null, identity, SPANS.slice(0, 2));
     expect([before.spend, before.estimate, before.estimatedCalls]).toEqual([5n, 5n, 1]);
     const all = [...SPANS.slice(0, 2), span(3, { ...below(2), gateway: true })];

@@ -44,7 +44,7 @@ describe('where a run was asked for', () => {
   };
   const read = { type: 'slack', url: 'https://example.slack.com/archives/1', title: '#orders', user: null };
 
-  it('is told by a root or its resource', () => {
+  it('is read from a root or its resource', () => {
     expect(sourceOf(aRawSpan({ attributes: told }))).toEqual(read);
     expect(sourceOf(aRawSpan({ resource: { attributes: { ...told, 'litellm.source.user': 'ann' } } }))).toEqual({
       ...read,

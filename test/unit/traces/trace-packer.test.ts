@@ -109,7 +109,7 @@ it('reads an export here up to the size that is set, and a larger one on a threa
   await bounded.close();
 });
 
-it('lets whoever else is served go between two exports that are read here', async () => {
+it('yields to other requests between two exports that are read on this thread', async () => {
   const plain = anExport(200, 1_000);
   const order: string[] = [];
   const reads = Array.from({ length: 3 }, async (_, at) => {

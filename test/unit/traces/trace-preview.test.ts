@@ -45,7 +45,7 @@ describe('the preview of a trace', () => {
     ['never that of a tool', [server, says(2, 1, 'tool', 'tool'), says(3, 2, 'call')], 'call', 2],
     ['one and the same of two that begin at once', [server, says(2, 1, 'b'), says(3, 1, 'a')], 'a', 1],
     ['of what is there while the root is not', [says(2, 2, 'late'), says(3, 1, 'early')], 'early', 1],
-    ['none where nobody has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
+    ['none where no span has one', [server, says(2, 1, ''), says(3, 1, 'tool', 'tool')], '', null],
     ['of the earliest of several roots', [says(1, 2, 'root'), root(2, 1, 'first'), root(3, 3, 'last')], 'first', null],
     ['of a root before that of a call', [server, says(2, 1, 'call'), root(3, 9, 'late')], 'late', rootAt(9)],
     ['of the earliest root that has one', [server, root(2, 9, 'late'), root(3, 8, 'early')], 'early', rootAt(8)],

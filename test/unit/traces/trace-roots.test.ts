@@ -55,7 +55,7 @@ describe('the root of a trace', () => {
       { name: 'run 2', service: 'service 2', status: 'unset', source: null, rootNs: nsAt(START_MS + 1) },
     ],
     [
-      'the earliest, whose source is told whatever others say',
+      'the earliest, with its own source',
       [head(1, 1, { source: GITHUB }), head(2, 5, { source: { ...GITHUB, type: 'custom' } }), head(3, 9)],
       { name: 'run 1', source: GITHUB },
     ],
@@ -65,17 +65,17 @@ describe('the root of a trace', () => {
       { name: '', service: '', status: 'error', inputPreview: 'said 1' },
     ],
     [
-      'told by the words where several begin at once',
+      'the first by name where several begin at once',
       [head(1, 1, { name: 'b' }), head(2, 1, { name: 'a' }), head(3, 1, { name: 'a', service: 'web' })],
       { name: 'a', service: 'service 2', inputPreview: 'said 1' },
     ],
     [
-      'told by its source where all else is the same',
+      'the one with a source where all else is the same',
       [head(1, 1, { source: GITHUB }), head(2, 1, { name: 'run 1', service: 'service 1' }), below(3, 1)],
       { name: 'run 1', source: GITHUB },
     ],
     [
-      'nobody where none came, and the earliest span tells the service',
+      'null where no root came, and the earliest span names the service',
       [below(2, 2), below(3, 1), below(4, 1, { service: '' }), below(5, 1)],
       { name: '', status: 'unset', source: null, rootNs: null, service: 'service 3', inputPreview: '' },
     ],

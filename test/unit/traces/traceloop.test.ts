@@ -21,7 +21,7 @@ describe('Traceloop', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('an agent is named by its entity, a call by the agent it is told of', () => {
+  it('an agent is named by its entity, a call by the agent of its attribute', () => {
     const agent = { 'traceloop.span.kind': 'agent', 'traceloop.entity.name': 'triage' };
     expect(read(agent)?.agent).toBe('triage');
     expect(read({ ...agent, 'gen_ai.agent.name': 'other' })?.agent).toBe('other');

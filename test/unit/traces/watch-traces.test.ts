@@ -153,7 +153,7 @@ it('a key that holds no more ends what it follows, at the next event', async () 
 it.each([
   ['team', caller('mine', 'team-2')],
   ['role', { ...caller('mine', 'team-1'), role: 'proxy_admin' as const }],
-])('a key of another %s ends what it follows before it is told what it may see by now', async (_what, other) => {
+])('a key of another %s ends its subscriptions before they show what it may now see', async (_what, other) => {
   const { bus, now, scope, ingest } = aHouse();
   const updates = watchTraces(scope(caller('mine', 'team-1')), {});
   now.set('mine', other);
@@ -202,9 +202,9 @@ describe('while nothing happens', () => {
   });
 
   it.each([
-    ['holds', () => caller('mine', 'team-1')],
-    ['nobody can tell of', () => Promise.reject(new Unavailable('The key store does not answer.'))],
-  ])('a key that %s goes on', async (_what, how) => {
+    ['that is still valid', () => caller('mine', 'team-1')],
+    ['of a store that does not answer', () => Promise.reject(new Unavailable('The key store does not answer.'))],
+  ])('a key %s keeps its subscriptions', async (_what, how) => {
     const { bus, now, waiting, ingest } = followed(how);
     await new Promise((resolve) => setImmediate(resolve));
     expect(bus.subscriberCount()).toBe(1);

@@ -110,6 +110,6 @@ function answerOf(attributes: Attributes): Lifted | null {
   if (text === '' && calls === '') return null;
   const parsed = parseStructure(calls);
   const message: Message | null = messageOf({ role: 'assistant', content: text, tool_calls: listOf(parsed) });
-  const kept = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
-  return message === null ? null : conversation([message], kept);
+  const partTypes = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
+  return message === null ? null : conversation([message], partTypes);
 }

@@ -121,9 +121,9 @@ function toolInput(attributes: Attributes): Lifted | null {
 
 function toolOutput({ attributes, events }: RawSpan): Lifted | null {
   for (const event of events) {
-    const told = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
+    const output = event.name === 'tool.output' ? firstPlain(event.attributes, TOOL_OUTPUTS) : null;
     // It stays an event: its time is its own.
-    if (told !== null) return plain(textOf(told), []);
+    if (output !== null) return plain(textOf(output), []);
   }
   const { header, body } = headed(textAt(attributes, CONTEXT));
   return header.startsWith('TOOL RESULT') && body !== '' ? plain(body, [CONTEXT]) : null;

@@ -22,14 +22,14 @@ export function latestUserTextIn(conversation: string, length: number): string |
     MESSAGE.lastIndex = at;
     const message = MESSAGE.exec(conversation);
     if (message === null) return null;
-    const begun = MESSAGE.lastIndex;
-    const ended = endOfText(conversation, begun);
-    if (ended === -1) return null;
+    const start = MESSAGE.lastIndex;
+    const stop = endOfText(conversation, start);
+    if (stop === -1) return null;
     // The last text may be blank: the caller then looks at earlier ones.
-    if (message[SPOKEN] === 'user') [from, to] = [begun, ended];
+    if (message[SPOKEN] === 'user') [from, to] = [start, stop];
     const end = message[TEXT] === undefined ? END_IN_PART : END;
-    if (!conversation.startsWith(end, ended)) return null;
-    at = ended + end.length;
+    if (!conversation.startsWith(end, stop)) return null;
+    at = stop + end.length;
     if (conversation[at] === ']') break;
     if (conversation[at] !== ',') return null;
     at += conversation[at + 1] === ' ' ? 2 : 1;
@@ -40,8 +40,8 @@ export function latestUserTextIn(conversation: string, length: number): string |
 }
 
 /** Index of the quote that ends a text; -1 without one. */
-function endOfText(json: string, begun: number): number {
-  let at = json.indexOf('"', begun);
+function endOfText(json: string, start: number): number {
+  let at = json.indexOf('"', start);
   while (at !== -1 && isEscaped(json, at)) at = json.indexOf('"', at + 1);
   return at;
 }

@@ -9,6 +9,7 @@ const AuditEntrySchema = defineEntity({
     id: p.text().primary(),
     createdAt: p.datetime(),
     changedBy: p.text(),
+    actor: p.text().nullable(),
     changedByKey: p.text().nullable(),
     action: p.text().$type<AuditAction>(),
     noun: p.text().$type<AuditNoun>(),

@@ -14,11 +14,16 @@ const DecisionOutcomeSchema = defineEntity({
     source: p.text().$type<DecisionOutcome['source']>(),
     probabilities: p.json().columnType('json').$type<readonly number[]>(),
     outcome: p.integer(),
+    scope: p.text().default(''),
     keyHash: p.text(),
     teamId: p.text().nullable(),
     ...stampColumns(),
   },
-  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['updatedAt', 'id'] }],
+  indexes: [
+    { properties: ['createdAt', 'id'] },
+    { properties: ['updatedAt', 'id'] },
+    { properties: ['scope', 'updatedAt', 'id'] },
+  ],
 });
 
 export class DecisionOutcomeEntity extends DecisionOutcomeSchema.class {}

@@ -16,6 +16,8 @@ export const UpstreamObjectSchema = defineEntity({
     purpose: p.text().nullable(),
     /** JSON text of the upstream's last state. */
     shown: p.text().nullable(),
+    /** JSON text of the labels of the call that made a batch. */
+    labels: p.text().nullable(),
     removedAt: p.bigint('number').nullable(),
   },
   uniques: [{ properties: ['deploymentId', 'upstreamId'] }],

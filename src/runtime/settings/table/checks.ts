@@ -27,3 +27,9 @@ export const clickHouseAddress = (value: string): string | null =>
 /** Why a name of a database would have to be quoted; null when not. */
 export const databaseName = (value: string): string | null =>
   /^[a-z_]\w{0,62}$/i.test(value) ? null : 'is not letters, digits and underscores';
+
+/** Why a text is no address of a Redis server. The value may hold a password. */
+export const redisAddress = (value: string): string | null =>
+  /^rediss?:\/\/[^/]/i.test(value) && URL.canParse(value)
+    ? null
+    : 'is not an address like redis://user:password@host:6379/0';

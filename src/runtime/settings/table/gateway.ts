@@ -37,6 +37,13 @@ export const GATEWAY_SETTINGS = {
     unit: 'days',
     description: 'Age at which a stored decision is deleted. 0 keeps it.',
   }),
+  auditRetentionDays: setting({
+    kind: whole(0, MOST_RETENTION_DAYS),
+    default: 0,
+    file: 'general_settings.audit_log_retention_days',
+    unit: 'days',
+    description: 'Age at which an entry of the audit log is deleted. 0 keeps it.',
+  }),
   calibrateDecisions: setting({
     kind: flag(),
     default: false,
@@ -49,6 +56,13 @@ export const GATEWAY_SETTINGS = {
     default: 128,
     file: 'general_settings.max_decision_questions',
     description: 'Most questions of one decision.',
+  }),
+  decisionFallbackBelow: setting({
+    kind: decimal({ from: 0, to: 1 }),
+    default: null,
+    file: 'general_settings.decision_fallback_below',
+    description:
+      'Asks refused questions of a decision again at the fallbacks of its model, and those whose label mass is below this number. 0 asks refused ones only. Without it, none is asked again.',
   }),
   streamHeartbeatSeconds: setting({
     kind: decimal({ from: 0, to: MOST_SECONDS }),
@@ -68,6 +82,20 @@ export const GATEWAY_SETTINGS = {
     default: '422',
     file: 'litellm_settings.budget_exceeded_status_code',
     description: 'HTTP status of a call that exceeds its budget.',
+  }),
+  endUserBudgetId: setting({
+    kind: text(),
+    default: null,
+    file: 'litellm_settings.max_end_user_budget_id',
+    description:
+      'Id of the budget of customers without their own, which holds for each of them. A key may name another one.',
+  }),
+  budgetAlertUrl: setting({
+    kind: secretText('http:// or https:// address', proxyAddress),
+    default: null,
+    file: 'general_settings.alert_to_webhook_url.budget_alerts',
+    description:
+      'Webhook that gets budget alerts as JSON: soft budgets when they are crossed, and budgets that refuse calls. A private host must be one of `user_url_allowed_hosts`.',
   }),
   enforceFallbackBudget: setting({
     kind: flag(),

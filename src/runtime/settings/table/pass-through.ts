@@ -2,6 +2,7 @@ import { anything, decimal, flag, secret } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const MOST_SECONDS = 86_400;
+const MOST_COST = 10_000;
 
 /** Paths whose calls are forwarded. */
 export const PASS_THROUGH_SETTINGS = {
@@ -24,6 +25,15 @@ export const PASS_THROUGH_SETTINGS = {
     default: true,
     file: 'general_settings.provider_passthrough',
     description: 'Serves the own APIs of providers below their prefixes (`/openai/…`). When false they are a 404.',
+  }),
+  providerCostPerRequest: setting({
+    kind: decimal({ from: 0, to: MOST_COST }),
+    default: null,
+    defaultText: 'none: the cost is unknown',
+    file: 'general_settings.provider_passthrough_cost_per_request',
+    unit: 'USD',
+    description:
+      "Cost of an answered call of a provider's own API whose usage or price is not known. Without it such calls count against no budget.",
   }),
   codingAgentPollSeconds: setting({
     kind: decimal({ from: 0.01, to: MOST_SECONDS }),

@@ -178,7 +178,7 @@ export const SERVER_SETTINGS = {
     defaultText: 'every address',
     file: 'general_settings.allowed_ips',
     description:
-      'Addresses that may call. Health checks and other routes without a credential stay open. The list of the file wins over `/add/allowed_ip`.',
+      'Addresses that may call, sign in or read pages. `/health/readiness`, `/health/liveness` and signed webhooks stay open. The list of the file wins over `/add/allowed_ip`.',
   }),
   configWatchSeconds: setting({
     kind: decimal({ from: 0, to: 3_600 }),

@@ -3,6 +3,7 @@ import { setting } from '../setting.ts';
 
 const MOST_FAILURES = 1_000_000;
 const MOST_SECONDS = 86_400;
+const MOST_HOURS = 8_760;
 
 /** Sign-in with name and password. */
 export const SIGN_IN_SETTINGS = {
@@ -19,6 +20,19 @@ export const SIGN_IN_SETTINGS = {
     env: ['UI_PASSWORD'],
     description:
       'Password of the administrator at `/login`, beside the admin key. Other users sign in with a key of theirs.',
+  }),
+  controlPlaneUrl: setting({
+    kind: text('http(s) address', (value) => (/^https?:\/\/[^\s]+$/i.test(value) ? null : 'is not an http(s) address')),
+    default: null,
+    file: 'general_settings.control_plane_url',
+    description: 'Address of another server whose users sign in here: `/v3/login` gives it codes for sessions.',
+  }),
+  commandLineHours: setting({
+    kind: whole(1, MOST_HOURS),
+    default: 24,
+    env: ['LITELLM_CLI_JWT_EXPIRATION_HOURS', 'CLI_JWT_EXPIRATION_HOURS'],
+    unit: 'h',
+    description: 'How long a session of the command line lasts.',
   }),
   failedSignIns: setting({
     kind: whole(0, MOST_FAILURES),

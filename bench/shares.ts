@@ -1,0 +1,87 @@
+// Time that a call waits for its shares of budgets and limits in Redis, for `bench:accounting -- --redis URL`.
+import { randomUUID } from 'node:crypto';
+import type { RateLimit } from '../src/domain/admission/rate-limits.ts';
+import { Secret } from '../src/domain/secret.ts';
+import { createMemoryAdmission } from '../src/runtime/admission/memory-admission.ts';
+import { connectRedis } from '../src/runtime/admission/redis/redis-client.ts';
+import { createRedisLedger } from '../src/runtime/admission/redis/redis-ledger.ts';
+import { createSharedRateLimits } from '../src/runtime/admission/shared-rate-limits.ts';
+import { createShares } from '../src/runtime/admission/shares.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { table } from './report.ts';
+
+/** Limits that no call reaches. */
+const MANY = 1_000_000_000;
+const SCOPES = ['api_key', 'user', 'team', 'project', 'organization'] as const;
+const COUNTERS = ['key', 'user', 'team', 'project', 'organization'] as const;
+
+/** A table of the waits of calls with all limits, by how often a key is used. */
+export async function measureShares(url: string, calls: number): Promise<string> {
+  const redis = await connectRedis({ url: new Secret(url), namespace: '' });
+  const shares = createShares({
+    ledger: createRedisLedger(redis, `bench-${randomUUID()}`),
+    process: randomUUID(),
+    clock: systemClock,
+    pace: { tickMs: 100, leastCalls: 0, answerMs: 250 },
+    changed: (failure) => {
+      if (failure !== null) console.error(failure);
+    },
+  });
+  const admission = createMemoryAdmission({
+    totals: {
+      position: () => 1,
+      storedThrough: () => 0,
+      read: () => Promise.resolve({ totals: new Map(), through: 0 }),
+    },
+    shares,
+    clock: systemClock,
+    failed: (error) => console.error(error),
+    staleMs: Infinity,
+    aheadMs: Infinity,
+  });
+  const limits = createSharedRateLimits({ shares, clock: systemClock });
+
+  async function call(id: string, scopes: readonly RateLimit[]): Promise<number> {
+    const startMs = performance.now();
+    const charges = COUNTERS.map((counter) => ({
+      counter: `${counter}:${id}`,
+      limit: 10n ** 18n,
+      amount: 1_000_000n,
+      refused: 'at' as const,
+    }));
+    const reserved = await admission.reserve(charges);
+    const admitted = await limits.admit(scopes, 100);
+    const waitedMs = performance.now() - startMs;
+    if (reserved.kind === 'refused' || admitted.kind === 'refused') throw new Error('A call was refused.');
+    reserved.commit(charges.map(({ amount }) => amount));
+    admitted.settle(90);
+    return 1_000 * waitedMs;
+  }
+
+  const rows: string[][] = [];
+  for (const [title, keys] of [
+    ['one key, its shares are in memory', 1],
+    ['a new key for each call: every counter is asked for', calls],
+  ] as const) {
+    const waits: number[] = [];
+    for (let number = 0; number < calls; number += 1) {
+      const id = `${keys}:${number % keys}`;
+      const scopes = SCOPES.map((scope): RateLimit => ({ scope, id, requests: MANY, tokens: MANY, parallel: MANY }));
+      waits.push(await call(id, scopes));
+    }
+    waits.sort((one, other) => one - other);
+    const at = (part: number): string => (waits[Math.floor(part * (waits.length - 1))] ?? 0).toFixed(0);
+    rows.push([title, at(0.5), at(0.99)]);
+  }
+  const trip = 'a round trip alone';
+  const pings: number[] = [];
+  for (let number = 0; number < calls; number += 1) {
+    const startMs = performance.now();
+    await redis.zrem('bench-none', 'none');
+    pings.push(1_000 * (performance.now() - startMs));
+  }
+  pings.sort((one, other) => one - other);
+  rows.push([trip, (pings[calls >> 1] ?? 0).toFixed(0), (pings[Math.floor(0.99 * calls)] ?? 0).toFixed(0)]);
+  await shares.stop();
+  return table(['Wait of a call for Redis, µs', 'p50', 'p99'], rows);
+}

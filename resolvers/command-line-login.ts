@@ -1,0 +1,104 @@
+import { Forbidden } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import type { StartedLogin } from '../src/domain/users/command-line-logins.ts';
+import type { SignedIn } from '../src/domain/users/session.ts';
+import { anyone } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { SignInPlatform } from './operation/sign-in-platform.ts';
+import type { Scope } from './operation/scope.ts';
+import { openSession, signedIn, type SignIn } from './sign-in.ts';
+
+/** Begins a login of a command line, which a person completes in a browser. Throws LimitExceeded. */
+export const startLogin = operation({
+  name: 'startLogin',
+  access: anyone,
+  run(scope: Scope<SignInPlatform>, _input: undefined): StartedLogin {
+    const { loginPace, logins } = scope.platform.signIns;
+    loginPace.count(scope.client.network);
+    return logins.start();
+  },
+});
+
+/** Name and password of a person, and the code that the command line shows. */
+interface LoginForm extends SignIn {
+  readonly loginId: string;
+  readonly userCode: string;
+}
+
+/** Completes a login. Throws InvalidInput for an unknown login and a wrong code, and what `signIn` throws. */
+export const completeLogin = operation({
+  name: 'completeLogin',
+  access: anyone,
+  async run(scope: Scope<SignInPlatform>, { loginId, userCode, ...signIn }: LoginForm): Promise<void> {
+    const { logins } = scope.platform.signIns;
+    logins.assertOpen(loginId);
+    logins.complete(loginId, userCode, await signedIn(scope, signIn));
+  },
+});
+
+type NamedTeam = Pick<Team, 'id' | 'alias'>;
+
+/** State of a login. A session is given once. */
+export type LoginState =
+  | { readonly status: 'pending' }
+  | { readonly status: 'choose'; readonly userId: string; readonly teams: readonly NamedTeam[] }
+  | {
+      readonly status: 'ready';
+      readonly token: string;
+      readonly userId: string;
+      readonly teamId: string | null;
+      readonly teams: readonly NamedTeam[];
+    };
+
+interface Poll {
+  readonly loginId: string;
+  readonly pollSecret: string;
+  /** Team of the session; `skip` takes the first, null asks where there are several. */
+  readonly teamId: string | null;
+}
+
+/**
+ * The state of a login for the command line that began it. Throws InvalidInput for an unknown login, and Forbidden for a
+ * wrong secret or a team of which the user is no member.
+ */
+export const collectLogin = operation({
+  name: 'collectLogin',
+  access: anyone,
+  async run(scope: Scope<SignInPlatform>, { loginId, pollSecret, teamId }: Poll): Promise<LoginState> {
+    const { logins, commandLineSeconds } = scope.platform.signIns;
+    const signed = logins.read(loginId, pollSecret);
+    if (signed === null) return { status: 'pending' };
+    const { userId } = signed;
+    const teams = await teamsOf(scope, signed);
+    if (teamId === null && teams.length > 1) return { status: 'choose', userId, teams };
+    const team = chosenOf(teams, teamId);
+    // Another poll may have collected it meanwhile.
+    if (!logins.take(loginId)) return { status: 'pending' };
+    const { token } = await openSession(scope, signed, {
+      seconds: commandLineSeconds,
+      teamId: team?.id ?? idOrNull(signed.key?.teamId),
+      ...(team === null ? {} : { needsMembership: true }),
+    });
+    return { status: 'ready', token, userId, teamId: team?.id ?? null, teams };
+  },
+});
+
+function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam | null {
+  if (teamId === null || teamId === 'skip') return teams[0] ?? null;
+  const team = teams.find(({ id }) => id === teamId);
+  if (team === undefined) throw new Forbidden(`Team '${teamId}' is not in your team memberships.`);
+  return team;
+}
+
+/** Teams of which the person is a member; where a key with a team was the password, that team alone. */
+async function teamsOf(
+  { platform: { stores } }: Scope<SignInPlatform>,
+  { userId, key }: SignedIn,
+): Promise<readonly NamedTeam[]> {
+  const ofKey = idOrNull(key?.teamId);
+  const members = await stores.teamMembers.all({ userIds: [userId], teamIds: ofKey === null ? null : [ofKey] });
+  const teams = await stores.teams.findMany(members.map(({ teamId }) => teamId));
+  const byId = new Map(teams.map((team) => [team.id, team]));
+  return members.flatMap(({ teamId }) => byId.get(teamId) ?? []).map(({ id, alias }) => ({ id, alias }));
+}

@@ -1,0 +1,113 @@
+import { collect } from '../src/domain/bytes.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import type { EarlierAnswers } from '../src/domain/decisions/earlier-answers.ts';
+import { weakPositions } from '../src/domain/decisions/earlier-answers.ts';
+import { DomainError, Unavailable } from '../src/domain/errors.ts';
+import { NO_RETRIES } from '../src/domain/inference/retries.ts';
+import { addUsd, type Usd } from '../src/domain/money.ts';
+import { fallbacksAfter } from '../src/domain/routing/fallback-rule.ts';
+import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { callerOf } from './operation/operation.ts';
+import type { DecisionPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Most bytes of an answer. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+
+/**
+ * Asks refused and weak questions of an answered decision again, at the fallbacks of its model in their order, where a setting
+ * asks for it. Each is a call of its own: its key, budget and limits are checked, and it is priced and recorded. A fallback
+ * that fails is skipped. Returns a call with all answers, whose cost is the sum.
+ */
+export async function askWeakAgain(
+  scope: Scope<DecisionPlatform>,
+  request: ModelRequest,
+  { call: first, signal }: { readonly call: GatewayCall; readonly signal: AbortSignal },
+): Promise<GatewayCall> {
+  const limit = scope.platform.decisions.fallbackBelow;
+  if (limit === null) return first;
+  const calls = [first];
+  for (const model of targetsOf(scope, request, first)) {
+    const last = calls.at(-1) ?? first;
+    const earlier = earlierOf(last, limit);
+    if (earlier === null) break;
+    const next = await askOne(scope, againAt(request, model, { first, earlier }), signal).catch(
+      async (error: unknown) => {
+        if (error instanceof DomainError && !signal.aborted) return null;
+        await settle(last);
+        throw error;
+      },
+    );
+    if (next === null) continue;
+    await settle(last);
+    calls.push(next);
+  }
+  return combined(calls);
+}
+
+const askOne = (scope: Scope<DecisionPlatform>, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall> =>
+  scope.platform.gateway.call(callerOf(scope), request, signal);
+
+/** Reads the rest of an answer that is not forwarded: its end settles the call. */
+const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, ANSWER_LIMIT));
+
+/** Fallbacks of the requested model, without those that have failed before the first answer, and the one that gave it. */
+function targetsOf(
+  { platform }: Scope<DecisionPlatform>,
+  request: ModelRequest,
+  { modelGroup }: GatewayCall,
+): readonly string[] {
+  const policy = platform.fallbacks.policy().fallbacks;
+  const refusal = new Unavailable('A question was refused.', null);
+  const names = fallbacksAfter(refusal, request.model, { retries: request.retries ?? NO_RETRIES, policy });
+  const models = names.map(({ model }) => model);
+  return models.slice(models.indexOf(modelGroup) + 1);
+}
+
+function earlierOf({ exchange }: GatewayCall, limit: number): EarlierAnswers | null {
+  if (exchange.decision === undefined) return null;
+  const { decision, upstream } = exchange.decision;
+  const open = weakPositions(decision, limit);
+  return open.length === 0 ? null : { decision, upstream, open };
+}
+
+/** The request for the open questions: in the trace of the first call, without retries and fallbacks of its own. */
+const againAt = (
+  request: ModelRequest,
+  model: string,
+  { first, earlier }: { readonly first: GatewayCall; readonly earlier: EarlierAnswers },
+): ModelRequest => ({
+  ...request,
+  model,
+  earlier,
+  credentials: null,
+  callId: null,
+  parent: { traceId: first.traceId, spanId: first.spanId },
+  retries: { ...NO_RETRIES, withoutFallbacks: true },
+});
+
+/** One call of several: the facts of the first, the answer of the last, and the sum of the costs. */
+function combined(calls: readonly GatewayCall[]): GatewayCall {
+  const [first] = calls;
+  const last = calls.at(-1);
+  if (first === undefined || last === undefined) throw new RangeError('There is no call to combine.');
+  if (first === last) return first;
+  const { callId, traceId, spanId, modelGroup, deployment, tries, limits } = first;
+  return {
+    ...last,
+    callId,
+    traceId,
+    spanId,
+    modelGroup,
+    deployment,
+    tries,
+    limits,
+    elapsedMs: () => first.elapsedMs(),
+    cost: () => sumOf(calls.map((call) => call.cost())),
+    translated: (translate) => combined([...calls.slice(0, -1), last.translated(translate)]),
+  };
+}
+
+/** Null where a part is unknown. */
+const sumOf = (costs: readonly (Usd | null)[]): Usd | null =>
+  costs.reduce((sum, cost) => (sum === null || cost === null ? null : addUsd(sum, cost)));

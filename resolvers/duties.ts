@@ -1,0 +1,78 @@
+import {
+  type Duty,
+  dutyJob,
+  dutyKind,
+  dutyLeaseMs,
+  type DutyOutcome,
+  KEPT_DUTY_JOBS,
+} from '../src/domain/jobs/duty.ts';
+import type { Job, JobClaim } from '../src/domain/jobs/job.ts';
+import { system } from './operation/access.ts';
+import { operation } from './operation/operation.ts';
+import type { DutyPlatform } from './operation/health-platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Jobs of lost processes that one claim ends. */
+const MOST_LOST = 10;
+
+/** A claim of a duty by a process. */
+export interface DutyWanted {
+  readonly duty: Duty;
+  readonly workerId: string;
+  /** Start of the period whose job is added; null when the process has added it before. */
+  readonly period: Date | null;
+  /** Running jobs were left by a process that has ended: no other process uses the database. */
+  readonly leftBehind: boolean;
+}
+
+/** Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when there is none. */
+export const claimDuty = operation({
+  name: 'claimDuty',
+  access: system,
+  async run({ platform }: Scope<DutyPlatform>, wanted: DutyWanted): Promise<Job | null> {
+    const { duty, workerId, period, leftBehind } = wanted;
+    const { clock, stores } = platform;
+    const { jobs } = stores;
+    const kind = dutyKind(duty);
+    if (leftBehind)
+      for (const { id } of await jobs.list({ kind, status: 'running' }, MOST_LOST)) await jobs.cancel(id, clock.now());
+    for (const { id, attempts } of await jobs.exhausted(kind, clock.now(), MOST_LOST))
+      await jobs.bury({ id, attempt: attempts }, 'Its process was lost repeatedly.', clock.now());
+    if (period !== null) await jobs.offer(dutyJob(duty, period), clock.now());
+    if (!(await jobs.hasDue(kind, clock.now()))) return null;
+    return jobs.claim({ kind, workerId, now: clock.now(), leaseMs: dutyLeaseMs(duty) });
+  },
+});
+
+/** Extends the lease of a duty. False when it belongs to another process. */
+export const extendDuty = operation({
+  name: 'extendDuty',
+  access: system,
+  async run(
+    { platform }: Scope<DutyPlatform>,
+    { duty, claim }: { readonly duty: Duty; readonly claim: JobClaim },
+  ): Promise<boolean> {
+    const { clock, stores } = platform;
+    return (await stores.jobs.extend(claim, clock.now(), dutyLeaseMs(duty))) !== null;
+  },
+});
+
+/** Ends the claim of a duty while it holds, and removes old jobs of the duty. */
+export const endDuty = operation({
+  name: 'endDuty',
+  access: system,
+  async run(
+    { platform }: Scope<DutyPlatform>,
+    { duty, claim, outcome }: { readonly duty: Duty; readonly claim: JobClaim; readonly outcome: DutyOutcome },
+  ): Promise<void> {
+    const { clock, stores } = platform;
+    const now = clock.now();
+    if (outcome.kind === 'released') {
+      await stores.jobs.retry(claim, { dueAt: now, error: '', counts: false }, now);
+      return;
+    }
+    const error = outcome.kind === 'failed' ? outcome.error : '';
+    await stores.jobs.end(claim, { status: outcome.kind, error }, now);
+    await stores.jobs.keepLatest(dutyKind(duty), KEPT_DUTY_JOBS);
+  },
+});

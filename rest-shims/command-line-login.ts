@@ -1,0 +1,106 @@
+import { collectLogin, completeLogin, type LoginState, startLogin } from '../resolvers/command-line-login.ts';
+import { LOGIN_SECONDS } from '../src/domain/users/command-line-logins.ts';
+import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { requiredParameters, textParameters } from './http/schema.ts';
+import { completedPage } from './sign-in-page.ts';
+
+/** Ids of logins. */
+export const LOGIN_ID = /^cli-[\w-]{1,64}$/;
+
+const POLL_SECRET = 'x-litellm-cli-poll-secret';
+
+/** Whether a page of another site sent the browser here. It could sign users in with a name of its own choice. */
+export const isForeign = ({ headers }: HttpRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-mode'] === 'navigate';
+
+/** The id of a login in the path. Throws InvalidInput. */
+function loginId({ params }: HttpRequest): string {
+  const id = params['login_id'] ?? '';
+  if (!LOGIN_ID.test(id)) throw new InvalidInput('The id of the login is malformed.');
+  return id;
+}
+
+/** The form of the page. Throws InvalidInput, and Forbidden for a form of another site. */
+function readForm(request: HttpRequest) {
+  if (isForeign(request)) throw new Forbidden('Sign in on a page of this server.');
+  const form = new URLSearchParams(Buffer.from(request.body).toString('utf8'));
+  const read = (name: string): string => form.get(name) ?? '';
+  return {
+    loginId: loginId(request),
+    userCode: read('user_code'),
+    username: read('username'),
+    password: read('password'),
+  };
+}
+
+function readPoll(request: HttpRequest) {
+  const secret = request.headers[POLL_SECRET];
+  const teamId = new URLSearchParams(request.search).get('team_id');
+  return {
+    loginId: loginId(request),
+    pollSecret: typeof secret === 'string' ? secret : '',
+    teamId: teamId === null || teamId === '' ? null : teamId,
+  };
+}
+
+function stateJson(state: LoginState): object {
+  if (state.status === 'pending') return { status: 'pending' };
+  const { userId } = state;
+  const teams = state.teams.map(({ id }) => id);
+  const details = state.teams.map(({ id, alias }) => ({ team_id: id, team_alias: alias }));
+  const shared = { status: 'ready', user_id: userId, teams, team_details: details };
+  return state.status === 'choose'
+    ? { ...shared, requires_team_selection: true }
+    : { ...shared, key: state.token, team_id: state.teamId };
+}
+
+const ROW = { surface: 'management', category: null, credential: 'none' } as const;
+const NOT_KEPT = { 'cache-control': 'no-store' };
+
+const FORM = requiredParameters('user_code', 'username', 'password');
+
+/** Logins of command lines: begun there, completed by a person in a browser, and collected by the command line. */
+export const commandLineLoginRoutes: readonly RouteRow[] = [
+  route({
+    ...ROW,
+    method: 'POST',
+    name: 'signIn.cliStart',
+    paths: ['/sso/cli/start'],
+    answers: [200, 429],
+    failures: { body: 'model' },
+    bodyLimit: 1024,
+    parse: () => undefined,
+    run: startLogin,
+    render: ({ loginId: id, pollSecret, userCode }) =>
+      json({ login_id: id, poll_secret: pollSecret, user_code: userCode, expires_in: LOGIN_SECONDS }, NOT_KEPT),
+  }),
+  route({
+    ...ROW,
+    method: 'POST',
+    name: 'signIn.cliComplete',
+    paths: ['/sso/cli/complete/:login_id'],
+    answers: [200, 400, 401, 403, 429],
+    failures: { body: 'model', page: 'login' },
+    request: FORM,
+    requestType: 'application/x-www-form-urlencoded',
+    bodyLimit: 16 * 1024,
+    parse: readForm,
+    run: completeLogin,
+    render: completedPage,
+  }),
+  route({
+    ...ROW,
+    method: 'GET',
+    name: 'signIn.cliPoll',
+    paths: ['/sso/cli/poll/:login_id'],
+    answers: [200, 400, 403],
+    failures: { body: 'model' },
+    query: textParameters('team_id'),
+    headers: requiredParameters(POLL_SECRET),
+    bodyLimit: 0,
+    parse: readPoll,
+    run: collectLogin,
+    render: (state) => json(stateJson(state), NOT_KEPT),
+  }),
+];

@@ -1,0 +1,211 @@
+import {
+  createEndpoint,
+  deleteEndpoint,
+  listEndpoints,
+  listTeamEndpoints,
+  updateEndpoint,
+} from '../resolvers/pass-through-endpoints.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
+import { shownHeaders } from '../src/domain/pass-through/headers.ts';
+import { builder } from './builder.ts';
+import { decimalText } from './decimal.ts';
+import { localId } from './global-id.ts';
+import { readObject } from './named-values.ts';
+import { nodesOf } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
+
+const TYPE = 'PassThroughEndpoint';
+const NAMED = 'The entry: global id, or its own id.';
+const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
+
+const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
+
+builder.node(EndpointType, {
+  description: 'A path of the gateway whose calls are forwarded to an address, in the format of that address.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => listEndpoints(scope, { id })[0] ?? null),
+  fields: (t) => ({
+    endpointId: t.exposeString('id', { description: 'Its own id, as over HTTP.' }),
+    path: t.exposeString('path', { description: 'Path of the gateway.' }),
+    target: t.exposeString('target', { description: 'Address that calls are forwarded to.' }),
+    headers: t.field({
+      type: 'JSON',
+      description:
+        'Headers that are sent to the target. Values are masked, except those of headers without secrets such as `content-type`.',
+      resolve: ({ headers }) => shownHeaders(headers),
+    }),
+    defaultQueryParams: t.field({
+      type: 'JSON',
+      description: 'Query parameters that are sent where neither the request nor the target has them.',
+      resolve: ({ defaultQuery }) => defaultQuery,
+    }),
+    includeSubpath: t.exposeBoolean('includeSubpath', { description: 'Whether paths below it are served.' }),
+    costPerRequestUsd: t.field({
+      type: 'Decimal',
+      description: 'Cost of each answered call in USD. A negative amount charges nothing.',
+      resolve: ({ costPerRequest }) => decimalText(costPerRequest),
+    }),
+    timeoutSeconds: t.float({
+      nullable: true,
+      description: 'Time to the first byte of an answer, in seconds; null is the default of the configuration.',
+      resolve: ({ timeoutSeconds }) => timeoutSeconds,
+    }),
+    auth: t.exposeBoolean('auth', { description: 'Whether callers need a key.' }),
+    methods: t.stringList({
+      nullable: true,
+      description: 'Methods that are served; null is all.',
+      resolve: ({ methods }) => (methods === null ? null : [...methods]),
+    }),
+    forwardHeaders: t.exposeBoolean('forwardHeaders', { description: 'Whether headers of the caller are forwarded.' }),
+    guardrails: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'Guardrails by name, as configured.',
+      resolve: ({ guardrails }) => guardrails,
+    }),
+    isFromConfig: t.exposeBoolean('isFromConfig', {
+      description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
+    }),
+  }),
+});
+
+builder.queryField('passThroughEndpoints', (t) =>
+  t.connection(
+    {
+      type: EndpointType,
+      description: 'Pass-through entries, those of the configuration file first. For administrators.',
+      args: { teamId: t.arg.string({ description: 'Only entries that the keys of this team may call.' }) },
+      complexity: pageCost,
+      resolve: async (_root, { teamId, ...args }, { scope }) => {
+        const found = teamId ? await listTeamEndpoints(scope, teamId) : listEndpoints(scope, { id: null });
+        return pageOf(found, args, ({ id }) => id);
+      },
+    },
+    { name: 'PassThroughEndpointConnection', description: 'One page of pass-through entries.' },
+    { name: 'PassThroughEndpointEdge', description: 'One entry of a page.' },
+  ),
+);
+
+const SETTINGS = {
+  headers: HEADERS,
+  defaultQueryParams: 'Query parameters that are sent where neither the request nor the target has them.',
+  includeSubpath: 'Serves the paths below it, too.',
+  costPerRequestUsd: 'Cost of each answered call in USD.',
+  timeoutSeconds: 'Time to the first byte of an answer, in seconds, above 0 and at most 86400.',
+  auth: 'Whether callers need a key.',
+  methods: 'Methods that are served.',
+  forwardHeaders: 'Forwards the headers of the caller, without its key.',
+  guardrails: 'Guardrails by name. They are stored and shown.',
+} as const;
+
+type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
+
+/** Settings that are optional for a new entry and for a change. */
+const settingFields = (t: InputFields) => ({
+  defaultQueryParams: t.field({ type: 'JSON', description: SETTINGS.defaultQueryParams }),
+  includeSubpath: t.boolean({ description: SETTINGS.includeSubpath }),
+  costPerRequestUsd: t.field({ type: 'Decimal', description: SETTINGS.costPerRequestUsd }),
+  timeoutSeconds: t.float({ description: SETTINGS.timeoutSeconds }),
+  auth: t.boolean({ description: SETTINGS.auth }),
+  methods: t.stringList({ description: SETTINGS.methods }),
+  forwardHeaders: t.boolean({ description: SETTINGS.forwardHeaders }),
+  guardrails: t.field({ type: 'JSON', description: SETTINGS.guardrails }),
+});
+
+const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
+  description: 'A pass-through entry to store.',
+  fields: (t) => ({
+    endpointId: t.string({ description: 'Its id; one is made when absent.' }),
+    path: t.string({ required: true, description: 'Path of the gateway.' }),
+    target: t.string({ required: true, description: 'http or https address.' }),
+    headers: t.field({ type: 'JSON', description: SETTINGS.headers }),
+    ...settingFields(t),
+  }),
+});
+
+const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
+  description: 'Changes to a pass-through entry. Absent members stay as they are.',
+  fields: (t) => ({
+    endpoint: t.id({ required: true, description: NAMED }),
+    path: t.string({ description: 'Path of the gateway.' }),
+    target: t.string({ description: 'http or https address.' }),
+    headers: t.field({ type: 'JSON', description: `${SETTINGS.headers} A masked value keeps the stored one.` }),
+    ...settingFields(t),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeletePassThroughEndpointInput', {
+  description: 'The entry to delete.',
+  fields: (t) => ({ endpoint: t.id({ required: true, description: NAMED }) }),
+});
+
+type Sent = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
+
+/** An object of texts. Throws InvalidInput. */
+function textsIn(value: unknown, name: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(readObject(value, name)).map(([member, one]): [string, string] => {
+      if (typeof one === 'string') return [member, one];
+      throw new InvalidInput(`\`${name}\` must be an object of texts.`, [
+        { path: ['input', name, member], rule: 'string', message: 'must be a text' },
+      ]);
+    }),
+  );
+}
+
+const isGiven = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
+
+function patchOf(sent: Sent): EndpointPatch {
+  const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = sent;
+  const { auth, methods, forwardHeaders, guardrails, path, target } = sent;
+  return {
+    ...(isGiven(path) ? { path } : {}),
+    ...(isGiven(target) ? { target } : {}),
+    ...(isGiven(headers) ? { headers: textsIn(headers, 'headers') } : {}),
+    ...(isGiven(defaultQueryParams) ? { defaultQuery: textsIn(defaultQueryParams, 'defaultQueryParams') } : {}),
+    ...(isGiven(includeSubpath) ? { includeSubpath } : {}),
+    ...(isGiven(costPerRequestUsd) ? { costPerRequest: Number(costPerRequestUsd) } : {}),
+    ...(isGiven(timeoutSeconds) ? { timeoutSeconds } : {}),
+    ...(isGiven(auth) ? { auth } : {}),
+    ...(isGiven(methods) ? { methods: methods.map((method) => method.toUpperCase()) } : {}),
+    ...(isGiven(forwardHeaders) ? { forwardHeaders } : {}),
+    ...(isGiven(guardrails) ? { guardrails: readObject(guardrails, 'guardrails') } : {}),
+  };
+}
+
+builder.mutationFields((t) => ({
+  createPassThroughEndpoint: t.field({
+    type: EndpointType,
+    description: `Stores a pass-through entry. ${AT_ONCE}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The entry.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreatePassThroughEndpointResult', description: 'The entry, or why it was not stored.' },
+    },
+    resolve: (_root, { input: { endpointId, path, target, ...sent } }, { scope }) =>
+      createEndpoint(scope, { ...patchOf(sent), id: endpointId ?? null, path, target }),
+  }),
+  updatePassThroughEndpoint: t.field({
+    type: EndpointType,
+    description: `Changes a stored pass-through entry. ${AT_ONCE}`,
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The entry and its changes.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'UpdatePassThroughEndpointResult', description: 'The changed entry, or why it was not changed.' },
+    },
+    resolve: (_root, { input: { endpoint, ...sent } }, { scope }) =>
+      updateEndpoint(scope, { id: localId(TYPE, endpoint), patch: patchOf(sent) }),
+  }),
+  deletePassThroughEndpoint: t.field({
+    type: EndpointType,
+    description: `Deletes a stored pass-through entry. ${AT_ONCE}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The entry.' }) },
+    errors: {
+      types: [NotFound, Conflict],
+      union: { name: 'DeletePassThroughEndpointResult', description: 'The deleted entry, or why it was not deleted.' },
+    },
+    resolve: (_root, { input }, { scope }) => deleteEndpoint(scope, { id: localId(TYPE, input.endpoint) }),
+  }),
+}));

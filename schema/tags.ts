@@ -1,0 +1,113 @@
+import { createTag, deleteTag, getTags, type TagChange, updateTag } from '../resolvers/tags.ts';
+import { findBudgetRow } from '../resolvers/owner-nodes.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { Tag } from '../src/domain/tags/tag.ts';
+import { builder } from './builder.ts';
+import { changed } from './owner-inputs.ts';
+import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
+import { BudgetType } from './refs.ts';
+
+const TagType = builder.objectRef<Tag>('Tag').implement({
+  description: 'A label of calls with a budget and limits.',
+  fields: (t) => ({
+    name: t.exposeID('id', { description: 'Name, as calls have it in `tags`.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Text for people. Null when none is set.',
+    }),
+    models: t.stringList({ description: 'Public model names of the tag.', resolve: ({ models }) => [...models] }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tag was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the tag was last changed.' }),
+    budget: t.field({
+      type: BudgetType,
+      nullable: true,
+      description: 'Its budget and limits. Null when it has none.',
+      resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
+    }),
+  }),
+});
+
+const CreateTagInput = builder.inputType('CreateTagInput', {
+  description: 'A new tag.',
+  fields: (t) => ({
+    name: t.id({ required: true, description: 'Name, at most 100 characters.' }),
+    description: t.string({ description: 'Text for people; null removes it.' }),
+    models: t.stringList({ description: 'Public model names of the tag.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const UpdateTagInput = builder.inputType('UpdateTagInput', {
+  description: 'Changes to a tag, its budget and its limits. Absent fields stay as they are.',
+  fields: (t) => ({
+    name: t.id({ required: true, description: 'Name of the tag.' }),
+    description: t.string({ description: 'Text for people; null removes it.' }),
+    models: t.stringList({ description: 'Public model names of the tag.' }),
+    limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+  }),
+});
+
+const DeleteTagInput = builder.inputType('DeleteTagInput', {
+  description: 'A tag to delete.',
+  fields: (t) => ({ name: t.id({ required: true, description: 'Name of the tag.' }) }),
+});
+
+const changeOf = ({ name, description, models, limits, budgetId }: typeof UpdateTagInput.$inferInput): TagChange => ({
+  name,
+  patch: {
+    ...(description === undefined ? {} : { description }),
+    ...(models === undefined ? {} : { models: models ?? [] }),
+  },
+  budget: { budgetId: budgetId ?? null, limits: limitsOf(limits) },
+});
+
+builder.queryField('tag', (t) =>
+  t.field({
+    type: TagType,
+    nullable: true,
+    description: 'A tag by its name, for administrators. Null when there is none.',
+    args: { name: t.arg.id({ required: true, description: 'Name of the tag.' }) },
+    resolve: async (_root, { name }, { scope }) => {
+      const [found] = await getTags(scope, [name]).catch((error: unknown) => {
+        if (error instanceof NotFound) return [];
+        throw error;
+      });
+      return found?.tag ?? null;
+    },
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createTag: t.field({
+    type: TagType,
+    description: 'Creates a tag. For proxy administrators.',
+    args: { input: t.arg({ type: CreateTagInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateTagResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: (_root, { input }, { scope }) => changed(scope, createTag(scope, changeOf(input))),
+  }),
+  updateTag: t.field({
+    type: TagType,
+    description: 'Changes a tag, its budget and its limits. For proxy administrators.',
+    args: { input: t.arg({ type: UpdateTagInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'UpdateTagResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: (_root, { input }, { scope }) => changed(scope, updateTag(scope, changeOf(input))),
+  }),
+  deleteTag: t.field({
+    type: TagType,
+    description: 'Deletes a tag. Its spend stays. For proxy administrators.',
+    args: { input: t.arg({ type: DeleteTagInput, required: true, description: 'What to change.' }) },
+    errors: {
+      types: [InvalidInput, NotFound],
+      union: { name: 'DeleteTagResult', description: 'The result, or why nothing was changed.' },
+    },
+    resolve: (_root, { input: { name } }, { scope }) => changed(scope, deleteTag(scope, { name })),
+  }),
+}));

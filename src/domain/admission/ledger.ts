@@ -1,0 +1,91 @@
+/**
+ * What a counter of the ledger counts.
+ *
+ * - `spend`: use of a budget. It grows and is never reset; the database has its stored total.
+ * - `window`: requests or tokens of a window of a minute, by the clock of the ledger.
+ * - `slots`: calls under way.
+ */
+export type LedgerKind = 'spend' | 'window' | 'slots';
+
+/** Stored total of a counter without what the members of the ledger have stored themselves. */
+export interface LedgerBase {
+  readonly value: bigint;
+  /** The list of members that it was computed for. The ledger ignores a base for another list. */
+  readonly version: number;
+}
+
+/** State of one counter in this process, and what it asks for. Every amount is absolute, so that a repeated ask changes nothing. */
+export interface Ask {
+  readonly counter: string;
+  readonly kind: LedgerKind;
+  readonly limit: bigint;
+  /** Amount that this process has used, has reserved for calls, or keeps for later calls. */
+  readonly held: bigint;
+  /** Further amount that waiting calls need. */
+  readonly need: bigint;
+  /** The largest of the waiting calls. A call larger than what is left of a budget is admitted while anything is left. */
+  readonly largest: bigint;
+  /** Whether a use equal to the limit is admitted while nothing is reserved. For budgets only. */
+  readonly atLimit: boolean;
+  /** Further amount to keep for later calls. The ledger grants a part of what is left, less with more processes. */
+  readonly spare: bigint;
+  /** Part of the use of this process that the stored total includes. For budgets only. */
+  readonly stored: bigint;
+  /** For budgets only; null when it was not read since the last ask. */
+  readonly base: LedgerBase | null;
+  /** Whether this counter is new in this process: what the ledger has of it belongs to an evicted one. */
+  readonly joins: boolean;
+  /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
+  readonly window: number | null;
+}
+
+/** Answer to an ask. */
+export interface Share {
+  /** False: the ledger has lost the counter, or this process is no member of it. Ask again with a base that is read anew. */
+  readonly known: boolean;
+  /** Further amount that this process may use. */
+  readonly granted: bigint;
+  /** What was left of the limit before the grant: the limit without `held`, the base and the parts of other processes. */
+  readonly left: bigint;
+  /** Start of the window by the ledger's clock. Where it is not the window of the ask, `held` counts in no window any more. */
+  readonly window: number;
+  readonly windowLeftMs: number;
+}
+
+export interface LedgerAnswer {
+  /** Answers in the order of the asks. */
+  readonly shares: readonly Share[];
+  /** Whether the process had no lease: it is new, its lease had ended, or the ledger has lost its data. */
+  readonly isNew: boolean;
+}
+
+/** State of a counter before its stored total is read. */
+export interface LedgerSnapshot {
+  /** Zero when the ledger does not know the counter. */
+  readonly version: number;
+  /** Sum of what the other members have stored. */
+  readonly stored: bigint;
+}
+
+/**
+ * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without
+ * asking. All parts together never exceed the limit, except by one call of a budget.
+ *
+ * A share of a process that has not asked for the length of its lease is void: its slots are free, and of its budgets only
+ * what it has stored stays counted. What it has used of a window stays counted until the window ends.
+ */
+export interface Ledger {
+  /** Answers asks in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer. */
+  ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer>;
+  /** Snapshots of spend counters, in their order. */
+  snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]>;
+  /** Ends the lease of the process. */
+  leave(process: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Lease of a process, in ms. */
+export const LEDGER_LEASE_MS = 15_000;
+
+/** Parts of what is left that one ask may take as a reserve, as a divisor: half when the process is alone. */
+export const sparePart = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);

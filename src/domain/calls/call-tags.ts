@@ -1,0 +1,28 @@
+import { type CallLabels, withTags } from './call-labels.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
+
+/** The tags in the metadata of a key or a team. */
+function tagsIn(metadata: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  const tags = metadata?.['tags'];
+  return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string' && tag !== '') : NO_TAGS;
+}
+
+/** Tags that a key, its team and its project give to each call. */
+function tagsOfKey({ metadata, owners }: VirtualKey): readonly string[] {
+  const own = tagsIn(metadata);
+  if (owners === undefined) return own;
+  const ofTeam = tagsIn(owners.team?.metadata);
+  const ofProject = owners.project?.tags ?? NO_TAGS;
+  return ofTeam.length + ofProject.length === 0 ? own : [...own, ...ofTeam, ...ofProject];
+}
+
+/** A request with the tags of its key, its team and its project. Throws InvalidInput for too many tags. */
+export function tagged<Request extends { readonly labels?: CallLabels }>(
+  key: VirtualKey | null,
+  request: Request,
+): Request {
+  const tags = key === null ? NO_TAGS : tagsOfKey(key);
+  return tags.length === 0 ? request : { ...request, labels: withTags(request.labels, tags) };
+}

@@ -1,0 +1,122 @@
+import { Forbidden, Unauthenticated } from '../errors.ts';
+import { storable } from '../storable.ts';
+import { emailKeyOf } from '../users/user.ts';
+import type { TokenRole, TokenRules } from './token-rules.ts';
+import type { VerifiedToken } from './token-verifier.ts';
+
+/** What a token says about its bearer, before rows are looked up. */
+export interface TokenIdentity {
+  readonly issuer: string | null;
+  readonly subject: string | null;
+  readonly userId: string | null;
+  readonly email: string | null;
+  /** Teams in the order of the token. */
+  readonly teamIds: readonly string[];
+  readonly organizationId: string | null;
+  readonly endUserId: string | null;
+  /** Null: the role of the user's row applies. */
+  readonly role: TokenRole | null;
+  /** Routes that the bearer may call; empty allows all. */
+  readonly routes: readonly string[];
+  readonly expiresAt: Date;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Longest id in a claim, in characters. */
+const MOST_CHARACTERS = 256;
+/** Most teams and roles of a token; further ones are left out. */
+const MOST_VALUES = 200;
+
+const isObject = (value: unknown): value is Claims => typeof value === 'object' && value !== null;
+
+/** A claim by its name, else by the path that its dots make. */
+function claimAt(claims: Claims, field: string): unknown {
+  if (Object.hasOwn(claims, field)) return claims[field];
+  let value: unknown = claims;
+  for (const step of field.split('.')) {
+    if (!isObject(value) || !Object.hasOwn(value, step)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+/** A value of a claim as an id; null where it is none. */
+function idOf(value: unknown): string | null {
+  const text = typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || text.trim() === '' || text.length > MOST_CHARACTERS) return null;
+  return storable(text);
+}
+
+const idAt = (claims: Claims, field: string | null): string | null =>
+  field === null ? null : idOf(claimAt(claims, field));
+
+/** The ids of a claim: a list, or one text. */
+function idsAt(claims: Claims, field: string | null): readonly string[] {
+  const value = field === null ? [] : claimAt(claims, field);
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.slice(0, MOST_VALUES).flatMap((one) => idOf(one) ?? []);
+}
+
+/** The scopes of a token: a list, or one text with spaces (RFC 8693). */
+function scopesOf({ scope }: Claims): readonly string[] {
+  if (typeof scope === 'string') return scope.split(/\s+/);
+  return Array.isArray(scope) ? scope.filter((one) => typeof one === 'string') : [];
+}
+
+function roleIn(claims: Claims, rules: TokenRules): TokenRole | null {
+  if (rules.adminScope !== null && scopesOf(claims).includes(rules.adminScope)) return 'proxy_admin';
+  const roles = idsAt(claims, rules.rolesField);
+  return rules.roleMappings.find(({ claim }) => roles.includes(claim))?.role ?? null;
+}
+
+function assertAllowed(claims: Claims, email: string | null, rules: TokenRules): void {
+  const { userRolesField, allowedUserRoles, emailDomain } = rules;
+  if (allowedUserRoles.length > 0) {
+    const roles = idsAt(claims, userRolesField);
+    if (!roles.some((role) => allowedUserRoles.includes(role)))
+      throw new Forbidden('The token has none of the roles that may call this server.');
+  }
+  if (emailDomain !== null && email?.endsWith(`@${emailDomain.toLowerCase()}`) !== true)
+    throw new Forbidden('The email of the token is not of the allowed domain.');
+}
+
+function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[] {
+  if (role === 'proxy_admin') return rules.adminRoutes;
+  return role === 'team' ? rules.teamRoutes : rules.userRoutes;
+}
+
+/** The bearer of a verified token. Throws Unauthenticated where a required claim is missing, and Forbidden. */
+export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
+  const role = roleIn(claims, rules);
+  if (role === null && rules.enforcesRoles) throw new Forbidden('The token has no role that is mapped to one here.');
+  const email = emailKeyOf(idAt(claims, rules.userEmailField));
+  const objectId = idAt(claims, rules.objectIdField);
+  const isTeam = role === 'team';
+  const userId = isTeam ? null : (idAt(claims, rules.userIdField) ?? objectId);
+  if (role !== 'proxy_admin') assertAllowed(claims, email, rules);
+  if (role !== 'proxy_admin' && !isTeam && rules.userIdField !== null && userId === null)
+    throw new Unauthenticated(`Validation fails: the token has no claim '${rules.userIdField}'.`, 'malformed');
+  const named = [idAt(claims, rules.teamIdField), isTeam ? objectId : null].flatMap((id) => id ?? []);
+  const teamIds = [...new Set([...named, ...idsAt(claims, rules.teamIdsField)])];
+  if (role !== 'proxy_admin' && teamIds.length === 0 && needsTeam(role, rules))
+    throw new Unauthenticated('Validation fails: the token names no team.', 'malformed');
+  return {
+    issuer: idOf(claims['iss']),
+    subject: idOf(claims['sub']),
+    userId,
+    email,
+    teamIds,
+    organizationId: idAt(claims, rules.organizationIdField),
+    endUserId: idAt(claims, rules.endUserIdField),
+    role,
+    routes: routesFor(role, rules),
+    expiresAt,
+  };
+}
+
+/** Whether a token must name a team: one that stands for a team, or where a single claim is configured. */
+function needsTeam(role: TokenRole | null, rules: TokenRules): boolean {
+  if (rules.defaultTeamId !== null || (rules.usesMemberships && role !== 'team')) return false;
+  return role === 'team' || (rules.teamIdField !== null && rules.teamIdsField === null);
+}

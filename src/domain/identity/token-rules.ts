@@ -1,0 +1,74 @@
+import type { Role } from '../role.ts';
+
+/** A role of a token: a role of the product, or `team` for a token that stands for a team and no user. */
+export type TokenRole = Role | 'team';
+
+/** What a value of the role claim gives. */
+export interface RoleMapping {
+  /** Value of the claim. */
+  readonly claim: string;
+  readonly role: TokenRole;
+}
+
+/** Which claims of a token name its owners and rights. A field is the name of a claim; dots lead into objects. */
+export interface TokenRules {
+  readonly userIdField: string | null;
+  readonly userEmailField: string | null;
+  readonly teamIdField: string | null;
+  readonly teamIdsField: string | null;
+  readonly organizationIdField: string | null;
+  readonly endUserIdField: string | null;
+  /** Claim that `roleMappings` are compared with. */
+  readonly rolesField: string | null;
+  /** The first mapping whose claim value the token has decides. */
+  readonly roleMappings: readonly RoleMapping[];
+  /** Claim with the id of the user, or with the role `team` of the team. */
+  readonly objectIdField: string | null;
+  /** A token without a mapped role is refused. */
+  readonly enforcesRoles: boolean;
+  /** Claim that must have one of `allowedUserRoles`, where any are named. */
+  readonly userRolesField: string | null;
+  readonly allowedUserRoles: readonly string[];
+  /** Only emails of this domain; null for all. */
+  readonly emailDomain: string | null;
+  /** Scope that makes a token one of an administrator; null for none. */
+  readonly adminScope: string | null;
+  /** Creates the row of a user that is not stored. */
+  readonly createsUsers: boolean;
+  /** Team of tokens that name none. */
+  readonly defaultTeamId: string | null;
+  /** Takes the memberships of the user for tokens that name no team, and lets the team header choose any of them. */
+  readonly usesMemberships: boolean;
+  /** A team of a token that is not stored is replaced by the only team of the user. */
+  readonly replacesUnknownTeams: boolean;
+  /** Routes of administrators, of team tokens, and of others; empty allows all. */
+  readonly adminRoutes: readonly string[];
+  readonly teamRoutes: readonly string[];
+  readonly userRoutes: readonly string[];
+}
+
+const DEFAULT_ADMIN_SCOPE = 'litellm_proxy_admin';
+
+export const DEFAULT_TOKEN_RULES: TokenRules = {
+  userIdField: null,
+  userEmailField: null,
+  teamIdField: null,
+  teamIdsField: null,
+  organizationIdField: null,
+  endUserIdField: null,
+  rolesField: null,
+  roleMappings: [],
+  objectIdField: null,
+  enforcesRoles: false,
+  userRolesField: null,
+  allowedUserRoles: [],
+  emailDomain: null,
+  adminScope: DEFAULT_ADMIN_SCOPE,
+  createsUsers: false,
+  defaultTeamId: null,
+  usesMemberships: false,
+  replacesUnknownTeams: false,
+  adminRoutes: [],
+  teamRoutes: [],
+  userRoutes: [],
+};

@@ -1,0 +1,41 @@
+import type { TokenIdentity } from './token-identity.ts';
+
+/** A verified token as it was sent: the same token with another team header is another one. */
+export interface KnownToken {
+  readonly identity: TokenIdentity;
+  /** Team that the request chose by id or alias; null for none. */
+  readonly chosenTeam: string | null;
+}
+
+/** Verified tokens in memory by hash, so that a signature is verified once. A bounded LRU. */
+export interface VerifiedTokens {
+  /** The token, marked as used. */
+  use(hash: string): KnownToken | undefined;
+  set(hash: string, token: KnownToken): void;
+  delete(hash: string): void;
+}
+
+/** Most tokens in memory. */
+const MOST_TOKENS = 50_000;
+
+export function createVerifiedTokens(most = MOST_TOKENS): VerifiedTokens {
+  const tokens = new Map<string, KnownToken>();
+  return {
+    use(hash) {
+      const token = tokens.get(hash);
+      if (token === undefined) return undefined;
+      tokens.delete(hash);
+      tokens.set(hash, token);
+      return token;
+    },
+    set(hash, token) {
+      tokens.delete(hash);
+      tokens.set(hash, token);
+      const [oldest] = tokens.keys();
+      if (tokens.size > most && oldest !== undefined) tokens.delete(oldest);
+    },
+    delete(hash) {
+      tokens.delete(hash);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** Null for empty text. */
+export const textOrNull = (text: string): string | null => (text === '' ? null : text);

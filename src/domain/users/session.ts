@@ -1,0 +1,64 @@
+import type { SessionFacts } from '../keys/key-settings.ts';
+import type { KeyGenerator, VirtualKey } from '../keys/virtual-key.ts';
+import type { Role } from '../role.ts';
+
+/** Who signed in. */
+export interface SignedIn {
+  readonly userId: string;
+  readonly role: Role;
+  /** The key that was used as a password; null for an administrator without one. */
+  readonly key: VirtualKey | null;
+  /** What opens the session, which ends when that does not hold any more. */
+  readonly openedBy: string;
+}
+
+/**
+ * A session. Its token is a virtual key of the user, which holds only as long as the user and its role do. It has the
+ * bounds of the key that was used as a password.
+ */
+export interface Session {
+  readonly token: string;
+  readonly userId: string;
+  readonly role: Role;
+  /** Text that pages repeat in a header beside the cookie of the session. */
+  readonly csrfToken: string;
+}
+
+/** Secret that opened a session of an administrator without a key. */
+type AdminSecret = 'password' | 'admin_key';
+
+/** What opens sessions of administrators now. A changed name, password or admin key ends the sessions. */
+export interface SessionOpeners {
+  of(secret: AdminSecret): string;
+  /** Whether a text still opens sessions. */
+  holds(openedBy: string): boolean;
+}
+
+/** The admin key is part of each hash, so that a stored hash does not reveal a short password. */
+export function createSessionOpeners(
+  secrets: { readonly adminKey: string; readonly username: string; readonly password: string | null },
+  generator: Pick<KeyGenerator, 'hash'>,
+): SessionOpeners {
+  const { adminKey, username, password } = secrets;
+  const textOf = (...parts: readonly string[]): string =>
+    `admin:${generator.hash(JSON.stringify(['session', adminKey, ...parts]))}`;
+  const known: Readonly<Record<AdminSecret, string>> = {
+    admin_key: textOf('admin_key'),
+    password: textOf('password', username, password ?? ''),
+  };
+  return {
+    of: (secret) => known[secret],
+    holds: (openedBy) => openedBy === known.admin_key || (password !== null && openedBy === known.password),
+  };
+}
+
+const OF_KEY = /^key:([^:]+):([^:]+)$/;
+
+/** The text for a session that a key opened. */
+export const openedByKey = ({ hash, secretHash }: VirtualKey): string => `key:${hash}:${secretHash}`;
+
+/** Identity and secret of the key that opened a session; null for one of an administrator. */
+export function openingKey({ openedBy }: SessionFacts): { readonly hash: string; readonly secretHash: string } | null {
+  const [, hash, secretHash] = OF_KEY.exec(openedBy) ?? [];
+  return hash === undefined || secretHash === undefined ? null : { hash, secretHash };
+}

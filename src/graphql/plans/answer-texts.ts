@@ -1,0 +1,44 @@
+/** Most characters of all texts. A further text evicts the oldest ones. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+/** Texts of more characters are not cached. */
+const LONGEST_TEXT = 64 * 1024;
+
+interface Known {
+  /** Weak, so that a text does not keep a replaced catalog in memory. */
+  readonly basis: WeakRef<object>;
+  readonly text: string;
+}
+
+/** JSON of root fields whose values depend on one unchanging object alone, bounded by characters. */
+export class AnswerTexts {
+  readonly #known = new Map<string, Known>();
+  #characters = 0;
+  #fields = 0;
+
+  /** A number for a field of a plan, as part of its keys. */
+  nextField(): number {
+    return this.#fields++;
+  }
+
+  /** The text of a key that was made of the same object; undefined otherwise. */
+  get(key: string, basis: object): string | undefined {
+    const known = this.#known.get(key);
+    return known?.basis.deref() === basis ? known.text : undefined;
+  }
+
+  set(key: string, basis: object, text: string): void {
+    if (text.length > LONGEST_TEXT) return;
+    this.#remove(key);
+    this.#known.set(key, { basis: new WeakRef(basis), text });
+    this.#characters += text.length;
+    for (const oldest of this.#known.keys()) {
+      if (this.#characters <= MOST_CHARACTERS) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#characters -= this.#known.get(key)?.text.length ?? 0;
+    this.#known.delete(key);
+  }
+}

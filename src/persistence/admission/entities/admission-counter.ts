@@ -1,0 +1,17 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** A counter of a limit that several processes share. Used on PostgreSQL, by functions of the database. Rows only. */
+export const AdmissionCounterSchema = defineEntity({
+  name: 'AdmissionCounterEntity',
+  tableName: 'admission_counter',
+  properties: {
+    name: p.text().primary(),
+    /** Base, version, window, and the share of each process, as JSON. */
+    state: p.text(),
+    /** Time of the last ask, Unix ms. */
+    usedMs: p.bigint('number'),
+  },
+});
+
+export class AdmissionCounterEntity extends AdmissionCounterSchema.class {}
+AdmissionCounterSchema.setClass(AdmissionCounterEntity);

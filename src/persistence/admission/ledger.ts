@@ -1,0 +1,106 @@
+import { type Kysely, sql } from 'kysely';
+import {
+  type Ask,
+  type Ledger,
+  LEDGER_LEASE_MS,
+  type LedgerSnapshot,
+  type Share,
+  sparePart,
+} from '../../domain/admission/ledger.ts';
+import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
+import type { Database } from '../database/database.ts';
+import { textsIn } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+
+/** Counters that no process asked about for this long are removed, in ms. The next ask begins anew, with the stored total. */
+const UNUSED_MS = 3_600_000;
+/** Time between two removals by one process, in ms. */
+const REMOVAL_MS = 300_000;
+/** Most counters of one removal. */
+const REMOVAL_ROWS = 10_000;
+
+/** A row of an answer: known, granted, left, window, and what is left of the window. */
+type Answer = readonly [boolean, string, string, number, number];
+
+interface Answers {
+  readonly isNew?: boolean;
+  readonly [position: number]: Answer;
+}
+
+/**
+ * A ledger in PostgreSQL: one row for each counter, and one statement for each round trip, in which a function of the database
+ * locks the rows, decides and writes. Null for SQLite, which one process uses at a time.
+ */
+export function createDatabaseLedger({ orm, flavour, inFlight }: Database): Ledger | null {
+  if (flavour !== 'postgresql') return null;
+  const using = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>();
+  let removedMs = performance.now();
+
+  async function removeUnused(): Promise<void> {
+    await sql`delete from admission_counter where name in (
+      select name from admission_counter
+      where used_ms < extract(epoch from clock_timestamp()) * 1000 - ${UNUSED_MS}::bigint
+      limit ${sql.lit(REMOVAL_ROWS)} for update skip locked)`.execute(using());
+    await sql`delete from admission_process where name in (
+      select name from admission_process
+      where until_ms < extract(epoch from clock_timestamp()) * 1000 for update skip locked)`.execute(using());
+  }
+
+  return {
+    ask: (process, asks) =>
+      inFlight.run(async () => {
+        const text = JSON.stringify(asks.map(encoded));
+        const { rows } = await sql<{ answers: Answers }>`
+          select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${sparePart(1)}::numeric,
+            ${sparePart(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(using());
+        if (performance.now() - removedMs > REMOVAL_MS) {
+          removedMs = performance.now();
+          inFlight.run(removeUnused).catch(() => {});
+        }
+        const { isNew = false, ...answers } = rows[0]?.answers ?? {};
+        return { shares: asks.map((_, position) => shareOf(answers[position])), isNew };
+      }),
+    snapshot: (process, counters) =>
+      inFlight.run(async () => {
+        const found = await sql<{ name: string; version: string; stored: string }>`
+          select name, coalesce(state::jsonb->>'v', '0') as version, coalesce((
+            select sum(value::numeric) from jsonb_each_text(state::jsonb->'c') where key <> ${process}), 0)::text as stored
+          from admission_counter where name in ${textsIn(flavour, counters)}`.execute(using());
+        const byName = new Map(found.rows.map((row) => [row.name, row]));
+        return counters.map((name): LedgerSnapshot => {
+          const { version = '0', stored = '0' } = byName.get(name) ?? {};
+          return { version: Number(version), stored: BigInt(stored) };
+        });
+      }),
+    leave: (process) =>
+      inFlight.run(async () => {
+        await sql`delete from admission_process where name = ${process}`.execute(using());
+      }),
+    // The stores close the database.
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Amounts are texts: a number of JSON may be rounded on its way. */
+const encoded = (ask: Ask, position: number) => ({
+  position: `${position}`,
+  counter: ask.counter,
+  kind: ask.kind,
+  limit: `${ask.limit}`,
+  held: `${ask.held}`,
+  need: `${ask.need}`,
+  largest: `${ask.largest}`,
+  atLimit: ask.atLimit,
+  spare: `${ask.spare}`,
+  stored: `${ask.stored}`,
+  base: ask.base === null ? null : `${ask.base.value}`,
+  version: ask.base === null ? null : ask.base.version,
+  joins: ask.joins,
+  window: ask.window,
+});
+
+function shareOf(answer: Answer | undefined): Share {
+  if (answer === undefined) throw new Error('The database answered fewer asks than were sent.');
+  const [known, granted, left, window, windowLeftMs] = answer;
+  return { known, granted: BigInt(granted), left: BigInt(left), window, windowLeftMs };
+}

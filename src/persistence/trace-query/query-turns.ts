@@ -1,0 +1,69 @@
+import { Unavailable } from '../../domain/errors.ts';
+import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
+
+/** Divides the queries that run at once among owners. */
+export interface QueryTurns {
+  /**
+   * Runs a query when a slot is free and no other query of its owner runs. The oldest waiting query goes first. Throws
+   * Unavailable where too many wait or the wait is too long, and the reason of the signal when it aborts a wait.
+   */
+  run<Result>(owner: string, signal: AbortSignal, query: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiter {
+  readonly owner: string;
+  readonly start: () => void;
+}
+
+const tooMany = (): Unavailable => new Unavailable('Too many trace queries at once. Try again shortly.');
+
+export function createQueryTurns(): QueryTurns {
+  const running = new Set<string>();
+  const waiting = new Set<Waiter>();
+
+  const mayStart = (owner: string): boolean => running.size < QUERY_LIMITS.atOnce && !running.has(owner);
+
+  function startWaiting(): void {
+    for (const waiter of waiting) {
+      if (!mayStart(waiter.owner)) continue;
+      waiting.delete(waiter);
+      running.add(waiter.owner);
+      waiter.start();
+    }
+  }
+
+  async function turnOf(owner: string, signal: AbortSignal): Promise<void> {
+    if (mayStart(owner)) {
+      running.add(owner);
+      return;
+    }
+    const isWaiting = waiting.values().some((other) => other.owner === owner);
+    if (isWaiting || waiting.size >= QUERY_LIMITS.waiting) throw tooMany();
+    const turn = Promise.withResolvers<void>();
+    const waiter = { owner, start: turn.resolve };
+    const leave = (): void => turn.reject(signal.reason);
+    const deadline = setTimeout(() => turn.reject(tooMany()), QUERY_LIMITS.timeMs);
+    signal.addEventListener('abort', leave, { once: true });
+    waiting.add(waiter);
+    try {
+      await turn.promise;
+    } finally {
+      waiting.delete(waiter);
+      clearTimeout(deadline);
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  return {
+    async run(owner, signal, query) {
+      signal.throwIfAborted();
+      await turnOf(owner, signal);
+      try {
+        return await query();
+      } finally {
+        running.delete(owner);
+        startWaiting();
+      }
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { Outcome, Usage } from '../domain/chat/chat.ts';
+import { UpstreamFailed } from '../domain/errors.ts';
+import { GatheredBytes } from '../domain/gathered-bytes.ts';
+import type { Endpoint } from '../domain/inference/endpoint.ts';
+import type { Forwarded } from '../domain/pass-through/forwarded.ts';
+import { createMessageReader, type Message } from '../wire/aws-event-stream/messages.ts';
+import { chargedOf } from '../wire/chat-completions/answer.ts';
+import type { NativeDialect } from '../wire/dialect.ts';
+import { parseJson, text } from '../wire/json/fields.ts';
+import { asBuffer } from '../wire/json/members.ts';
+import { mergedUsage, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
+import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
+
+/** Most bytes of one answer that is read in its own format. */
+const READ_LIMIT = 32 * 1024 * 1024;
+/** Most bytes of one event, and of an answer in an unknown format, which is parsed whole. */
+const PARSE_LIMIT = 4 * 1024 * 1024;
+
+/** Reads usage from an answer while it is forwarded. It never throws. */
+export interface AnswerReader {
+  add(bytes: Uint8Array): void;
+  end(): void;
+  /** What was read so far; null where the answer reports nothing. */
+  outcome(): Outcome | null;
+  /** Events of a stream so far; zero for a whole answer. */
+  readonly events: number;
+}
+
+/** A request, and the format of its answer; null where only common members of usage are read. */
+export interface ReadAnswer {
+  readonly request: Forwarded;
+  readonly dialect: NativeDialect | null;
+}
+
+const LF = 0x0a;
+/** Texts of which an event with usage has at least one. */
+const MARKS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
+const mayReport = (data: Buffer): boolean => MARKS.some((mark) => data.includes(mark));
+
+/** Sum of what the events of a stream report. */
+function createTally(provider: string) {
+  let usage: Usage | null = null;
+  let last: Reported | null = null;
+  let value: unknown = null;
+  return {
+    add(event: unknown) {
+      const reported = reportedIn(event);
+      if (reported === null) return;
+      usage = mergedUsage(usage, reported.usage);
+      last = {
+        ...reported,
+        measured: reported.measured ?? last?.measured,
+        model: reported.model ?? last?.model ?? null,
+      };
+      if (reported.usage !== null) value = event;
+    },
+    outcome(): Outcome | null {
+      const charged = provider === 'openrouter' ? chargedOf(value) : undefined;
+      if (last === null || (usage === null && last.measured === undefined && charged === undefined)) return null;
+      return {
+        responseId: null,
+        responseModel: last.model,
+        finishReason: null,
+        usage,
+        ...(last.measured === undefined ? {} : { measured: last.measured }),
+        ...(charged === undefined ? {} : { charged }),
+        failure: null,
+        text: null,
+      };
+    },
+  };
+}
+
+/** Whether an outcome says what an answer is billed by. */
+const isBilled = ({ usage, measured, charged }: Outcome): boolean =>
+  usage !== null || measured !== undefined || charged !== undefined;
+
+/** Reads a whole answer at its end. */
+export function wholeReader({ request, dialect }: ReadAnswer): AnswerReader {
+  const { endpoint, model, fields: body, form, provider } = request;
+  let gathered: GatheredBytes | null = new GatheredBytes();
+  let outcome: Outcome | null = null;
+
+  function inFormat(bytes: Uint8Array, known: Endpoint): Outcome | null {
+    const answer =
+      dialect?.whole(bytes, { endpoint: known, model, body, textLimit: 0, ...(form === undefined ? {} : { form }) }) ??
+      null;
+    return answer === null || 'error' in answer ? null : answer.outcome;
+  }
+
+  function inCommon(bytes: Uint8Array): Outcome | null {
+    if (bytes.length > PARSE_LIMIT) return null;
+    const tally = createTally(provider);
+    const value = parseJson(bytes);
+    // Google's streams without `alt=sse` are an array of answers.
+    for (const one of Array.isArray(value) ? value : [value]) tally.add(one);
+    return tally.outcome();
+  }
+
+  return {
+    events: 0,
+    add(bytes) {
+      gathered?.add(bytes);
+      if (gathered !== null && gathered.size > READ_LIMIT) gathered = null;
+    },
+    end() {
+      const bytes = gathered?.take() ?? null;
+      gathered = null;
+      if (bytes === null) return;
+      const known = endpoint === null ? null : inFormat(bytes, endpoint);
+      outcome = known !== null && isBilled(known) ? known : (inCommon(bytes) ?? known);
+    },
+    outcome: () => outcome,
+  };
+}
+
+/** Reads server-sent events. */
+export function eventReader({ request, dialect }: ReadAnswer): AnswerReader {
+  const { model, provider, fields: body } = request;
+  const broken = (message: string): UpstreamFailed => new UpstreamFailed(message, { provider, upstreamStatus: null });
+  const inspector =
+    dialect?.inspector({
+      model,
+      body,
+      dropUsage: false,
+      textLimit: 0,
+      refused: ({ message }) => broken(message),
+      garbled: broken,
+    }) ?? null;
+  const tally = createTally(provider);
+  const buffer = createEventBuffer(PARSE_LIMIT);
+  let isReadable = true;
+  let events = 0;
+
+  function readEvent(event: Buffer): void {
+    events += 1;
+    // The answer is forwarded as it is: a fault in it ends the reading only.
+    if (inspector !== null) isReadable = !(inspector.inspect(event) instanceof Error);
+    const data = inspector === null ? dataOf(event) : null;
+    if (data !== null && mayReport(data)) tally.add(parseJson(data));
+  }
+
+  function read(run: Buffer | null): void {
+    for (let start = 0; run !== null && isReadable && start < run.length;) {
+      const end = endOfEvent(run, start);
+      readEvent(run.subarray(start, end));
+      start = end;
+    }
+  }
+
+  return {
+    get events() {
+      return events;
+    },
+    add(bytes) {
+      if (!isReadable) return;
+      try {
+        read(buffer.add(asBuffer(bytes)));
+      } catch {
+        isReadable = false;
+      }
+    },
+    end: () => read(buffer.rest()),
+    outcome: () => inspector?.outcome() ?? tally.outcome(),
+  };
+}
+
+/** Reads one JSON value for each line. */
+export function lineReader({ request }: ReadAnswer): AnswerReader {
+  const tally = createTally(request.provider);
+  let rest: Buffer = Buffer.alloc(0);
+  let isReadable = true;
+  let events = 0;
+  const read = (line: Buffer): void => {
+    if (line.length === 0) return;
+    events += 1;
+    if (mayReport(line)) tally.add(parseJson(line));
+  };
+  return {
+    get events() {
+      return events;
+    },
+    add(bytes) {
+      if (!isReadable) return;
+      rest = rest.length === 0 ? asBuffer(bytes) : Buffer.concat([rest, bytes]);
+      for (let end = rest.indexOf(LF); end !== -1; end = rest.indexOf(LF)) {
+        read(rest.subarray(0, end));
+        rest = rest.subarray(end + 1);
+      }
+      isReadable = rest.length <= PARSE_LIMIT;
+      if (!isReadable) rest = Buffer.alloc(0);
+    },
+    end: () => read(rest),
+    outcome: () => tally.outcome(),
+  };
+}
+
+/** Reads an event stream of Amazon. Payloads of Bedrock's native streams are JSON in a member in Base64. */
+export function messageReader({ request }: ReadAnswer): AnswerReader {
+  const tally = createTally(request.provider);
+  const messages = createMessageReader();
+  let isReadable = true;
+  let events = 0;
+  function read({ payload }: Message): void {
+    events += 1;
+    const value = parseJson(payload);
+    tally.add(value);
+    const inner = typeof value === 'object' && value !== null && 'bytes' in value ? text(value.bytes) : null;
+    if (inner !== null) tally.add(parseJson(Buffer.from(inner, 'base64')));
+  }
+  return {
+    get events() {
+      return events;
+    },
+    add(bytes) {
+      if (!isReadable) return;
+      try {
+        messages.add(bytes, read);
+      } catch {
+        isReadable = false;
+      }
+    },
+    end() {},
+    outcome: () => tally.outcome(),
+  };
+}

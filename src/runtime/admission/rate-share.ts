@@ -1,0 +1,213 @@
+import type { Ask, Share } from '../../domain/admission/ledger.ts';
+import { RATE_WINDOW_MS } from '../../domain/admission/rate-limits.ts';
+import type { Holder, Shares } from './shares.ts';
+
+/** Ticks without a call after which an unused share is given back. */
+const IDLE_TICKS = 4;
+/** An unused share is kept while it is less than this part of what is left. */
+const SMALL_PART = 16;
+
+const whole = (amount: number): bigint => BigInt(Math.ceil(amount));
+
+/**
+ * Share of one limit of a rate: requests or tokens of a window, or slots of calls under way. It counts what this process
+ * uses. Calls are admitted while the use is below the ceiling that the ledger has granted.
+ */
+export class RateShare implements Holder {
+  readonly name: string;
+  readonly kind: 'window' | 'slots';
+  listed = false;
+  queued = false;
+  limit: number;
+  /** Use in the current window, or slots in use. */
+  used = 0;
+  readonly #shares: Shares;
+  readonly #nowMs: () => number;
+  /** Start of the window by the ledger's clock; null when none is known. */
+  #window: number | null = null;
+  /** End of the window by the clock of this process. */
+  #endMs = Number.POSITIVE_INFINITY;
+  /** Counts the windows that this share has seen. */
+  #windows = 0;
+  /** Use that belongs to the next window. */
+  #carried = 0;
+  #ceiling = 0;
+  /** What is left of the limit beyond the ceiling, as the ledger last said. */
+  #left: number;
+  #epoch = 0;
+  #joins = true;
+  /** Sum of the amounts that calls wait for. */
+  #waiting = 0;
+  /** Amount that calls took since the last tick, and in the tick before. */
+  #taken = 0;
+  #demand = 0;
+  /** The last amount of one call. */
+  #amount = 0;
+  #idleTicks = 0;
+
+  constructor({ name, kind, limit }: Pick<RateShare, 'name' | 'kind' | 'limit'>, shares: Shares, nowMs: () => number) {
+    this.name = name;
+    this.kind = kind;
+    this.limit = limit;
+    this.#left = limit;
+    this.#shares = shares;
+    this.#nowMs = nowMs;
+  }
+
+  /** Number of the current window; use of an earlier one has ended with it. */
+  get window(): number {
+    return this.#isOver() ? this.#windows + 1 : this.#windows;
+  }
+
+  /** What is left of the limit, as far as this process knows. */
+  get left(): number {
+    if (this.#shares.isAway() && !this.#remembers()) return this.limit - this.#localUse();
+    if (this.#isOver() || (this.#epoch !== this.#shares.epoch() && !this.#remembers())) return this.limit;
+    return this.#left + this.#ceiling - this.used;
+  }
+
+  /** Whether this process alone has used up the limit. */
+  isUsedUp(amount: number): boolean {
+    return this.#localUse() + amount > this.limit && (this.#shares.isAway() || !this.#isOver());
+  }
+
+  /** Whether an amount may be taken without asking. Nothing needs no share. */
+  hasRoom(amount: number): boolean {
+    if (this.#shares.isAway()) return amount <= this.left;
+    if (amount === 0) return this.left >= 0;
+    return !this.#isOver() && this.#epoch === this.#shares.epoch() && this.used + amount <= this.#ceiling;
+  }
+
+  /** Takes an amount; negative gives it back. */
+  take(amount: number): void {
+    if (this.#shares.isAway()) this.#countAlone();
+    if (this.#isOver()) {
+      this.#carried += amount;
+      this.#shares.watch(this);
+      return;
+    }
+    this.used += amount;
+    if (amount > 0) {
+      this.#taken += amount;
+      this.#amount = amount;
+      this.#idleTicks = 0;
+    }
+    this.#shares.watch(this);
+  }
+
+  /** Asks the ledger for room for an amount. */
+  async request(amount: number): Promise<void> {
+    this.#waiting += amount;
+    this.#amount = amount;
+    try {
+      await this.#shares.ask(this);
+    } finally {
+      this.#waiting -= amount;
+    }
+  }
+
+  ask(): Ask {
+    this.#epoch = this.#shares.epoch();
+    // A window that this process has counted alone has ended.
+    if (this.#isOver() && this.#window === null) this.#begin(null, Number.POSITIVE_INFINITY);
+    const room = Math.max(0, this.#ceiling - this.used);
+    const target = this.#target();
+    const isNeeded = this.#waiting > 0;
+    const held = this.used + (isNeeded || this.#isOver() ? 0 : Math.min(room, target));
+    // What is given back is left for everyone.
+    if (held < this.#ceiling) this.#left += this.#ceiling - held;
+    this.#ceiling = held;
+    return {
+      counter: this.name,
+      kind: this.kind,
+      limit: whole(this.limit),
+      held: whole(Math.max(0, held)),
+      need: whole(this.#waiting),
+      largest: 0n,
+      atLimit: false,
+      spare: whole(isNeeded ? target : Math.max(0, target - room)),
+      stored: 0n,
+      base: null,
+      joins: this.#joins,
+      window: this.#window,
+    };
+  }
+
+  answer({ granted, left, window, windowLeftMs }: Share, asked: Ask, sentMs: number): void {
+    this.#joins = false;
+    const further = Number(granted);
+    this.#left = Number(left) - further;
+    if (this.kind === 'window') {
+      const endMs = sentMs + windowLeftMs;
+      if (asked.window !== null && window !== asked.window) {
+        this.#begin(window, endMs);
+        this.#ceiling = further;
+        return;
+      }
+      this.#window = window;
+      this.#endMs = endMs;
+      this.used += this.#carried;
+      this.#carried = 0;
+    }
+    this.#ceiling = Number(asked.held) + further;
+  }
+
+  tick(): 'ask' | 'stay' | 'drop' {
+    this.#demand = this.#taken;
+    this.#taken = 0;
+    this.#idleTicks += 1;
+    if (this.#isOver()) return this.#carried > 0 ? 'ask' : 'drop';
+    if (this.#epoch !== this.#shares.epoch()) return this.used > 0 ? 'ask' : 'drop';
+    const room = this.#ceiling - this.used;
+    const target = this.#target();
+    const surplus = room - target;
+    if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
+    if (2 * room < target && this.#left > target) return 'ask';
+    const isIdle = this.#idleTicks > IDLE_TICKS;
+    return isIdle && (this.kind === 'window' || this.used === 0) ? 'drop' : 'stay';
+  }
+
+  /** Whether nothing is lost when it is evicted. */
+  isIdle(): boolean {
+    return (
+      !this.queued && !this.listed && this.#waiting === 0 && (this.kind === 'slots' ? this.used === 0 : this.#isOver())
+    );
+  }
+
+  /** Whether the last answer holds though the ledger is away: of a window until its end. */
+  #remembers(): boolean {
+    if (this.kind === 'slots') return this.#shares.remembers(this.#epoch);
+    return this.#window !== null && !this.#isOver() && this.#shares.isAway();
+  }
+
+  #localUse(): number {
+    return this.#isOver() ? this.#carried : this.used;
+  }
+
+  /** The room that this share should have. */
+  #target(): number {
+    if (this.#idleTicks > IDLE_TICKS) return 0;
+    return Math.max(this.#demand, this.#taken, this.#shares.pace.leastCalls * this.#amount);
+  }
+
+  #isOver(): boolean {
+    return this.kind === 'window' && this.#nowMs() >= this.#endMs;
+  }
+
+  /** Begins a window by the clock of this process, where none is open. */
+  #countAlone(): void {
+    if (this.kind === 'slots') return;
+    const endMs = this.#nowMs() + RATE_WINDOW_MS;
+    if (this.#isOver()) this.#begin(null, endMs);
+    else if (this.#endMs === Number.POSITIVE_INFINITY) this.#endMs = endMs;
+  }
+
+  #begin(window: number | null, endMs: number): void {
+    this.used = this.#carried;
+    this.#carried = 0;
+    this.#ceiling = 0;
+    this.#window = window;
+    this.#endMs = endMs;
+    this.#windows += 1;
+  }
+}

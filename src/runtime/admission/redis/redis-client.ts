@@ -1,0 +1,55 @@
+import type { EventEmitter } from 'node:events';
+import type { Secret } from '../../../domain/secret.ts';
+import { Unavailable } from '../../../domain/errors.ts';
+import type { RedisCommands } from './redis-ledger.ts';
+
+/** A Redis or Valkey server. */
+export interface RedisLocation {
+  /** `redis:` or `rediss:`; may contain user, password and database number. */
+  readonly url: Secret;
+  /** Prefix of all keys. */
+  readonly namespace: string;
+}
+
+/** How long the start of the process waits for the connection, in ms. */
+const FIRST_MS = 1_000;
+const CONNECT_MS = 2_000;
+/** Longest wait before another attempt to connect, in ms. */
+const RECONNECT_MS = 1_000;
+/** Timeout of one command, in ms. The caller has an earlier one. */
+const COMMAND_MS = 1_000;
+
+/** Connects, and again after a loss; commands fail while there is no connection. Throws Unavailable where the client is not installed. */
+export async function connectRedis({ url }: RedisLocation): Promise<RedisCommands> {
+  const { Redis } = await import('ioredis').catch(notInstalled);
+  const redis = new Redis(url.reveal(), {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: CONNECT_MS,
+    commandTimeout: COMMAND_MS,
+    retryStrategy: (times: number) => Math.min(50 * times, RECONNECT_MS),
+    connectionName: 'lensgate',
+    // Latency matters more than the number of packets.
+    noDelay: true,
+  });
+  // A lost connection is reported by the commands that fail.
+  redis.on('error', () => {});
+  await firstConnection(redis);
+  return redis;
+}
+
+/** Resolves when the connection is ready, or after `FIRST_MS`: the process starts without Redis, too. */
+async function firstConnection(redis: EventEmitter): Promise<void> {
+  const signal = AbortSignal.timeout(FIRST_MS);
+  const ready = Promise.withResolvers<void>();
+  redis.once('ready', ready.resolve);
+  signal.addEventListener('abort', () => ready.resolve());
+  await ready.promise;
+  redis.off('ready', ready.resolve);
+}
+
+function notInstalled(cause: unknown): never {
+  const message =
+    'Redis is configured, but the package `ioredis` cannot be loaded. Run `npm install ioredis`, or remove the settings of Redis.';
+  throw new Unavailable(message, null, { cause });
+}

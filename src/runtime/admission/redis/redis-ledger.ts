@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Ask, Ledger, LedgerSnapshot, Share } from '../../../domain/admission/ledger.ts';
+import { ASK_SCRIPT, SNAPSHOT_SCRIPT } from './scripts.ts';
+
+/** The commands of a Redis client that the ledger needs. */
+export interface RedisCommands {
+  evalsha(hash: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  zrem(key: string, member: string): Promise<unknown>;
+  disconnect(): void;
+}
+
+interface Script {
+  readonly text: string;
+  readonly hash: string;
+}
+
+const script = (text: string): Script => ({ text, hash: createHash('sha1').update(text).digest('hex') });
+const ASK = script(ASK_SCRIPT);
+const SNAPSHOT = script(SNAPSHOT_SCRIPT);
+
+/** In braces, so that a cluster keeps all keys of the scripts at one node. */
+const prefixOf = (namespace: string): string => `{${namespace}:admission}:`;
+
+/**
+ * A ledger in Redis or Valkey. One script answers all asks of a round trip. Amounts are doubles there, as numbers of Lua are: grants
+ * of budgets beyond 9,000 USD are rounded to 16 digits. What was used is counted exactly, in each process and in the database.
+ */
+export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'): Ledger {
+  const prefix = prefixOf(namespace);
+  const processes = `${prefix}processes`;
+
+  async function run({ text, hash }: Script, counters: readonly string[], values: readonly string[]): Promise<unknown> {
+    const keys = [processes, ...counters.map((name) => prefix + name)];
+    try {
+      return await redis.evalsha(hash, keys.length, ...keys, ...values);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.eval(text, keys.length, ...keys, ...values);
+    }
+  }
+
+  return {
+    async ask(process, asks) {
+      const values = [process, ...asks.flatMap(argumentsOf)];
+      const counters = asks.map(({ counter }) => counter);
+      const [joined, ...rows] = rowsOf(await run(ASK, counters, values), asks.length + 1);
+      return { shares: (rows as readonly Row[]).map(shareOf), isNew: joined === 1 };
+    },
+    async snapshot(process, counters) {
+      const rows = rowsOf(await run(SNAPSHOT, counters, [process]), counters.length);
+      return (rows as readonly Row[]).map(snapshotOf);
+    },
+    async leave(process) {
+      await redis.zrem(processes, process);
+    },
+    close() {
+      redis.disconnect();
+      return Promise.resolve();
+    },
+  };
+}
+
+function argumentsOf(ask: Ask): readonly string[] {
+  const { base } = ask;
+  return [
+    ask.kind,
+    `${ask.limit}`,
+    `${ask.held}`,
+    `${ask.need}`,
+    `${ask.largest}`,
+    ask.atLimit ? '1' : '0',
+    `${ask.spare}`,
+    `${ask.stored}`,
+    base === null ? '' : `${base.value}`,
+    base === null ? '-1' : `${base.version}`,
+    ask.joins ? '1' : '0',
+    ask.window === null ? '' : `${ask.window}`,
+  ];
+}
+
+type Row = readonly (string | number)[];
+
+function rowsOf(answer: unknown, count: number): readonly unknown[] {
+  if (!Array.isArray(answer) || answer.length !== count)
+    throw new Error('Redis gave another answer than the script of admission.');
+  return answer;
+}
+
+const shareOf = ([known, granted, left, window, windowLeftMs]: Row): Share => ({
+  known: Number(known) === 1,
+  granted: BigInt(granted ?? 0),
+  left: BigInt(left ?? 0),
+  window: Number(window),
+  windowLeftMs: Number(windowLeftMs),
+});
+
+const snapshotOf = ([version, stored]: Row): LedgerSnapshot => ({
+  version: Number(version),
+  stored: BigInt(stored ?? 0),
+});

@@ -1,0 +1,126 @@
+import { LEDGER_LEASE_MS, sparePart } from '../../../domain/admission/ledger.ts';
+import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
+
+// Keys: the first is a sorted set of processes by the end of their lease, the others are hashes, one for each counter.
+// Members of a hash: `t:<process>` is the share of a process, `c:<process>` what it has stored, `b` the base, `v` the
+// version of the list of members, `w` the start of the window. Numbers are doubles: exact up to 2^53.
+
+/** Members of a counter that is not used for this long are removed, in ms. The next ask begins anew, with the stored total. */
+const UNUSED_MS = 3_600_000;
+
+/** Arguments of one ask, after those of all. */
+const ASK_ARGUMENTS = 12;
+
+const HEAD = `
+local function text(number) return string.format('%.0f', number) end
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local me = ARGV[1]
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))`;
+
+/** Answers asks. Arguments: the process, then \`ASK_ARGUMENTS\` for each ask. */
+export const ASK_SCRIPT = `${HEAD}
+local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
+redis.call('PEXPIRE', KEYS[1], ${4 * LEDGER_LEASE_MS})
+local alive, processes = {}, 0
+for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  alive[name] = true
+  processes = processes + 1
+end
+local part = processes <= 1 and ${sparePart(1)} or processes * ${sparePart(2) / 2}
+local answers = { joined }
+for at = 2, #KEYS do
+  local key = KEYS[at]
+  local from = 2 + (at - 2) * ${ASK_ARGUMENTS}
+  local kind, limit, held = ARGV[from], tonumber(ARGV[from + 1]), tonumber(ARGV[from + 2])
+  local need, largest, atLimit = tonumber(ARGV[from + 3]), tonumber(ARGV[from + 4]), ARGV[from + 5] == '1'
+  local spare, stored = tonumber(ARGV[from + 6]), tonumber(ARGV[from + 7])
+  local base, version = ARGV[from + 8], tonumber(ARGV[from + 9])
+  local joins, asked = ARGV[from + 10] == '1', ARGV[from + 11]
+  local flat = redis.call('HGETALL', key)
+  local t, c, b, v, w = {}, {}, 0, 0, 0
+  for i = 1, #flat, 2 do
+    local tag, value = string.sub(flat[i], 1, 2), tonumber(flat[i + 1])
+    if tag == 't:' then t[string.sub(flat[i], 3)] = value
+    elseif tag == 'c:' then c[string.sub(flat[i], 3)] = value
+    elseif tag == 'b' then b = value
+    elseif tag == 'v' then v = value
+    elseif tag == 'w' then w = value end
+  end
+  local known = true
+  local function remove(name)
+    redis.call('HDEL', key, 't:' .. name, 'c:' .. name)
+    t[name] = nil
+    if kind == 'spend' then
+      b = b + (c[name] or 0)
+      c[name] = nil
+      v = v + 1
+    end
+  end
+  if kind == 'window' then
+    if #flat == 0 or now - w >= ${RATE_WINDOW_MS} then
+      redis.call('DEL', key)
+      t = {}
+      w = now
+      redis.call('HSET', key, 'w', text(w))
+      redis.call('PEXPIRE', key, ${RATE_WINDOW_MS})
+    end
+    if asked == '' then held = held + (t[me] or 0)
+    elseif tonumber(asked) ~= w then held = 0 end
+  else
+    for name in pairs(t) do
+      if not alive[name] or (joins and name == me) then remove(name) end
+    end
+    if kind == 'spend' then
+      if v == 0 or (t[me] == nil and stored > 0) then
+        known = base ~= '' and version == v
+      end
+      if known then
+        if base ~= '' and version == v then b = tonumber(base) end
+        if t[me] == nil then v = v + 1 end
+      end
+    end
+  end
+  if known then
+    local left, others = limit - b - held, 0
+    for name, value in pairs(t) do
+      if name ~= me then
+        left = left - value
+        others = others + value - (c[name] or 0)
+      end
+    end
+    local granted = 0
+    if left >= need then granted = need
+    elseif kind ~= 'spend' then granted = math.max(0, left)
+    elseif left > 0 then granted = math.max(left, largest) end
+    if left == 0 and others == 0 and atLimit then granted = largest end
+    if left > need then granted = granted + math.floor(math.min(spare, (left - need) / part)) end
+    local share = held + granted
+    if kind == 'slots' and share == 0 then redis.call('HDEL', key, 't:' .. me)
+    else redis.call('HSET', key, 't:' .. me, text(share)) end
+    if kind == 'spend' then
+      redis.call('HSET', key, 'c:' .. me, text(stored), 'b', text(b), 'v', text(v))
+    end
+    if kind ~= 'window' then redis.call('PEXPIRE', key, ${UNUSED_MS}) end
+    answers[#answers + 1] = { 1, text(granted), text(left), text(w), text(w + ${RATE_WINDOW_MS} - now) }
+  else
+    if v > 0 then redis.call('HSET', key, 'b', text(b), 'v', text(v)) end
+    answers[#answers + 1] = { 0, '0', '0', '0', '0' }
+  end
+end
+return answers`;
+
+/** The versions of spend counters, and what other members have stored. Argument: the process. */
+export const SNAPSHOT_SCRIPT = `${HEAD}
+local answers = {}
+for at = 2, #KEYS do
+  local flat = redis.call('HGETALL', KEYS[at])
+  local v, stored = 0, 0
+  for i = 1, #flat, 2 do
+    local name = string.sub(flat[i], 3)
+    if flat[i] == 'v' then v = tonumber(flat[i + 1])
+    elseif string.sub(flat[i], 1, 2) == 'c:' and name ~= me then stored = stored + tonumber(flat[i + 1]) end
+  end
+  answers[#answers + 1] = { text(v), text(stored) }
+end
+return answers`;

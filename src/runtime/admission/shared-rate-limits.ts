@@ -1,0 +1,193 @@
+import type {
+  RateAdmission,
+  RateLimit,
+  RateLimits,
+  RateRefusal,
+  RateStanding,
+  RateType,
+} from '../../domain/admission/rate-limits.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { OpenList, type Place } from '../../domain/open-list.ts';
+import { RateShare } from './rate-share.ts';
+import type { Shares } from './shares.ts';
+
+/** A slot that was not freed after this long is free: one hour, as the reference's. */
+const SLOT_MS = 3_600_000;
+/** Shares in memory at once. Beyond that the oldest idle ones are removed. */
+const SHARES_LIMIT = 300_000;
+/** Shares tried for one eviction. */
+const EVICTION_TRIES = 8;
+/** A call asks again while other calls take what was granted for it, at most for this long, in ms. Then it is refused. */
+const LONGEST_WAIT_MS = 2_000;
+
+/** The phases of a check, in their order. */
+const PHASES: readonly { readonly type: RateType; readonly kind: 'window' | 'slots' }[] = [
+  { type: 'requests', kind: 'window' },
+  { type: 'max_parallel_requests', kind: 'slots' },
+  { type: 'tokens', kind: 'window' },
+];
+
+const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
+  type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
+
+/** A limit of a call, its share, and the amount of the call. */
+interface Counted {
+  readonly limit: RateLimit;
+  readonly type: RateType;
+  readonly most: number;
+  readonly share: RateShare;
+  readonly amount: number;
+}
+
+/** Limits that several processes count together, over shares of a ledger. */
+export function createSharedRateLimits({
+  shares,
+  clock,
+  sharesLimit = SHARES_LIMIT,
+}: {
+  readonly shares: Shares;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly sharesLimit?: number;
+}): RateLimits {
+  const nowMs = (): number => clock.monotonicMs();
+  /** Least recently created first. */
+  const known = new Map<string, RateShare>();
+  const holding: Holding = new OpenList();
+
+  function shareOf(name: string, kind: 'window' | 'slots', limit: number): RateShare {
+    const found = known.get(name);
+    if (found !== undefined) {
+      found.limit = limit;
+      return found;
+    }
+    const fresh = new RateShare({ name, kind, limit }, shares, nowMs);
+    known.set(name, fresh);
+    if (known.size > sharesLimit) evict();
+    return fresh;
+  }
+
+  function evict(): void {
+    let tries = 0;
+    for (const [name, share] of known) {
+      if (tries === EVICTION_TRIES) return;
+      tries += 1;
+      known.delete(name);
+      if (!share.isIdle()) known.set(name, share);
+    }
+  }
+
+  /** The limits of a call in the order in which they are checked. */
+  function countedOf(limits: readonly RateLimit[], expected: number): readonly Counted[] {
+    const counted: Counted[] = [];
+    for (const { type, kind } of PHASES)
+      for (const limit of limits) {
+        const most = limitOf(limit, type);
+        if (most === undefined) continue;
+        const share = shareOf(`rate:${type}:${limit.scope}:${limit.id}`, kind, most);
+        counted.push({ limit, type, most, share, amount: type === 'tokens' ? expected : 1 });
+      }
+    return counted;
+  }
+
+  /** Takes the amounts of a call with room everywhere; else the refusal. A request that a later phase refuses stays counted. */
+  function decide(counted: readonly Counted[]): RateAdmission | RateRefusal {
+    const refused = counted.find(isLacking);
+    if (refused === undefined) return new SharedCall(counted, { nowMs, holding });
+    if (refused.type !== 'requests')
+      for (const { type, share, amount } of counted) if (type === 'requests') share.take(amount);
+    return refusalOf(refused);
+  }
+
+  async function askAndDecide(counted: readonly Counted[]): Promise<RateAdmission | RateRefusal> {
+    const lateMs = nowMs() + LONGEST_WAIT_MS;
+    for (;;) {
+      const lacking = counted.filter(isLacking);
+      if (lacking.length === 0 || nowMs() >= lateMs) return decide(counted);
+      // Shares that lack room ask in one round trip.
+      await Promise.all(lacking.map(({ share, amount }) => share.request(amount)));
+      const first = counted.find(isLacking);
+      if (first === undefined || first.share.left < first.amount) return decide(counted);
+    }
+  }
+
+  return {
+    admit(limits, expected) {
+      expire(holding, nowMs());
+      const counted = countedOf(limits, expected);
+      const first = counted.find(isLacking);
+      // A limit of requests that this process has used up alone needs no ask.
+      const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
+      return isKnown ? decide(counted) : askAndDecide(counted);
+    },
+  };
+}
+
+const isLacking = ({ share, amount }: Counted): boolean => !share.hasRoom(amount);
+
+function refusalOf({ limit: { scope, id }, type, most, share }: Counted): RateRefusal {
+  return { kind: 'refused', scope, id, type, limit: most, remaining: Math.max(0, share.left) };
+}
+
+/** Calls that hold slots of parallel calls, the oldest first. */
+type Holding = OpenList<SharedCall>;
+
+/** Frees the slots that were not freed in time. */
+function expire(holding: Holding, nowMs: number): void {
+  for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
+}
+
+/** One admitted call: it holds its expected tokens, and a slot of each limit of parallel calls. */
+class SharedCall implements RateAdmission {
+  readonly kind = 'admitted';
+  readonly standings: readonly RateStanding[];
+  readonly endMs: number;
+  /** Windows of the tokens of this call. */
+  readonly #windows: readonly number[];
+  readonly #counted: readonly Counted[];
+  readonly #holding: Holding;
+  readonly #place: Place<SharedCall>;
+  #open = true;
+
+  constructor(counted: readonly Counted[], at: { readonly nowMs: () => number; readonly holding: Holding }) {
+    this.#counted = counted;
+    this.#holding = at.holding;
+    this.endMs = at.nowMs() + SLOT_MS;
+    for (const { share, amount } of counted) share.take(amount);
+    this.#windows = counted.map(({ share }) => share.window);
+    this.#place = at.holding.add(this);
+    this.standings = standingsOf(counted);
+  }
+
+  settle(tokens: number | null): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.free();
+    for (const [position, { type, share, amount }] of this.#counted.entries()) {
+      if (type !== 'tokens') continue;
+      const reserved = share.window === this.#windows[position] ? amount : 0;
+      share.take((tokens ?? 0) - reserved);
+    }
+  }
+
+  /** Frees its slots, once. */
+  free(): void {
+    if (!this.#holding.remove(this.#place)) return;
+    for (const { type, share } of this.#counted) if (type === 'max_parallel_requests') share.take(-1);
+  }
+}
+
+/** The order of the answer's headers: by limit, then by type. */
+function standingsOf(counted: readonly Counted[]): readonly RateStanding[] {
+  const limits = new Set(counted.map(({ limit }) => limit));
+  const standings: RateStanding[] = [];
+  for (const limit of limits)
+    for (const type of STANDING_TYPES) {
+      const found = counted.find((one) => one.limit === limit && one.type === type);
+      if (found === undefined) continue;
+      const { most, share } = found;
+      standings.push({ scope: limit.scope, type, limit: most, remaining: Math.max(0, share.left) });
+    }
+  return standings;
+}
+
+const STANDING_TYPES: readonly RateType[] = ['requests', 'tokens', 'max_parallel_requests'];

@@ -1,0 +1,234 @@
+import type { Ask, Ledger, LedgerSnapshot, Share } from '../../domain/admission/ledger.ts';
+import type { Clock } from '../../domain/clock.ts';
+
+/** Most asks of one round trip. */
+const BATCH = 200;
+/** After the loss of the ledger, what it last said counts for this long, in ms. */
+const REMEMBERED_MS = 5_000;
+/** Least time between two heartbeats of a process without calls. Well below the lease. */
+const HEARTBEAT_MS = 3_000;
+
+/** A counter of this process that holds a share of a limit. */
+export interface Holder {
+  /** Whether it is on the list that each tick visits. Only `Shares` changes it. */
+  listed: boolean;
+  /** Whether its next ask waits to be sent. Only `Shares` changes it. */
+  queued: boolean;
+  /** The ask to send now. From here until the answer, calls are admitted from the amount held in it. */
+  ask(): Ask;
+  answer(share: Share, asked: Ask, sentMs: number): void;
+  /** What to do at a tick: send an ask, visit again, or neither. */
+  tick(): 'ask' | 'stay' | 'drop';
+}
+
+/** How much a ledger is asked in advance. */
+export interface SharePace {
+  /** Time between two looks at the counters in use, in ms. Unused shares are given back. */
+  readonly tickMs: number;
+  /** Calls that a share has room for at least, where the limit is far. Zero asks for each call. */
+  readonly leastCalls: number;
+  /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
+  readonly answerMs: number;
+}
+
+/** Shares of limits that this process holds in a ledger. */
+export interface Shares {
+  readonly pace: SharePace;
+  /** Changes with each loss of the ledger: shares of an earlier epoch are void. */
+  epoch(): number;
+  /** Whether the ledger does not answer. This process then counts alone. */
+  isAway(): boolean;
+  /** Whether an answer of an epoch still holds: of this one, or of the last one for a short time after the loss of the ledger. */
+  remembers(epoch: number): boolean;
+  /** Sends the ask of a holder with the next round trip. Resolves with its answer, or when the ledger is away. */
+  ask(holder: Holder): Promise<void>;
+  /** Visits the holder at the next ticks, until it has nothing to report. */
+  watch(holder: Holder): void;
+  /** Null when the ledger is away. */
+  snapshot(counters: readonly string[]): Promise<readonly LedgerSnapshot[] | null>;
+  counts(): { readonly away: boolean; readonly losses: number };
+  /** Reports the last state, and ends the lease. */
+  stop(): Promise<void>;
+}
+
+interface Round {
+  readonly holders: Holder[];
+  readonly done: PromiseWithResolvers<void>;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+const newRound = (): Round => ({ holders: [], done: Promise.withResolvers() });
+
+export function createShares({
+  ledger,
+  process,
+  clock,
+  pace,
+  changed,
+}: {
+  readonly ledger: Ledger;
+  /** Id of this process, different at each start. */
+  readonly process: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly pace: SharePace;
+  /** Called when the ledger was lost, with the reason, and when it answers again, with null. */
+  readonly changed: (failure: unknown) => void;
+}): Shares {
+  const { answerMs } = pace;
+  const state = {
+    isAway: false,
+    epoch: 1,
+    losses: 0,
+    sentMs: -Infinity,
+    lostMs: -Infinity,
+    isSending: false,
+    isStopped: false,
+    hasMet: false,
+  };
+  const rounds: Round[] = [];
+  let watched: Holder[] = [];
+  let probing: Promise<void> | null = null;
+
+  function lose(failure: unknown): void {
+    if (state.isAway) return;
+    state.isAway = true;
+    state.epoch += 1;
+    state.lostMs = clock.monotonicMs();
+    state.losses += 1;
+    if (!state.isStopped) changed(failure);
+  }
+
+  /** A ledger that does not know this process any more has lost its shares. */
+  function met(isNew: boolean): void {
+    if (isNew && state.hasMet) state.epoch += 1;
+    state.hasMet = true;
+  }
+
+  async function sendAll(): Promise<void> {
+    if (state.isSending) return;
+    state.isSending = true;
+    for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
+      for (const holder of round.holders) holder.queued = false;
+      if (!state.isAway) await send(round.holders);
+      round.done.resolve();
+      // Calls that waited decide before the next asks are made, or their room would be given back.
+      if (rounds.length > 0) await turn();
+    }
+    state.isSending = false;
+  }
+
+  async function send(holders: readonly Holder[]): Promise<void> {
+    const sentMs = clock.monotonicMs();
+    state.sentMs = sentMs;
+    try {
+      const asks = holders.map((holder) => holder.ask());
+      const { shares, isNew } = await inTime(ledger.ask(process, asks), answerMs);
+      met(isNew);
+      for (const [position, holder] of holders.entries()) {
+        const [share, asked] = [shares[position], asks[position]];
+        if (share !== undefined && asked !== undefined) holder.answer(share, asked, sentMs);
+      }
+    } catch (error) {
+      lose(error);
+    }
+  }
+
+  function queue(holder: Holder): Promise<void> {
+    let round = rounds.at(-1);
+    if (holder.queued) {
+      const own = rounds.find(({ holders }) => holders.includes(holder));
+      if (own !== undefined) return own.done.promise;
+    }
+    if (round === undefined || round.holders.length >= BATCH) {
+      round = newRound();
+      rounds.push(round);
+      if (!state.isSending) queueMicrotask(() => void sendAll());
+    }
+    holder.queued = true;
+    round.holders.push(holder);
+    return round.done.promise;
+  }
+
+  async function probe(): Promise<void> {
+    try {
+      met((await inTime(ledger.ask(process, []), answerMs)).isNew);
+    } catch (error) {
+      lose(error);
+      return;
+    }
+    if (!state.isAway) return;
+    state.isAway = false;
+    changed(null);
+  }
+
+  /** Looks whether the ledger answers; also the heartbeat. */
+  function probeOnce(): Promise<void> {
+    state.sentMs = clock.monotonicMs();
+    probing ??= probe().finally(() => {
+      probing = null;
+    });
+    return probing;
+  }
+
+  function tick(): void {
+    if (state.isAway) return void probeOnce();
+    const due = watched;
+    watched = [];
+    for (const holder of due) {
+      const what = holder.tick();
+      holder.listed = what !== 'drop';
+      if (what !== 'drop') watched.push(holder);
+      if (what === 'ask') void queue(holder);
+    }
+    if (clock.monotonicMs() - state.sentMs > HEARTBEAT_MS) void probeOnce();
+  }
+
+  const timer = setInterval(tick, pace.tickMs).unref();
+
+  return {
+    pace,
+    epoch: () => state.epoch,
+    isAway: () => state.isAway,
+    remembers: (epoch) =>
+      epoch === state.epoch ||
+      (state.isAway && epoch === state.epoch - 1 && clock.monotonicMs() - state.lostMs < REMEMBERED_MS),
+    ask: (holder) => (state.isAway ? Promise.resolve() : queue(holder)),
+    watch(holder) {
+      if (holder.listed) return;
+      holder.listed = true;
+      watched.push(holder);
+    },
+    async snapshot(counters) {
+      if (state.isAway) return null;
+      try {
+        return await inTime(ledger.snapshot(process, counters), answerMs);
+      } catch (error) {
+        lose(error);
+        return null;
+      }
+    },
+    counts: () => ({ away: state.isAway, losses: state.losses }),
+    async stop() {
+      clearInterval(timer);
+      state.isStopped = true;
+      if (!state.isAway) {
+        await Promise.all(watched.map((holder) => queue(holder)));
+        await inTime(ledger.leave(process), answerMs).catch(() => {});
+      }
+      await ledger.close();
+    },
+  };
+}
+
+async function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  const reject = (): void => late.reject(new Error(`The ledger did not answer within ${ms} ms.`));
+  // An answer that has arrived while this process was busy is read before the second of these.
+  const alarm = setTimeout(() => setImmediate(() => setImmediate(reject)), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(alarm);
+  }
+}

@@ -1,0 +1,196 @@
+import type { Charge } from '../../domain/admission/admission.ts';
+import type { Ask, LedgerBase, Share } from '../../domain/admission/ledger.ts';
+import type { Holder, Shares } from './shares.ts';
+
+/** Ticks without a call after which an unused share is given back. */
+const IDLE_TICKS = 4;
+/** What changes less than this part of what is left is not reported at once. */
+const SMALL_PART = 16n;
+
+/** What a share reads of its counter. */
+interface SharedCounter {
+  readonly name: string;
+  /** Whole use of this process, with reserved amounts. */
+  readonly held: bigint;
+  readonly reserved: bigint;
+  /** Number of open reservations. */
+  readonly holds: number;
+  /** Part of the use of this process whose records are stored. */
+  storedOwn(storedThrough: number): bigint;
+  isBusy(storedThrough: number): boolean;
+}
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+/**
+ * Share of a budget. Its ceiling is for the whole use of this process since the counter was made, with the reserved amounts: a
+ * use does not change what the ledger has granted when it is stored. The ledger's base leaves out what its members
+ * have stored, so that nothing counts twice.
+ */
+export class SpendShare implements Holder {
+  listed = false;
+  queued = false;
+  readonly #counter: SharedCounter;
+  readonly #shares: Shares;
+  readonly #storedThrough: () => number;
+  /** Starts a read of the stored total. */
+  readonly #reread: () => void;
+  #limit = 0n;
+  #ceiling = 0n;
+  /** What is left of the limit beyond the ceiling, as the ledger last said. */
+  #left = 0n;
+  #epoch = 0;
+  #joins = true;
+  #isKnown = true;
+  #base: LedgerBase | null = null;
+  /** What the ledger knows as stored. */
+  #reported = 0n;
+  #waiting = 0n;
+  #largest = 0n;
+  #atLimit = false;
+  #taken = 0n;
+  #demand = 0n;
+  #amount = 0n;
+  #idleTicks = 0;
+
+  constructor(
+    counter: SharedCounter,
+    shares: Shares,
+    about: { readonly storedThrough: () => number; readonly reread: () => void },
+  ) {
+    this.#counter = counter;
+    this.#shares = shares;
+    this.#storedThrough = about.storedThrough;
+    this.#reread = about.reread;
+  }
+
+  /** Whether the ledger lacks the stored total of this counter. */
+  get needsBase(): boolean {
+    return !this.#isKnown && this.#base === null;
+  }
+
+  /** Takes the stored total without what members of the ledger have stored. */
+  takeBase(base: LedgerBase): void {
+    this.#base = base;
+    this.#shares.watch(this);
+  }
+
+  /** Whether the amount of a charge may be reserved without asking. */
+  hasRoom({ limit, amount, refused }: Charge): boolean {
+    if (amount === 0n) return true;
+    if (this.#shares.isAway()) return !this.#remembers() || this.leftOf(limit) > 0n;
+    if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
+    const left = this.leftOf(limit);
+    const isLeft = left > 0n || (left === 0n && refused === 'above' && this.#counter.reserved === 0n);
+    return isLeft && this.#counter.held + amount <= this.#ceiling - larger(0n, this.#limit - limit);
+  }
+
+  /** What is left of a limit, as far as this process knows. */
+  leftOf(limit: bigint): bigint {
+    return this.#left + this.#ceiling - this.#counter.held + limit - this.#limit;
+  }
+
+  /** Whether the ledger has refused a charge with its last answer. */
+  isRefused({ limit }: Charge): boolean {
+    return this.#remembers() && this.leftOf(limit) <= 0n;
+  }
+
+  /** Tells that an amount was reserved. */
+  took(amount: bigint): void {
+    this.#taken += amount;
+    this.#amount = amount;
+    this.#idleTicks = 0;
+    this.#shares.watch(this);
+  }
+
+  /** Tells that the use of the counter has changed. */
+  changed(): void {
+    this.#shares.watch(this);
+  }
+
+  /** Asks the ledger for room for a charge. */
+  async request({ limit, amount, refused }: Charge): Promise<void> {
+    this.#limit = limit;
+    this.#waiting += amount;
+    this.#amount = amount;
+    this.#largest = larger(this.#largest, amount);
+    this.#atLimit = refused === 'above' && this.#counter.reserved === 0n;
+    try {
+      await this.#shares.ask(this);
+    } finally {
+      this.#waiting -= amount;
+    }
+  }
+
+  ask(): Ask {
+    this.#epoch = this.#shares.epoch();
+    const counter = this.#counter;
+    const room = larger(0n, this.#ceiling - counter.held);
+    const target = this.#target();
+    const isNeeded = this.#waiting > 0n;
+    const held = counter.held + (isNeeded || !this.#isKnown ? 0n : room < target ? room : target);
+    const ask: Ask = {
+      counter: counter.name,
+      kind: 'spend',
+      limit: this.#limit,
+      held,
+      need: this.#waiting,
+      largest: this.#largest,
+      atLimit: this.#atLimit,
+      spare: isNeeded ? target : larger(0n, target - room),
+      stored: counter.storedOwn(this.#storedThrough()),
+      base: this.#base,
+      joins: this.#joins,
+      window: null,
+    };
+    // What is given back is left for everyone.
+    if (held < this.#ceiling) this.#left += this.#ceiling - held;
+    this.#ceiling = held;
+    this.#largest = 0n;
+    this.#atLimit = false;
+    this.#base = null;
+    return ask;
+  }
+
+  answer({ known, granted, left }: Share, asked: Ask): void {
+    this.#isKnown = known;
+    if (!known) {
+      this.#ceiling = asked.held;
+      this.#reread();
+      return;
+    }
+    this.#joins = false;
+    this.#reported = asked.stored;
+    this.#left = left - granted + this.#limit - asked.limit;
+    this.#ceiling = asked.held + granted;
+  }
+
+  tick(): 'ask' | 'stay' | 'drop' {
+    this.#demand = this.#taken;
+    this.#taken = 0n;
+    this.#idleTicks += 1;
+    const counter = this.#counter;
+    if (!this.#isKnown) return this.#base === null ? 'drop' : 'ask';
+    const room = this.#ceiling - counter.held;
+    if (room < 0n || this.#base !== null || this.#epoch !== this.#shares.epoch()) return 'ask';
+    const target = this.#target();
+    const unreported = counter.storedOwn(this.#storedThrough()) - this.#reported;
+    if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) {
+      if (room > target || unreported > 0n) return 'ask';
+    }
+    if (2n * room < target && this.#left > target) return 'ask';
+    const isOver = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
+    return isOver && unreported === 0n ? 'drop' : 'stay';
+  }
+
+  /** Whether the last answer of the ledger holds. Later the stored totals include what others have used. */
+  #remembers(): boolean {
+    return this.#isKnown && !this.#joins && this.#shares.remembers(this.#epoch);
+  }
+
+  /** The room that this share should have. */
+  #target(): bigint {
+    if (this.#idleTicks > IDLE_TICKS) return 0n;
+    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.pace.leastCalls) * this.#amount);
+  }
+}

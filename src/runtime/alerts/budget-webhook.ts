@@ -1,0 +1,85 @@
+import type { BudgetAlert } from '../../domain/budgets/budget-alert.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** Deadline of one request, in ms. */
+const DEADLINE_MS = 10_000;
+/** Most alerts that are being sent. Further ones are dropped. */
+const MOST_OPEN = 50;
+
+/** Names of the events and of the scopes that receivers of the reference know. */
+const EVENTS = { refused: 'budget_crossed', soft_budget: 'soft_budget_crossed' } as const;
+const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
+  key: 'key',
+  key_window: 'key',
+  user: 'internal_user',
+  team: 'team',
+  team_window: 'team',
+  team_member: 'team',
+  end_user: 'customer',
+  global: 'proxy',
+};
+
+/** Sends budget alerts to the webhook of the operator. */
+export interface BudgetWebhook {
+  /** Returns at once. A failure is logged, without the address. */
+  send(alert: BudgetAlert): void;
+  /** Resolves when no alert is being sent. */
+  drained(): Promise<void>;
+}
+
+export function createBudgetWebhook({
+  http,
+  url,
+  log,
+}: {
+  readonly http: Pick<HttpClient, 'send'>;
+  /** It may contain a secret. Private addresses are refused unless the operator allows the host (ADR 0042). */
+  readonly url: string;
+  readonly log: Pick<Log, 'warn'>;
+}): BudgetWebhook {
+  const open = new Set<Promise<void>>();
+
+  async function sent(alert: BudgetAlert): Promise<void> {
+    const signal = AbortSignal.timeout(DEADLINE_MS);
+    const options = { signal, headersTimeoutMs: DEADLINE_MS, chosenByCaller: true };
+    try {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await http.send('POST', url, headers, [bodyOf(alert)], options);
+      answer.body.cancel();
+      if (answer.status >= 300) log.warn({ status: answer.status }, 'the alert webhook refused a budget alert');
+    } catch (error) {
+      const reason = error instanceof Error ? error.name : 'unknown';
+      log.warn({ reason }, 'a budget alert could not be sent to the alert webhook');
+    }
+  }
+
+  return {
+    send(alert) {
+      if (open.size >= MOST_OPEN) {
+        log.warn({ open: open.size }, 'a budget alert was dropped: the alert webhook is too slow');
+        return;
+      }
+      const sending = sent(alert).finally(() => open.delete(sending));
+      open.add(sending);
+    },
+    async drained() {
+      await Promise.all(open);
+    },
+  };
+}
+
+const bodyOf = ({ kind, at, scope, id, message, keyHash }: BudgetAlert): Uint8Array =>
+  new TextEncoder().encode(
+    JSON.stringify({
+      event: EVENTS[kind],
+      event_group: GROUPS[scope] ?? scope,
+      event_message: message,
+      scope,
+      id,
+      token: keyHash,
+      at: at.toISOString(),
+      // Receivers of chat services show this member.
+      text: message,
+    }),
+  );

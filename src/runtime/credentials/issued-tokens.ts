@@ -1,0 +1,81 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { collect } from '../../domain/bytes.ts';
+import { CloudRefused } from '../../domain/chat/cloud-tokens.ts';
+import type { HttpClient } from '../../domain/http.ts';
+import type { CloudIdentity, IssuedTokens } from '../../domain/pass-through/forwarded.ts';
+import { Secret } from '../../domain/secret.ts';
+import { createLease, type Lent } from './expiring-credential.ts';
+
+type Issued = Extract<CloudIdentity, { kind: 'issued' }>;
+
+/** Deadline of a token request, in ms. */
+const TIMEOUT_MS = 10_000;
+/** Most bytes of its answer. */
+const ANSWER_BYTES = 64 * 1024;
+/** Most keys whose tokens are in memory. The oldest is evicted. */
+const KEYS_LIMIT = 100;
+/** Lifetime of a token without a stated expiry, in ms. */
+const DEFAULT_LIFETIME_MS = 600_000;
+const GRANT = 'urn:ibm:params:oauth:grant-type:apikey';
+
+/** Access tokens of IBM Cloud and GigaChat, which are got for an API key and expire. Messages contain no credential. */
+export function createIssuedTokens(http: Pick<HttpClient, 'post'>, now: () => number): IssuedTokens {
+  const leases = new Map<string, () => Promise<Secret>>();
+
+  async function borrow(identity: Issued): Promise<Lent<Secret>> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const { headers, body } = requestOf(identity);
+      const answer = await http.post(identity.url, headers, Buffer.from(body), {
+        signal,
+        headersTimeoutMs: TIMEOUT_MS,
+      });
+      const bytes = await collect(answer.body, ANSWER_BYTES);
+      if (bytes === null || answer.status !== 200) throw new CloudRefused(refusal(answer.status));
+      return lentBy(JSON.parse(Buffer.from(bytes).toString('utf8')), now());
+    } catch (cause) {
+      if (cause instanceof CloudRefused) throw cause;
+      throw new CloudRefused('The issuer of access tokens cannot be reached, or its answer is not valid.', { cause });
+    }
+  }
+
+  return {
+    async for(identity) {
+      const { form, key, scope, url } = identity;
+      const name = createHash('sha256')
+        .update(JSON.stringify([form, url, scope, key.reveal()]))
+        .digest('base64');
+      let lease = leases.get(name);
+      if (lease === undefined) {
+        lease = createLease(() => borrow(identity), now);
+        leases.set(name, lease);
+        const [oldest] = leases.keys();
+        if (leases.size > KEYS_LIMIT && oldest !== undefined) leases.delete(oldest);
+      }
+      return await lease();
+    },
+  };
+}
+
+const refusal = (status: number): string =>
+  `The issuer of access tokens refused the key of the provider with status ${status}.`;
+
+function requestOf({ form, key, scope }: Issued) {
+  const common = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+  if (form === 'ibm') {
+    const body = new URLSearchParams({ grant_type: GRANT, apikey: key.reveal() });
+    return { headers: common, body: body.toString() };
+  }
+  const headers = { ...common, authorization: `Basic ${key.reveal()}`, rquid: randomUUID() };
+  return { headers, body: new URLSearchParams(scope === null ? {} : { scope }).toString() };
+}
+
+/** The token of an answer. IBM states its lifetime in seconds, GigaChat its end in ms. Throws CloudRefused. */
+function lentBy(answer: unknown, nowMs: number): Lent<Secret> {
+  const fields: Readonly<Record<string, unknown>> = typeof answer === 'object' && answer !== null ? { ...answer } : {};
+  const { access_token: token, expires_in: seconds, expires_at: end } = fields;
+  if (typeof token !== 'string' || token === '') throw new CloudRefused('The issuer of access tokens gave none.');
+  const until =
+    typeof seconds === 'number' ? nowMs + seconds * 1000 : typeof end === 'number' ? end : nowMs + DEFAULT_LIFETIME_MS;
+  return { value: new Secret(token), until };
+}

@@ -1,0 +1,22 @@
+import { type ConfigDocument, NO_DOCUMENT } from './config-document.ts';
+import { ConfigError, type ConfigFault } from './config-fault.ts';
+import { isOfModel } from './model-list.ts';
+import { readFile } from './read-file.ts';
+
+/** Reads the configuration file. Reports its faults, except those of single models; without a readable file it is empty. */
+export function openDocument(
+  path: string | null,
+  env: NodeJS.ProcessEnv,
+  fault: (fault: ConfigFault) => void,
+): ConfigDocument {
+  if (path === null || path === '') return NO_DOCUMENT;
+  try {
+    const document = readFile(path, env);
+    for (const one of document.faults) if (!isOfModel(one)) fault(one);
+    return document;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const one of error.faults) fault(one);
+    return NO_DOCUMENT;
+  }
+}

@@ -1,0 +1,43 @@
+import { Secret } from '../../domain/secret.ts';
+import type { SettingValues } from './table.ts';
+
+/** How processes count budgets and limits together. */
+export interface SharingSettings {
+  /** False: each process counts alone. */
+  readonly isOn: boolean;
+  /** The Redis server that counts; null for none. */
+  readonly redis: { readonly url: Secret; readonly namespace: string } | null;
+}
+
+interface Server {
+  readonly url: string | null;
+  readonly host: string | null;
+  readonly port: number;
+  readonly username: string | null;
+  readonly password: Secret | null;
+}
+
+/** The first configured server: of its own settings, else of the cache's. */
+export function sharingOf(values: SettingValues): SharingSettings {
+  const { redisUsername: username, redisPassword: password, redisNamespace: namespace, redisSsl: isSecure } = values;
+  const own: Server = { url: values.redisUrl, host: values.redisHost, port: values.redisPort, username, password };
+  const cache: Server = {
+    url: values.cacheUrl,
+    host: values.cacheHost,
+    port: values.cachePort,
+    username,
+    password: values.cachePassword ?? password,
+  };
+  const url = addressOf(own, isSecure) ?? (values.cacheType === 'redis' ? addressOf(cache, isSecure) : null);
+  const isOn = values.sharedLimits === 'auto';
+  return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace } : null };
+}
+
+function addressOf({ url, host, port, username, password }: Server, isSecure: boolean): string | null {
+  if (url !== null) return url;
+  if (host === null) return null;
+  const login =
+    password === null ? '' : `${encodeURIComponent(username ?? '')}:${encodeURIComponent(password.reveal())}@`;
+  const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return `${isSecure ? 'rediss' : 'redis'}://${login}${name}:${port}`;
+}

@@ -1,0 +1,86 @@
+import { choice, flag, secret, secretText, text, whole } from '../kinds.ts';
+import { setting } from '../setting.ts';
+import { redisAddress } from './checks.ts';
+
+const port = (env: readonly string[], file: string) =>
+  setting({ kind: whole(1, 65_535), default: 6379, env, file, description: 'Port of the Redis server.' });
+
+/** Budgets and limits that several processes count together (ADR 0062). */
+export const SHARING_SETTINGS = {
+  sharedLimits: setting({
+    kind: choice(['auto', 'off']),
+    default: 'auto',
+    env: ['LENSGATE_SHARED_LIMITS'],
+    file: 'general_settings.shared_limits',
+    description:
+      '`auto`: processes count budgets and limits together in Redis where it is configured, else in PostgreSQL. `off`: each process counts alone.',
+  }),
+  redisUrl: setting({
+    kind: secretText('address like redis://user:password@host:6379/0', redisAddress),
+    default: null,
+    env: ['REDIS_URL'],
+    file: 'router_settings.redis_url',
+    description: 'Redis or Valkey server; `rediss:` uses TLS. It needs the package `ioredis`.',
+  }),
+  redisHost: setting({
+    kind: text('host name or address'),
+    default: null,
+    env: ['REDIS_HOST'],
+    file: 'router_settings.redis_host',
+    description: 'Host of the server, where no address is set.',
+  }),
+  redisPort: port(['REDIS_PORT'], 'router_settings.redis_port'),
+  redisUsername: setting({
+    kind: text('name'),
+    default: null,
+    env: ['REDIS_USERNAME'],
+    description: 'User of the server.',
+  }),
+  redisPassword: setting({
+    kind: secret(''),
+    default: null,
+    env: ['REDIS_PASSWORD'],
+    file: 'router_settings.redis_password',
+    description: 'Password of the server.',
+  }),
+  redisSsl: setting({
+    kind: flag(),
+    default: false,
+    env: ['REDIS_SSL'],
+    file: 'litellm_settings.cache_params.ssl',
+    description: 'Uses TLS, where no address is set.',
+  }),
+  redisNamespace: setting({
+    kind: text('name'),
+    default: 'lensgate',
+    env: ['REDIS_NAMESPACE'],
+    file: 'litellm_settings.cache_params.namespace',
+    description: 'Prefix of all keys. Processes that count together have the same one.',
+  }),
+  cacheType: setting({
+    kind: text('name of a cache'),
+    default: null,
+    file: 'litellm_settings.cache_params.type',
+    description:
+      '`redis`: the server of `cache_params` counts budgets and limits, where no other is set. Answers are not cached.',
+  }),
+  cacheUrl: setting({
+    kind: secretText('address like redis://user:password@host:6379/0', redisAddress),
+    default: null,
+    file: 'litellm_settings.cache_params.url',
+    description: 'Server of `cache_params`.',
+  }),
+  cacheHost: setting({
+    kind: text('host name or address'),
+    default: null,
+    file: 'litellm_settings.cache_params.host',
+    description: 'Its host.',
+  }),
+  cachePort: port([], 'litellm_settings.cache_params.port'),
+  cachePassword: setting({
+    kind: secret(''),
+    default: null,
+    file: 'litellm_settings.cache_params.password',
+    description: 'Its password.',
+  }),
+} as const;

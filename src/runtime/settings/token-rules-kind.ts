@@ -1,0 +1,147 @@
+import {
+  DEFAULT_TOKEN_RULES,
+  type RoleMapping,
+  type TokenRole,
+  type TokenRules,
+} from '../../domain/identity/token-rules.ts';
+import { ROLES } from '../../domain/role.ts';
+import type { Kind, Refusal } from './kinds.ts';
+
+/** Rules of tokens, and how long a key set is used. */
+export interface TokenRulesSetting extends TokenRules {
+  readonly keySetSeconds: number;
+}
+
+/** Age at which a key set is read again, in seconds. */
+const DEFAULT_KEY_SET_SECONDS = 600;
+const MOST_KEY_SET_SECONDS = 86_400;
+
+export const DEFAULT_RULES: TokenRulesSetting = { ...DEFAULT_TOKEN_RULES, keySetSeconds: DEFAULT_KEY_SET_SECONDS };
+
+type Entries = Readonly<Record<string, unknown>>;
+
+/** Reads one member. Returns the change of the rules, or why it is refused. */
+type Reader = (value: unknown, rules: TokenRulesSetting) => Partial<TokenRulesSetting> | string;
+
+const isObject = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+type Named<Value> = {
+  [Name in keyof TokenRulesSetting]: TokenRulesSetting[Name] extends Value ? Name : never;
+}[keyof TokenRulesSetting];
+
+const textInto =
+  (name: Named<string | null>): Reader =>
+  (value) =>
+    typeof value === 'string' && value.trim() !== '' ? { [name]: value } : 'is not a text';
+
+const flagInto =
+  (name: Named<boolean>): Reader =>
+  (value) =>
+    typeof value === 'boolean' ? { [name]: value } : 'is neither true nor false';
+
+const textsInto =
+  (name: Named<readonly string[]>): Reader =>
+  (value) =>
+    Array.isArray(value) && value.every((one) => typeof one === 'string')
+      ? { [name]: value }
+      : 'is not a list of texts';
+
+const TOKEN_ROLES: readonly string[] = [...ROLES, 'team'];
+const isTokenRole = (value: unknown): value is TokenRole => typeof value === 'string' && TOKEN_ROLES.includes(value);
+
+/** Adds mappings of a list of maps. */
+const mappings =
+  (claim: string, role: string): Reader =>
+  (value, rules) => {
+    if (!Array.isArray(value)) return 'is not a list of maps';
+    const read: RoleMapping[] = [];
+    for (const one of value) {
+      if (!isObject(one)) return 'is not a list of maps';
+      const { [claim]: from, [role]: to } = one;
+      if (typeof from !== 'string' || from === '') return `has an entry without \`${claim}\``;
+      if (!isTokenRole(to)) return `has an entry whose \`${role}\` is not one of ${TOKEN_ROLES.join(', ')}`;
+      read.push({ claim: from, role: to });
+    }
+    return { roleMappings: [...rules.roleMappings, ...read] };
+  };
+
+const seconds: Reader = (value) =>
+  typeof value === 'number' && value >= 1 && value <= MOST_KEY_SET_SECONDS
+    ? { keySetSeconds: value }
+    : `is not a number from 1 to ${MOST_KEY_SET_SECONDS}`;
+
+/** Members by name. */
+const READERS: Readonly<Record<string, Reader>> = {
+  user_id_jwt_field: textInto('userIdField'),
+  user_email_jwt_field: textInto('userEmailField'),
+  user_allowed_email_domain: textInto('emailDomain'),
+  user_id_upsert: flagInto('createsUsers'),
+  user_roles_jwt_field: textInto('userRolesField'),
+  user_allowed_roles: textsInto('allowedUserRoles'),
+  user_allowed_routes: textsInto('userRoutes'),
+  team_id_jwt_field: textInto('teamIdField'),
+  team_ids_jwt_field: textInto('teamIdsField'),
+  team_id_default: textInto('defaultTeamId'),
+  team_allowed_routes: textsInto('teamRoutes'),
+  fallback_to_db_teams: flagInto('usesMemberships'),
+  team_claim_fallback: flagInto('replacesUnknownTeams'),
+  org_id_jwt_field: textInto('organizationIdField'),
+  end_user_id_jwt_field: textInto('endUserIdField'),
+  admin_jwt_scope: textInto('adminScope'),
+  admin_allowed_routes: textsInto('adminRoutes'),
+  roles_jwt_field: textInto('rolesField'),
+  role_mappings: mappings('role', 'internal_role'),
+  jwt_litellm_role_map: mappings('jwt_role', 'litellm_role'),
+  object_id_jwt_field: textInto('objectIdField'),
+  enforce_rbac: flagInto('enforcesRoles'),
+  public_key_ttl: seconds,
+};
+
+/** Members of the reference that would narrow or widen rights and are not supported. Ignoring them would be unsafe. */
+const UNSUPPORTED = new Set([
+  'custom_validate',
+  'enforce_scope_based_access',
+  'enforce_team_based_model_access',
+  'issuers',
+  'oidc_userinfo_enabled',
+  'scope_mappings',
+  'sync_user_role_and_teams',
+  'team_id_upsert',
+  'virtual_key_claim_field',
+]);
+
+/** False, null, and empty texts, lists and maps. */
+const isOff = (value: unknown): boolean =>
+  value === false ||
+  value === null ||
+  value === '' ||
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+function refusalOf(name: string, value: unknown): Refusal | null {
+  if (Object.hasOwn(READERS, name)) return null;
+  const path = [name];
+  if (!UNSUPPORTED.has(name)) return { message: 'is not a known setting of tokens', path };
+  return isOff(value) ? null : { message: 'is not supported, and would change who may call what', path };
+}
+
+/** The map `litellm_jwtauth` of the file. */
+export function tokenRules(): Kind<TokenRulesSetting> {
+  return {
+    form: 'map',
+    isSecret: false,
+    parse(raw) {
+      if (!isObject(raw)) return { refusals: [{ message: 'is not a map of settings' }] };
+      const refusals: Refusal[] = [];
+      const value = { ...DEFAULT_RULES };
+      for (const [name, member] of Object.entries(raw)) {
+        const refusal = refusalOf(name, member);
+        if (refusal !== null) refusals.push(refusal);
+        const read = member === null ? undefined : READERS[name]?.(member, value);
+        if (typeof read === 'string') refusals.push({ message: read, path: [name] });
+        else Object.assign(value, read);
+      }
+      return refusals.length > 0 ? { refusals } : { value };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { TokenRules } from '../../domain/identity/token-rules.ts';
+import { DEFAULT_RULES } from './token-rules-kind.ts';
+import type { SettingsRead } from './values.ts';
+
+/** Signed tokens of other issuers. */
+export interface TokenSettings {
+  readonly keySetUrls: readonly string[];
+  /** Age at which a key set is read again. */
+  readonly keySetSeconds: number;
+  /** Empty accepts all. */
+  readonly issuers: readonly string[];
+  /** Empty accepts all. */
+  readonly audiences: readonly string[];
+  readonly rules: TokenRules;
+}
+
+/** Settings of tokens; null where none are accepted. */
+export function tokensOf({ values, refuse }: SettingsRead, warn: (text: string) => void): TokenSettings | null {
+  if (!values.acceptsTokens) return null;
+  const { keySetSeconds, ...rules } = values.tokenRules ?? DEFAULT_RULES;
+  const { tokenKeyUrls, tokenIssuers, tokenAudiences } = values;
+  if (tokenKeyUrls.length === 0) refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL');
+  if (tokenAudiences.length === 0)
+    warn('JWT_AUDIENCE is not set: tokens that an issuer made for other services are accepted.');
+  if (tokenKeyUrls.length > 1 && tokenIssuers.length === 0)
+    warn('JWT_ISSUER is not set: the key of each address is accepted for every issuer.');
+  return { keySetUrls: tokenKeyUrls, keySetSeconds, issuers: tokenIssuers, audiences: tokenAudiences, rules };
+}

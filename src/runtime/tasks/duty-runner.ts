@@ -1,0 +1,108 @@
+import type { Clock } from '../../domain/clock.ts';
+import { type Duty, type DutyBackend, dutyLeaseMs, type DutyOutcome, periodOf } from '../../domain/jobs/duty.ts';
+import { claimOf, type Job } from '../../domain/jobs/job.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** Runs one duty, in turn with the other processes. */
+export interface DutyRunner {
+  start(): void;
+  /** Claims no further job and aborts the running one; resolves when it has ended and was returned to the queue. */
+  stop(): Promise<void>;
+}
+
+interface DutyRunnerOptions {
+  readonly duty: Duty;
+  readonly backend: DutyBackend;
+  /** Start of the first period. */
+  readonly anchor: Date;
+  /** Delay of the first look after the start. */
+  readonly firstLookMs: number;
+  /** Rejects with the signal's reason when it stops before its end. */
+  readonly work: (signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** A duty that another process holds now. */
+class DutyLost extends Error {
+  override readonly name = 'DutyLost';
+}
+
+/**
+ * Looks for the job of each period when the period begins, and for jobs of lost processes twice in a lease. While the work
+ * runs, its lease is extended. A failed run is logged; the next period runs again.
+ */
+export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
+  const { duty, backend, anchor, firstLookMs, work, clock, log } = options;
+  const leaseMs = dutyLeaseMs(duty);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  /** The latest period whose job this process has added, in Unix ms. */
+  let added = Number.NEGATIVE_INFINITY;
+
+  async function run(job: Job): Promise<void> {
+    const claim = claimOf(job);
+    const lost = new AbortController();
+    const both = AbortSignal.any([signal, lost.signal]);
+    const extend = async (): Promise<void> => {
+      try {
+        if (!(await backend.extend(duty, claim))) lost.abort(new DutyLost(duty.name));
+      } catch (error) {
+        log.warn({ err: error, duty: duty.name }, 'a duty could not extend its lease; trying again');
+      }
+    };
+    const beating = setInterval(() => void extend(), leaseMs / 3).unref();
+    let outcome: DutyOutcome = { kind: 'completed' };
+    try {
+      await work(both);
+    } catch (error) {
+      if (lost.signal.aborted) return;
+      if (signal.aborted) outcome = { kind: 'released' };
+      else {
+        outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+        log.warn({ err: error, duty: duty.name }, 'a duty failed; trying again in the next period');
+      }
+    } finally {
+      clearInterval(beating);
+    }
+    await backend.end(duty, claim, outcome);
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const period = periodOf(duty, clock.now(), anchor);
+      const isNew = period.getTime() !== added;
+      const job = await backend.claim(duty, isNew ? period : null);
+      added = period.getTime();
+      if (job !== null) await run(job);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error, duty: duty.name }, 'a duty could not be claimed; trying again');
+    }
+    next();
+  }
+
+  function next(): void {
+    if (signal.aborted) return;
+    const now = clock.now();
+    const untilPeriod = periodOf(duty, now, anchor).getTime() + duty.everyMs - now.getTime();
+    plan(Math.min(untilPeriod, leaseMs / 2));
+  }
+
+  function plan(delayMs: number): void {
+    timer = setTimeout(() => {
+      looking = look();
+    }, delayMs);
+    timer.unref();
+  }
+
+  return {
+    start: () => plan(firstLookMs),
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      await looking;
+    },
+  };
+}

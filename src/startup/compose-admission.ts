@@ -1,0 +1,96 @@
+import { createMemoryAdmission, type MemoryAdmission } from '../runtime/admission/memory-admission.ts';
+import { createMemoryRateLimits } from '../runtime/admission/memory-rate-limits.ts';
+import { connectRedis } from '../runtime/admission/redis/redis-client.ts';
+import { createRedisLedger } from '../runtime/admission/redis/redis-ledger.ts';
+import { createSharedRateLimits } from '../runtime/admission/shared-rate-limits.ts';
+import { createShares, type SharePace, type Shares } from '../runtime/admission/shares.ts';
+import { createStoredSpend } from '../runtime/admission/stored-spend.ts';
+import type { Ledger } from '../domain/admission/ledger.ts';
+import type { RateLimits } from '../domain/admission/rate-limits.ts';
+import type { Stores } from '../persistence/stores.ts';
+import type { CallRecords } from '../recording/call-records.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import type { StartContext } from './context.ts';
+
+/** Redis answers in less than a millisecond: little is kept in reserve. */
+const REDIS_PACE: SharePace = { tickMs: 100, leastCalls: 0, answerMs: 250 };
+
+/** A statement takes a millisecond and more: shares have room for some calls. */
+const DATABASE_PACE: SharePace = { tickMs: 500, leastCalls: 8, answerMs: 1_000 };
+
+/** What calls are admitted with. */
+export interface AdmissionParts {
+  readonly admission: MemoryAdmission;
+  readonly rateLimits: RateLimits;
+  /** Shares of limits that several processes count together; null when this process counts alone. */
+  readonly shares: Shares | null;
+}
+
+interface Place {
+  /** Where processes count together, for the log. */
+  readonly name: string;
+  readonly ledger: Ledger;
+  readonly pace: SharePace;
+}
+
+/** Admission of calls: in this process, or together with others. */
+export async function composeAdmission(
+  context: StartContext,
+  { stores, records }: { readonly stores: Stores; readonly records: CallRecords },
+): Promise<AdmissionParts> {
+  const { log, state } = context;
+  const shares = await composeShares(context, stores);
+  const admission = createMemoryAdmission({
+    totals: createStoredSpend(stores.spend, records),
+    clock: systemClock,
+    shares,
+    failed(error) {
+      if (!state.draining)
+        log.warn({ err: error }, 'stored spend could not be read; budgets use the amounts in memory');
+    },
+  });
+  const rateLimits =
+    shares === null
+      ? createMemoryRateLimits({ clock: systemClock })
+      : createSharedRateLimits({ shares, clock: systemClock });
+  return { admission, rateLimits, shares };
+}
+
+async function composeShares(
+  { settings, log, shutdown, state }: StartContext,
+  stores: Pick<Stores, 'admissionLedger'>,
+): Promise<Shares | null> {
+  const place = await placeOf(settings.sharing, stores);
+  if (place === null) return null;
+  const { name, ledger, pace } = place;
+  const shares = createShares({
+    ledger,
+    process: randomIds.uuid(),
+    clock: systemClock,
+    pace,
+    changed(failure) {
+      if (state.draining) return;
+      if (failure === null)
+        log.info({ in: name }, 'budgets and limits are counted together with other processes again');
+      else
+        log.warn(
+          { err: failure, in: name },
+          'budgets and limits are counted by this process alone: the counters of all processes do not answer',
+        );
+    },
+  });
+  shutdown.add('shares of limits', () => shares.stop());
+  return shares;
+}
+
+/** Redis where it is configured, else PostgreSQL. */
+async function placeOf(
+  { isOn, redis }: StartContext['settings']['sharing'],
+  { admissionLedger }: Pick<Stores, 'admissionLedger'>,
+): Promise<Place | null> {
+  if (!isOn) return null;
+  if (redis === null)
+    return admissionLedger === null ? null : { name: 'PostgreSQL', ledger: admissionLedger, pace: DATABASE_PACE };
+  return { name: 'Redis', ledger: createRedisLedger(await connectRedis(redis), redis.namespace), pace: REDIS_PACE };
+}

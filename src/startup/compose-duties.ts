@@ -1,0 +1,158 @@
+import { hostname } from 'node:os';
+import { removeExpiredAuditEntries } from '../../resolvers/audit-log.ts';
+import { followBatches } from '../../resolvers/batches.ts';
+import { reconcilePayments } from '../../resolvers/checkout.ts';
+import { claimDuty, endDuty, extendDuty } from '../../resolvers/duties.ts';
+import { resetBudgetWindows } from '../../resolvers/key-upkeep.ts';
+import { removeExpiredLensWork } from '../../resolvers/lens-workers.ts';
+import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
+import { resetOwnerWindows } from '../../resolvers/owner-windows.ts';
+import { removeExpiredResponses } from '../../resolvers/responses.ts';
+import { removeExpiredDecisions } from '../../resolvers/stored-decisions.ts';
+import { removeExpiredTraces } from '../../resolvers/trace-removal.ts';
+import type { Authorship, ChangeAuthor } from '../domain/audit-log/audit-entry.ts';
+import type { DutyBackend } from '../domain/jobs/duty.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { randomIds } from '../runtime/identifiers.ts';
+import { createDutyRunner, type DutyRunner } from '../runtime/tasks/duty-runner.ts';
+import { sinceLastLook } from '../runtime/tasks/payment-reconciler.ts';
+import { removeOld } from '../runtime/tasks/retention.ts';
+import type { StartContext } from './context.ts';
+import { systemScope } from './system-scope.ts';
+
+const MS_PER_SECOND = 1_000;
+/** Interval between resets of ended budget windows, in seconds. */
+const RESETS_SECONDS = 5;
+/** Interval between rounds of retention, in seconds. */
+const RETENTION_SECONDS = 600;
+/** Delay of the first round of retention, in ms: the first requests need the time. */
+const FIRST_ROUND_MS = 100;
+/** Traces of one step of retention in ClickHouse, where each step rewrites parts of tables. */
+const CLICKHOUSE_STEP = 5_000;
+/** Days for which reviews and answers of lens runs are kept to be used again. */
+const LENS_WORK_DAYS = 30;
+
+/** A duty and its work; zero seconds never run it. */
+interface Planned {
+  readonly name: string;
+  readonly seconds: number;
+  /** Delay after the start, in ms; 0 when absent. */
+  readonly firstLookMs?: number;
+  readonly work: (signal: AbortSignal) => Promise<void>;
+}
+
+/**
+ * Periodic work that one of all processes over a database does, as jobs. `alone`: no other process uses the database. Its
+ * periods begin with the process then, so that nothing waits for the job of an earlier one.
+ */
+export function composeDuties(
+  context: Pick<StartContext, 'settings' | 'log'>,
+  platform: Platform,
+  { alone, authorship }: { readonly alone: boolean; readonly authorship: Authorship },
+): readonly DutyRunner[] {
+  const anchor = alone ? systemClock.now() : new Date(0);
+  const workerId = `${hostname()}:${process.pid}:${randomIds.uuid()}`;
+  return [...upkeepOf(context, platform), ...retentionsOf(context, platform)]
+    .filter(({ seconds }) => seconds > 0)
+    .map(({ name, seconds, firstLookMs = 0, work }) =>
+      createDutyRunner({
+        duty: { name, everyMs: seconds * MS_PER_SECOND },
+        backend: backendOf(platform, { name, workerId, alone }),
+        anchor,
+        firstLookMs,
+        work: (signal) => authorship.by(authorOf(name), () => work(signal)),
+        clock: systemClock,
+        log: context.log,
+      }),
+    );
+}
+
+/** Author of the changes of a duty in the audit log. */
+function authorOf(duty: string): ChangeAuthor {
+  const by = `system: ${duty}`;
+  return { by, actor: by, keyHash: null, at: systemClock.now() };
+}
+
+function backendOf(
+  platform: Platform,
+  { name, workerId, alone }: { readonly name: string; readonly workerId: string; readonly alone: boolean },
+): DutyBackend {
+  const scope = systemScope(platform, name, new AbortController().signal);
+  let leftBehind = alone;
+  return {
+    async claim(duty, period) {
+      const job = await claimDuty(scope, { duty, period, workerId, leftBehind });
+      leftBehind = false;
+      return job;
+    },
+    extend: (duty, claim) => extendDuty(scope, { duty, claim }),
+    end: (duty, claim, outcome) => endDuty(scope, { duty, claim, outcome }),
+  };
+}
+
+function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platform): readonly Planned[] {
+  const asTask = (name: string, run: (scope: Scope) => Promise<void>) => ({
+    name,
+    work: (signal: AbortSignal) => run(systemScope(platform, name, signal)),
+  });
+  const payments = sinceLastLook(systemClock, (since, signal) =>
+    reconcilePayments(systemScope(platform, 'payment-reconciliation', signal), since),
+  );
+  return [
+    {
+      name: 'payments',
+      seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
+      work: payments,
+    },
+    { ...asTask('budget-windows', (scope) => resetBudgetWindows(scope, undefined)), seconds: RESETS_SECONDS },
+    { ...asTask('owner-windows', (scope) => resetOwnerWindows(scope, undefined)), seconds: RESETS_SECONDS },
+    { ...asTask('batch-polling', (scope) => followBatches(scope, undefined)), seconds: settings.batchPollingSeconds },
+  ];
+}
+
+function retentionsOf(
+  { settings, log }: Pick<StartContext, 'settings' | 'log'>,
+  platform: Platform,
+): readonly Planned[] {
+  // A step is never cancelled: it is small, and the shutdown waits for it.
+  const scope = systemScope(platform, 'retention', new AbortController().signal);
+  const traceSteps = settings.clickHouse === null ? {} : { stepSize: CLICKHOUSE_STEP };
+  return [
+    {
+      name: 'trace-retention',
+      what: 'traces',
+      days: settings.retentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredTraces(scope, { beforeMs, limit }),
+      ...traceSteps,
+    },
+    {
+      name: 'response-retention',
+      what: 'responses',
+      days: settings.responseRetentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredResponses(scope, { beforeMs, limit }),
+    },
+    {
+      name: 'decision-retention',
+      what: 'decisions',
+      days: settings.decisionRetentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredDecisions(scope, { beforeMs, limit }),
+    },
+    {
+      name: 'audit-retention',
+      what: 'audit log',
+      days: settings.auditRetentionDays,
+      forget: (beforeMs: number, limit: number) => removeExpiredAuditEntries(scope, { beforeMs, limit }),
+    },
+    {
+      name: 'lens-retention',
+      what: 'reviews of lenses',
+      days: LENS_WORK_DAYS,
+      forget: (beforeMs: number, limit: number) => removeExpiredLensWork(scope, { beforeMs, limit }),
+    },
+  ].map(({ name, ...kept }) => ({
+    name,
+    seconds: kept.days === 0 ? 0 : RETENTION_SECONDS,
+    firstLookMs: FIRST_ROUND_MS,
+    work: (signal) => removeOld({ ...kept, clock: systemClock, log, signal }),
+  }));
+}

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+interface Sent {
+  readonly model: string;
+  readonly questions: Readonly<Record<string, unknown>>;
+}
+
+let app: TestApp;
+let upstream: FaultServer;
+let sent: Sent[] = [];
+/** Probabilities by upstream model and question; a question without one is refused. */
+let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
+let broken: ReadonlySet<string> = new Set();
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const model = (name: string) => ({
+    model_name: name,
+    litellm_params: {
+      model: `perplexity/${name}`,
+      api_base: upstream.url,
+      api_key: 'upstream-key',
+      input_cost_per_token: 0.001,
+      output_cost_per_token: 0,
+    },
+  });
+  app = await startApp({
+    config: {
+      model_list: ['one', 'two', 'three', 'alone'].map(model),
+      router_settings: { fallbacks: [{ one: ['two', 'three'] }] },
+      general_settings: { decision_fallback_below: 0.5, store_decisions: 'full' },
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+beforeEach(() => {
+  sent = [];
+  broken = new Set();
+  upstream.answer((response, _socket, { body }) => {
+    const call = JSON.parse(body) as Sent;
+    sent.push(call);
+    if (broken.has(call.model)) {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      return void response.end('{"error":{"message":"broken"}}');
+    }
+    const given = Object.keys(call.questions).flatMap((name) => {
+      const noul = answers[call.model]?.[name];
+      return noul === undefined ? [] : [[name, { type: 'noul', noul }] as const];
+    });
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        model: `${call.model}-1`,
+        answers: Object.fromEntries(given),
+        usage: { input_tokens: 10, output_tokens: given.length },
+      }),
+    );
+  });
+});
+
+const QUESTIONS = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { type: 'noul', instructions: name }]));
+const asked = () => sent.map(({ model, questions }) => [model, Object.keys(questions)]);
+
+async function decide(model: string, headers: Record<string, string> = {}, more: object = {}) {
+  const body = { model, state: 'a ticket', questions: QUESTIONS, ...more };
+  const response = await app.call('POST', '/v1/systemone', body, headers);
+  const { headers: head } = response;
+  return {
+    status: response.status,
+    cost: head.get('x-litellm-response-cost'),
+    callId: head.get('x-litellm-call-id'),
+    group: head.get('x-litellm-model-group'),
+    body: (await response.json()) as { readonly answers: unknown; readonly usage: unknown },
+  };
+}
+
+describe('refused questions of a decision', () => {
+  it('are asked again at the fallbacks, in order, until each has an answer', async () => {
+    answers = { one: { b: 0.1 }, two: { a: 0.2, d: 0.3 }, three: { c: 0.4 } };
+    const { status, body, cost, group, callId } = await decide('one');
+    expect(status).toBe(200);
+    expect(asked()).toEqual([
+      ['one', ['a', 'b', 'c', 'd']],
+      ['two', ['a', 'c', 'd']],
+      ['three', ['c']],
+    ]);
+    expect(body).toMatchObject({
+      model: 'one-1',
+      answers: {
+        a: { noul: 0.2, x_model: 'perplexity/two' },
+        b: { noul: 0.1, x_model: 'perplexity/one' },
+        c: { noul: 0.4, x_model: 'perplexity/three' },
+        d: { noul: 0.3, x_model: 'perplexity/two' },
+      },
+      usage: { input_tokens: 30, output_tokens: 4 },
+    });
+    expect(Object.keys(body.answers as object)).toEqual(['a', 'b', 'c', 'd']);
+    expect([Number(cost), group]).toEqual([0.03, 'one']);
+    // A span and a spend row of each call, in one trace.
+    await vi.waitFor(async () => {
+      const query = `{ spendRows(first: 50) { edges { node { gatewayCallId modelGroup costUsd traceId } } } }`;
+      const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
+        readonly data: {
+          readonly spendRows: {
+            readonly edges: readonly {
+              readonly node: Readonly<Record<'gatewayCallId' | 'modelGroup' | 'costUsd' | 'traceId', string>>;
+            }[];
+          };
+        };
+      };
+      const nodes = data.spendRows.edges.map(({ node }) => node);
+      const trace = nodes.find((node) => node.gatewayCallId === callId)?.traceId;
+      const own = nodes.filter(({ traceId }) => traceId === trace);
+      expect(own.map(({ modelGroup, costUsd }) => [modelGroup, costUsd].join(' ')).toSorted()).toEqual([
+        'one 0.01',
+        'three 0.01',
+        'two 0.01',
+      ]);
+    }, 10_000);
+  });
+
+  it('are refused in the end where no fallback answers them', async () => {
+    answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, two: {}, three: {} };
+    const { body } = await decide('one');
+    expect(asked().slice(1)).toEqual([
+      ['two', ['d']],
+      ['three', ['d']],
+    ]);
+    expect(Object.keys(body.answers as object)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('skip a fallback that fails', async () => {
+    answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, three: { d: 0.7 } };
+    broken = new Set(['two']);
+    const { status, body, cost } = await decide('one');
+    expect([status, Number(cost)]).toEqual([200, 0.02]);
+    expect(body.answers).toMatchObject({ d: { noul: 0.7, x_model: 'perplexity/three' } });
+  });
+
+  it('are not asked again without fallbacks, where the caller disables them, or where all are answered', async () => {
+    answers = { alone: { a: 0.1 }, one: { a: 0.1 } };
+    const { body } = await decide('alone');
+    expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });
+    await decide('one', {}, { disable_fallbacks: true });
+    expect(asked().map(([model]) => model)).toEqual(['alone', 'one']);
+    sent = [];
+    answers = { one: { a: 0.1, b: 0.2, c: 0.3, d: 0.4 } };
+    const whole = await decide('one');
+    expect(asked()).toHaveLength(1);
+    expect(JSON.stringify(whole.body)).not.toContain('x_model');
+  });
+
+  it('are not asked of a model that the key may not call, or that its budget does not pay', async () => {
+    answers = { one: { a: 0.1 }, two: { b: 0.2 }, three: { c: 0.3 } };
+    const keyOf = async (draft: object): Promise<Record<string, string>> => {
+      const made = (await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string };
+      return { authorization: `Bearer ${made.key}` };
+    };
+    const narrow = await keyOf({ models: ['one', 'three'] });
+    expect((await decide('one', narrow)).status).toBe(200);
+    expect(asked().map(([model]) => model)).toEqual(['one', 'three']);
+    sent = [];
+    // The first call uses up the budget.
+    const poor = await keyOf({ max_budget: 0.005 });
+    expect((await decide('one', poor)).status).toBe(200);
+    expect(asked().map(([model]) => model)).toEqual(['one']);
+  });
+
+  it('are streamed at their positions, and each answer says its model', async () => {
+    answers = { one: { a: 0.1 }, two: { a: 0.6, b: 0.9 } };
+    const query = `subscription ($input: DecideInput!) {
+      decisionStream(input: $input) {
+        ... on DecisionAnswered { index answer { ... on DecisionAnswer { name model } } }
+        ... on DecisionMade { decision { answers { ... on DecisionAnswer { name model } } costUsd } }
+      }
+    }`;
+    const questions = ['a', 'b'].map((name) => ({ kind: 'PREDICATE', name, instructions: '?' }));
+    const input = { model: 'one', input: 'x', questions };
+    const response = await app.call(
+      'POST',
+      '/graphql',
+      { query, variables: { input } },
+      { accept: 'text/event-stream' },
+    );
+    const events = [...(await response.text()).matchAll(/^data: (\{.*\})$/gm)].map(
+      ([, data]) => (JSON.parse(data ?? '') as { data: { decisionStream: unknown } }).data.decisionStream,
+    );
+    const answered = events.slice(0, -1) as readonly { readonly index: number; readonly answer: { name: string } }[];
+    expect(answered.map(({ index, answer }) => [index, answer.name])).toContainEqual([1, 'b']);
+    expect(answered.every(({ index, answer }) => answer.name === questions[index]?.name)).toBe(true);
+    expect(events.at(-1)).toEqual({
+      decision: {
+        answers: [
+          { name: 'a', model: 'perplexity/one' },
+          { name: 'b', model: 'perplexity/two' },
+        ],
+        costUsd: '0.02',
+      },
+    });
+  });
+});
+
+describe('recordDecisionOutcome', () => {
+  it('counts an outcome for the model that gave the answer', async () => {
+    answers = { one: { b: 0.6, c: 0.7, d: 0.8 }, two: { a: 0.9 } };
+    const { callId, status } = await decide('one');
+    expect(status).toBe(200);
+    const record = `mutation($input: RecordDecisionOutcomeInput!) { recordDecisionOutcome(input: $input) { __typename } }`;
+    for (const question of ['a', 'b']) {
+      const variables = { input: { callId, question, outcome: true } };
+      expect(await (await app.call('POST', '/graphql', { query: record, variables })).json()).toEqual({
+        data: { recordDecisionOutcome: { __typename: 'DecisionOutcome' } },
+      });
+    }
+    const query = '{ decisionCalibrations { model outcomes } }';
+    expect(await (await app.call('POST', '/graphql', { query })).json()).toEqual({
+      data: {
+        decisionCalibrations: [
+          { model: 'perplexity/one', outcomes: 1 },
+          { model: 'perplexity/two', outcomes: 1 },
+        ],
+      },
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const COUNT = 128;
+/** Calls at once, as in `chat-decider.ts`. */
+const WAVE = 16;
+
+let app: TestApp;
+let upstream: FaultServer;
+const bodies: string[] = [];
+let open = 0;
+let mostOpen = 0;
+
+const ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  model: 'tiny-1',
+  choices: [
+    {
+      index: 0,
+      finish_reason: 'stop',
+      message: { role: 'assistant', content: 'Yes' },
+      logprobs: {
+        content: [
+          {
+            token: 'Yes',
+            logprob: Math.log(0.75),
+            top_logprobs: [
+              { token: 'Yes', logprob: Math.log(0.75) },
+              { token: 'No', logprob: Math.log(0.25) },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+  usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 },
+});
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const waiting: (() => void)[] = [];
+  upstream.answer((response, _socket, { body }) => {
+    bodies.push(body);
+    open += 1;
+    mostOpen = Math.max(mostOpen, open);
+    const end = (): void => {
+      open -= 1;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(ANSWER);
+    };
+    waiting.push(end);
+    // The first call is alone. Then each answer waits for a full wave, as long as one can come.
+    const isFull = open === WAVE || bodies.length === 1 || bodies.length === COUNT;
+    if (isFull) for (const one of waiting.splice(0)) one();
+  });
+  app = await startApp({
+    config: {
+      model_list: [
+        {
+          model_name: 'tiny',
+          litellm_params: {
+            model: 'openai/tiny',
+            api_base: upstream.url,
+            api_key: 'k',
+            use_chat_for_decisions: true,
+          },
+        },
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+/** Length of the common prefix of two texts. */
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}
+
+it('128 questions are asked in waves of 16 calls, whose bytes are the same up to the question', async () => {
+  const questions = Array.from({ length: COUNT }, (_unused, at) => ({
+    type: 'predicate',
+    name: `q${at}`,
+    instructions: `Is part ${at} late?`,
+  }));
+  const input = 'A parcel with "quotes", ümlauts and a </input> tag. '.repeat(50);
+  const response = await app.call('POST', '/v1/decisions', { model: 'tiny', input, questions });
+  expect(response.status).toBe(200);
+  const { answers } = (await response.json()) as { readonly answers: readonly { readonly name: string }[] };
+  expect(answers.map(({ name }) => name)).toEqual(questions.map(({ name }) => name));
+  expect([bodies.length, mostOpen]).toEqual([COUNT, WAVE]);
+  const [first = ''] = bodies;
+  const shared = Math.min(...bodies.slice(1).map((body) => commonLength(first, body)));
+  // The whole input, its end, and the beginning of the question.
+  expect(first.slice(0, shared)).toContain(`</input>${String.raw`\n\n`}Question: q`);
+  expect(Buffer.byteLength(first.slice(0, shared))).toBeGreaterThan(Buffer.byteLength(input));
+}, 60_000);

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { startIssuer, type Issuer, tokenEnvironment } from '../../support/token-issuer.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { envelope, type Json } from '../../support/tenancy-client.ts';
+
+let issuer: Issuer;
+let app: TestApp;
+
+beforeAll(async () => {
+  issuer = await startIssuer(['ES256']);
+  app = await startApp({
+    config: {
+      general_settings: {
+        enable_jwt_auth: true,
+        litellm_jwtauth: {
+          user_id_jwt_field: 'sub',
+          fallback_to_db_teams: true,
+          user_allowed_routes: ['/v1/models', '/user/info'],
+        },
+      },
+    },
+    env: { ...tokenEnvironment(issuer), JWT_PUBLIC_KEY_URL: issuer.discoveryUrl },
+  });
+  await app.call('POST', '/team/new', { team_id: 'one', team_alias: 'First', models: ['demo'] });
+  await app.call('POST', '/team/new', { team_id: 'two', team_alias: 'Second', models: ['other'] });
+  await app.call('POST', '/user/new', { user_id: 'anna' });
+  for (const team of ['one', 'two'])
+    // oxlint-disable-next-line no-await-in-loop -- two rows
+    await app.call('POST', '/team/member_add', { team_id: team, member: { role: 'user', user_id: 'anna' } });
+});
+afterAll(async () => {
+  await app.stop();
+  await issuer.stop();
+});
+
+const token = (claims: Json): Promise<string> => issuer.token(claims, { alg: 'ES256' });
+
+async function models(claims: Json, headers: Record<string, string> = {}, path = '/v1/models') {
+  const answer = await app.call('GET', path, undefined, { authorization: `Bearer ${await token(claims)}`, ...headers });
+  return { status: answer.status, body: (await answer.json()) as Json };
+}
+
+describe('a token without teams', () => {
+  it('200: has the memberships of its user, of which the header chooses one', async () => {
+    const chosen = await models({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
+    expect(chosen).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
+  });
+
+  it('403: a team of others, and a removed membership', async () => {
+    const refused = envelope(
+      403,
+      'The team header matches no team id and no team alias among your team memberships.',
+      'auth_error',
+      'None',
+    );
+    await app.call('POST', '/team/new', { team_id: 'three' });
+    expect(await models({ sub: 'anna' }, { 'x-litellm-team-id': 'three' })).toEqual(refused);
+    const sent = await token({ sub: 'anna' });
+    const headers = { authorization: `Bearer ${sent}`, 'x-gateway-team-id': 'two' };
+    expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(200);
+    await app.call('POST', '/team/member_delete', { team_id: 'two', user_id: 'anna' });
+    expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
+  });
+
+  it('401: a user that does not exist, or no longer', async () => {
+    const refused = envelope(401, "Authentication Error, user 'bert' does not exist.", 'token_not_found_in_db', 'key');
+    expect(await models({ sub: 'bert' })).toEqual(refused);
+    const sent = await token({ sub: 'bert' });
+    const headers = { authorization: `Bearer ${sent}` };
+    await app.call('POST', '/user/new', { user_id: 'bert' });
+    expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(200);
+    await app.call('POST', '/user/delete', { user_ids: ['bert'] });
+    expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(401);
+  });
+
+  it('403: another route than the allowed ones, in the graph too', async () => {
+    expect((await models({ sub: 'anna' }, {}, '/user/info')).status).toBe(200);
+    expect((await models({ sub: 'anna' }, {}, '/key/list')).status).toBe(403);
+    const authorization = `Bearer ${await token({ sub: 'anna' })}`;
+    const answer = await app.call('POST', '/graphql', { query: '{ __typename }' }, { authorization });
+    expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+  });
+});
+
+describe('over a WebSocket', () => {
+  const open = async (key: string): Promise<string> => {
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const closed = once(socket, 'close') as Promise<[number, Buffer]>;
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    const ready = once(socket, 'message') as Promise<[Buffer]>;
+    const answer = await Promise.race([ready.then(([text]) => text.toString()), closed.then(([code]) => String(code))]);
+    socket.close();
+    await closed;
+    return answer;
+  };
+
+  it('a valid token opens the graph, and another does not', async () => {
+    expect(await open(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
+    expect(await open(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe('4403');
+  });
+});
+
+describe('an issuer that is away', () => {
+  it('503: before its keys were read', async () => {
+    const away = await startIssuer(['ES256']);
+    away.state.status = 500;
+    const other = await startApp({
+      config: { general_settings: { enable_jwt_auth: true } },
+      env: tokenEnvironment(away),
+    });
+    try {
+      const headers = { authorization: `Bearer ${await away.token({}, { alg: 'ES256' })}` };
+      const answer = await other.call('GET', '/v1/models', undefined, headers);
+      expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
+    } finally {
+      await other.stop();
+      await away.stop();
+    }
+  });
+});
+
+describe('without `enable_jwt_auth`', () => {
+  it('401: says which setting accepts tokens', async () => {
+    const other = await startApp();
+    try {
+      const answer = await other.call('GET', '/v1/models', undefined, { authorization: `Bearer ${await token({})}` });
+      expect(answer.status).toBe(401);
+      expect(JSON.stringify(await answer.json())).toContain('set `general_settings.enable_jwt_auth` to accept it');
+    } finally {
+      await other.stop();
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+const TAGGED = { key: { metadata: { tags: ['of key'] } }, team: { metadata: { tags: ['of team'] } } };
+
+async function call(key: string, fields: object = {}): Promise<unknown> {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+  const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const sent: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, sent];
+}
+
+async function tagsOf(key: string): Promise<unknown> {
+  const today = new Date().toISOString().slice(0, 10);
+  const path = `/spend/logs/v2?start_date=${today}%2000:00:00&end_date=${today}%2023:59:59&api_key=${key}`;
+  const { data } = (await (await calls.app.call('GET', path)).json()) as { data: { request_tags: string[] }[] };
+  return data.map(({ request_tags }) => request_tags.filter((tag) => !tag.startsWith('User-Agent')));
+}
+
+const exceeded = (tag: string) => [
+  422,
+  {
+    error: {
+      message: `Budget has been exceeded! Tag=${tag} Current cost: 1.0, Max budget: 0.5`,
+      type: 'budget_exceeded',
+      param: null,
+      code: '422',
+    },
+  },
+];
+
+describe('the tags of a key and of its team', () => {
+  it('are tags of its calls: in the spend row, after those of the request', async () => {
+    await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
+    const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
+    expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
+    await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), 5_000);
+  });
+
+  it('are counted in the budgets of the tags', async () => {
+    await calls.manage('/tag/new', { name: 'own', max_budget: 0.5 });
+    await calls.manage('/tag/new', { name: 'team', max_budget: 0.5 });
+    await calls.manage('/team/new', { team_id: 'counted', tags: ['team'] });
+    const own = await calls.newKey({ tags: ['own'] });
+    const ofTeam = await calls.newKey({ team_id: 'counted' });
+    expect([await call(own), await call(ofTeam)]).toEqual([200, 200]);
+    expect([await call(own), await call(ofTeam)]).toEqual([exceeded('own'), exceeded('team')]);
+    expect(await call(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
+  });
+
+  it('and of the request together are at most 64: more are refused, none is left uncounted', async () => {
+    const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
+    const key = await calls.newKey({ tags: ['one more'] });
+    const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
+    const refused = [400, { error: { message, type: 'invalid_request_error', param: 'tags', code: '400' } }] as const;
+    expect(await call(key, { tags: numbered(64) })).toEqual(refused);
+    expect(await call(await calls.newKey({}), { tags: numbered(65) })).toEqual(refused);
+    expect(await call(key, { tags: numbered(63) })).toBe(200);
+    expect(await call(key, { metadata: { tags: ['x'.repeat(257)] } })).toEqual([
+      400,
+      { error: { ...refused[1].error, message: 'A tag has at most 256 characters.' } },
+    ]);
+  });
+});
+
+describe('a tag or a customer whose name the sums of calls would cut', () => {
+  it.each([
+    ['/tag/new', 'name'],
+    ['/customer/new', 'user_id'],
+  ])('is refused: %s', async (path, member) => {
+    const create = async (name: string) => (await calls.app.call('POST', path, { [member]: name })).status;
+    expect([await create('n'.repeat(101)), await create('n'.repeat(100))]).toEqual([422, 200]);
+  });
+});

@@ -1,0 +1,121 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { aTrace, left } from '../inference/left.ts';
+import { newKey, sendAs } from './targets.ts';
+
+const MODEL = 'anthropic.claude-haiku-4-5-20251001-v1:0';
+const PATHS = [
+  ['openai', '/openai/v1/chat/completions', '{"model":"gpt-4o","messages":[]}'],
+  ['bedrock', `/bedrock/model/${MODEL}/converse-stream`, '{"messages":[]}'],
+  ['tinyfish', '/tinyfish/v1/automation/run', '{}'],
+] as const;
+
+let app: TestApp;
+let target: FaultServer;
+let elsewhere: FaultServer;
+let key: string;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  elsewhere = await startFaultServer();
+  app = await startApp({
+    env: {
+      OPENAI_API_BASE: target.url,
+      OPENAI_API_KEY: 'provider-secret',
+      AWS_BEDROCK_RUNTIME_ENDPOINT: target.url,
+      AWS_BEARER_TOKEN_BEDROCK: 'provider-secret',
+      TINYFISH_API_BASE: target.url,
+      TINYFISH_API_KEY: 'provider-secret',
+    },
+    config: { general_settings: { pass_through_request_timeout: 1 } },
+  });
+  key = await newKey(app);
+  await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
+});
+
+afterAll(async () => {
+  await app.stop();
+  await target.stop();
+  await elsewhere.stop();
+});
+
+describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
+  const send = (headers: Record<string, string> = {}) =>
+    sendAs(app, key, { method: 'POST', path, body, headers: { 'content-type': 'application/json', ...headers } });
+
+  it('that redirects to another host is not followed, and its cookies are not relayed', async () => {
+    const location = `${elsewhere.url}/stolen`;
+    target.answer((response) => response.writeHead(307, { location, 'set-cookie': 'session=1' }).end());
+    const response = await send();
+    expect([response.status, response.headers.get('location'), response.headers.get('set-cookie')]).toEqual([
+      307,
+      location,
+      null,
+    ]);
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('that announces 10 GB is a failed call', async () => {
+    target.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(10 * 1024 ** 3) });
+      response.write('{');
+    });
+    expect((await send()).status).toBe(500);
+    await target.abandoned();
+  });
+
+  it('that does not answer in time is a 408', async () => {
+    target.answer(() => undefined);
+    expect((await send()).status).toBe(408);
+    await target.abandoned();
+  });
+
+  it('that closes before the announced end is a broken answer', async () => {
+    target.answer((response, socket) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"usage":', () => socket.destroy());
+    });
+    await expect(send().then((response) => response.text())).rejects.toThrow(/terminated|fetch failed/);
+  });
+
+  it.each([
+    [
+      'text/event-stream',
+      Buffer.from(`data: ${'x'.repeat(5 * 1024 * 1024)}\n\ndata: {"usage":{"prompt_tokens":-1}}\n\n`),
+    ],
+    ['application/vnd.amazon.eventstream', Buffer.alloc(64, 0xff)],
+    ['application/x-ndjson', Buffer.from(`${'['.repeat(100_000)}\n{"usage`)],
+    ['application/json', Buffer.from('{"usage":{"prompt_tokens":1e999,"total_tokens":"many"}}')],
+    ['application/json', Buffer.from('[[[{"usage":null}]]]')],
+  ])('whose answer of %s is not what it says is relayed as it is', async (type, bytes) => {
+    target.answer((response) => response.writeHead(200, { 'content-type': type }).end(bytes));
+    const response = await send();
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  it('that sends a compressed bomb is relayed as it is: nothing is inflated here', async () => {
+    const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
+    target.answer((response) =>
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const response = await send();
+    expect(response.headers.get('content-encoding')).toBe('gzip');
+    expect((await response.arrayBuffer()).byteLength).toBe(8 * 1024 * 1024);
+  });
+
+  it('that never ends is cut after six times the timeout, and recorded as failed', async () => {
+    const { traceId, headers } = aTrace();
+    target.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    const response = await send(headers);
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow('terminated');
+    await target.abandoned();
+    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, echoing, newKey, sendAs } from './targets.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let app: TestApp;
+let priced: TestApp;
+let target: FaultServer;
+
+beforeAll(async () => {
+  target = await startFaultServer();
+  const env = Object.fromEntries(
+    ['OPENAI', 'MISTRAL', 'OPENROUTER', 'DEEPGRAM'].flatMap((name) => [
+      [`${name}_API_BASE`, target.url],
+      [`${name}_API_KEY`, 'k'],
+    ]),
+  );
+  app = await startApp({ env });
+  priced = await startApp({
+    env,
+    config: { general_settings: { provider_passthrough_cost_per_request: 0.25 } },
+  });
+});
+
+beforeEach(() => echoing(target));
+
+afterAll(async () => {
+  await app.stop();
+  await priced.stop();
+  await target.stop();
+});
+
+const json = (value: unknown): string => JSON.stringify(value);
+
+describe('a call whose cost is not known', () => {
+  it('costs what the configuration says', async () => {
+    const own = await newKey(priced, { max_budget: 0.3 });
+    const send = async (path: string) =>
+      await answerOf(await sendAs(priced, own, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));
+    expect((await send('/openai/v1/batches'))[0]).toBe(200);
+    expect((await send('/openai/v1/messages/count_tokens'))[0]).toBe(200);
+    expect((await send('/openai/v1/batches'))[0]).toBe(200);
+    expect((await send('/openai/v1/batches'))[0]).toBe(422);
+  });
+
+  it('does not pass a used-up budget, also with the name of a free model', async () => {
+    const own = await newKey(app, { max_budget: 0 });
+    const body = json({ model: 'omni-moderation-latest', models: ['gpt-4o'] });
+    const count = target.received.length;
+    for (const path of ['/openai/v1/batches', '/openai/v1/chat/completions', '/openrouter/v1/chat/completions'])
+      expect((await sendAs(app, own, { method: 'POST', path, body, headers: JSON_TYPE })).status).toBe(422);
+    expect((await sendAs(app, own, { path: '/openai/v1/files' })).status).toBe(422);
+    expect(target.received).toHaveLength(count);
+  });
+});
+
+describe('a key that is limited to some models', () => {
+  const refusal = (prefix: string) => ({
+    error: {
+      message: `The requested path names no model, and this API key may call certain models only. Name one of its models, or add \`${prefix}/*\` to the allowed routes of the key.`,
+      type: 'key_model_access_denied',
+      param: 'model',
+      code: '403',
+    },
+  });
+
+  it('may not call a path that names no model', async () => {
+    const limited = await newKey(app, { models: ['gpt-4o'] });
+    expect(await answerOf(await sendAs(app, limited, { path: '/openai/v1/files' }))).toEqual([403, refusal('/openai')]);
+    const request = { method: 'POST', path: '/mistral/v1/batch/jobs', body: '{}', headers: JSON_TYPE };
+    expect(await answerOf(await sendAs(app, limited, request))).toEqual([403, refusal('/mistral')]);
+  });
+
+  it('may where its allowed routes name the prefix, or its list has all models', async () => {
+    const routed = await newKey(app, { models: ['gpt-4o'], allowed_routes: ['llm_api_routes', '/openai/*'] });
+    expect((await sendAs(app, routed, { path: '/openai/v1/files' })).status).toBe(200);
+    expect((await sendAs(app, routed, { path: '/mistral/v1/files' })).status).toBe(403);
+    const all = await newKey(app, { models: ['all-proxy-models'] });
+    expect((await sendAs(app, all, { path: '/openai/v1/files' })).status).toBe(200);
+  });
+
+  it('may not name another one in a form, in the query or in a list', async () => {
+    const limited = await newKey(app, { models: ['gpt-4o'] });
+    const form = new FormData();
+    form.set('model', 'whisper-1');
+    const statusOf = async (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
+      (await sendAs(app, limited, { method: 'POST', path, body, headers })).status;
+    expect(await statusOf('/openai/v1/audio/transcriptions', form)).toBe(403);
+    expect(await statusOf('/openai/v1/x', new URLSearchParams({ model: 'secret' }))).toBe(403);
+    expect(await statusOf('/deepgram/v1/listen?model=nova-3', 'x', { 'content-type': 'audio/wav' })).toBe(403);
+    expect(await statusOf('/openai/v1/chat/completions?model=secret', '{"model":"gpt-4o"}', JSON_TYPE)).toBe(403);
+    const listed = json({ model: 'gpt-4o', models: ['secret'] });
+    expect(await statusOf('/openrouter/v1/chat/completions', listed, JSON_TYPE)).toBe(403);
+    const allowed = json({ model: 'gpt-4o', messages: [] });
+    expect(await statusOf('/openai/v1/chat/completions', allowed, JSON_TYPE)).toBe(200);
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TypedDocumentString } from '../graph/generated/graphql.ts';
+import { overYoga, type Subscriber } from '../graph/subscribers.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const ADMIN = 'sk-the-admin-of-two-processes-5';
+const KIND = 'duty:budget-windows';
+/** Three periods of five seconds, with room for a loaded machine. */
+const SOON = { timeout: 60_000, interval: 200 };
+
+interface ShownJob {
+  readonly subject: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly workerId: string | null;
+}
+
+async function jobsOf(app: TestApp, kind: string): Promise<readonly ShownJob[]> {
+  const query = `query Jobs($kind: String!) { jobs(kind: $kind) { subject status attempts workerId } }`;
+  const answer = await app.call('POST', '/graphql', { query, variables: { kind } });
+  return ((await answer.json()) as { data: { jobs: readonly ShownJob[] } }).data.jobs;
+}
+
+describe.skipIf(engine === undefined || engine.missing !== null)('duties of two processes', () => {
+  let scratch: ScratchDatabase;
+  let here: TestApp;
+  let there: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = { DATABASE_URL: String(scratch.options.databaseUrl), LITELLM_MASTER_KEY: ADMIN };
+    here = await startApp({ env });
+    there = await startApp({ env });
+  });
+  afterAll(async () => {
+    await here.stop();
+    await there.stop();
+    await scratch.remove();
+  });
+
+  it('run once in each period, and either process shows them', async () => {
+    const completed = await vi.waitFor(async () => {
+      const found = (await jobsOf(there, KIND)).filter(({ status }) => status === 'COMPLETED');
+      expect(found.length).toBeGreaterThanOrEqual(3);
+      return found;
+    }, SOON);
+    expect(completed.every(({ attempts, workerId }) => attempts === 1 && workerId !== null)).toBe(true);
+    const periods = completed.map(({ subject }) => Date.parse(subject));
+    expect(periods.every((ms) => ms % 5_000 === 0)).toBe(true);
+    expect(new Set(periods).size).toBe(periods.length);
+  }, 90_000);
+
+  it('are followed in both processes, whichever runs them', async () => {
+    const document = new TypedDocumentString<unknown, { kind: string }>(
+      'subscription($kind: String) { jobUpdates(kind: $kind) { subject status } }',
+    );
+    const followers = [here, there].map((app) => overYoga(`${app.url}/graphql`, document, { kind: KIND }, ADMIN));
+    const completed = ({ received }: Subscriber): ReadonlySet<string> =>
+      new Set(
+        (received as readonly { readonly data: { readonly jobUpdates: ShownJob } }[])
+          .map(({ data }) => data.jobUpdates)
+          .filter(({ status }) => status === 'COMPLETED')
+          .map(({ subject }) => subject),
+      );
+    try {
+      await vi.waitFor(() => {
+        const [one, other] = followers.map(completed);
+        expect([...(one ?? [])].filter((subject) => other?.has(subject))).not.toEqual([]);
+      }, SOON);
+    } finally {
+      for (const follower of followers) await follower.leave();
+    }
+  }, 90_000);
+
+  it('go on when one process stops', async () => {
+    await here.stop({ keepData: true });
+    const before = new Set((await jobsOf(there, KIND)).map(({ subject }) => subject));
+    await vi.waitFor(async () => {
+      const found = await jobsOf(there, KIND);
+      expect(found.some(({ subject, status }) => status === 'COMPLETED' && !before.has(subject))).toBe(true);
+    }, SOON);
+  }, 90_000);
+});
+
+it('duties of one process over SQLite run at its start, again after a restart', async () => {
+  const first = await startApp();
+  const ended = async (app: TestApp): Promise<readonly ShownJob[]> =>
+    vi.waitFor(async () => {
+      const found = (await jobsOf(app, KIND)).filter(({ status }) => status === 'COMPLETED');
+      expect(found).not.toEqual([]);
+      return found;
+    }, SOON);
+  const [{ workerId } = { workerId: '' }] = await ended(first);
+  await first.stop({ keepData: true });
+  const second = await startApp({ dataDir: first.dataDir });
+  await vi.waitFor(async () => {
+    const found = await ended(second);
+    expect(found.some((job) => job.workerId !== workerId)).toBe(true);
+  }, SOON);
+  await second.stop();
+}, 60_000);

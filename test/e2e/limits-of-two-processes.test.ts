@@ -1,0 +1,295 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { HAS_REDIS_BINARY, NO_REDIS, type RedisServer, startRedis } from '../support/redis.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const isMissing = engine === undefined || engine.missing !== null;
+const ADMIN = 'sk-the-admin-of-limits-of-two-processes';
+const SECONDS = 1_000;
+
+/** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
+const COST = 0.02;
+const ANSWER = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 0,
+  model: 'up',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } }],
+  usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
+});
+
+/** An upstream that holds its answers while `hold` is set, and counts the calls it has. */
+class Upstream {
+  open = 0;
+  most = 0;
+  answered = 0;
+  #held: (() => void)[] = [];
+  #isHolding = false;
+  readonly #server: Server;
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      request.resume();
+      this.open += 1;
+      this.most = Math.max(this.most, this.open);
+      const answer = (): void => {
+        this.open -= 1;
+        this.answered += 1;
+        response.setHeader('content-type', 'application/json').end(ANSWER);
+      };
+      if (this.#isHolding) this.#held.push(answer);
+      else answer();
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('No address.');
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  hold(): void {
+    this.#isHolding = true;
+    this.most = this.open;
+  }
+
+  release(): void {
+    this.#isHolding = false;
+    for (const answer of this.#held.splice(0)) answer();
+  }
+
+  async close(): Promise<void> {
+    this.release();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+function suite(name: string, withRedis: boolean): void {
+  describe.skipIf(isMissing || (withRedis && !HAS_REDIS_BINARY))(`limits of two processes, ${name}`, () => {
+    let scratch: ScratchDatabase;
+    let redis: RedisServer | null = null;
+    let upstream: Upstream;
+    const folders: string[] = [];
+    let env: Record<string, string>;
+    let servers: ServerProcess[] = [];
+
+    beforeAll(async () => {
+      if (engine === undefined) throw new Error('There is no such engine.');
+      if (withRedis) redis = await startRedis();
+      scratch = await engine.create();
+      upstream = new Upstream();
+      const folder = mkdtempSync(join(tmpdir(), 'lensgate-limits-'));
+      folders.push(folder);
+      const config = join(folder, 'config.yaml');
+      writeFileSync(
+        config,
+        `model_list:
+  - model_name: m
+    litellm_params:
+      model: openai/up
+      api_base: ${await upstream.listen()}/v1
+      api_key: sk-up
+      input_cost_per_token: 0.001
+      output_cost_per_token: 0.001
+`,
+      );
+      env = {
+        DATABASE_URL: String(scratch.options.databaseUrl),
+        LITELLM_MASTER_KEY: ADMIN,
+        CONFIG_FILE_PATH: config,
+        LITELLM_SALT_KEY: 'sk-salt',
+        ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      };
+      servers = [await start(), await start()];
+    }, 240 * SECONDS);
+    afterEach(() => upstream.release());
+    afterAll(async () => {
+      await Promise.all(servers.map((server) => server.end('SIGKILL')));
+      await upstream.close();
+      await redis?.kill();
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      await scratch.remove();
+    });
+
+    function start(): Promise<ServerProcess> {
+      const folder = mkdtempSync(join(tmpdir(), 'lensgate-limits-'));
+      folders.push(folder);
+      return spawnServer(folder, { env });
+    }
+
+    const at = (position: number): ServerProcess => {
+      const server = servers[position % servers.length];
+      if (server === undefined) throw new Error('No server.');
+      return server;
+    };
+
+    const post = (server: ServerProcess, path: string, body: unknown, key = ADMIN): Promise<Response> =>
+      fetch(`${server.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+
+    async function newKey(limits: object): Promise<string> {
+      const made = await post(at(0), '/key/generate', { models: ['m'], ...limits });
+      expect(made.status).toBe(200);
+      return ((await made.json()) as { key: string }).key;
+    }
+
+    async function call(position: number, key: string): Promise<number> {
+      const chat = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
+      const answer = await post(at(position), '/v1/chat/completions', chat, key);
+      await answer.arrayBuffer();
+      return answer.status;
+    }
+
+    /** Statuses of calls, `parallel` at a time, by turns in both processes. */
+    async function calls(count: number, parallel: number, key: string): Promise<Map<number, number>> {
+      const seen = new Map<number, number>();
+      let next = 0;
+      const worker = async (): Promise<void> => {
+        for (let position = next++; position < count; position = next++) {
+          const status = await call(position, key);
+          seen.set(status, (seen.get(status) ?? 0) + 1);
+        }
+      };
+      await Promise.all(Array.from({ length: parallel }, worker));
+      return seen;
+    }
+
+    it('admits exactly the requests of a minute', async () => {
+      const seen = await calls(300, 30, await newKey({ rpm_limit: 57 }));
+      expect(seen).toEqual(
+        new Map([
+          [200, 57],
+          [429, 243],
+        ]),
+      );
+    });
+
+    it('admits exactly the parallel calls, and a further one when one ends', async () => {
+      const key = await newKey({ max_parallel_requests: 7 });
+      upstream.hold();
+      const calling = calls(40, 40, key);
+      await vi.waitFor(() => expect(upstream.open).toBe(7), { timeout: 10 * SECONDS });
+      upstream.release();
+      expect(await calling).toEqual(
+        new Map([
+          [200, 7],
+          [429, 33],
+        ]),
+      );
+      expect(upstream.most).toBe(7);
+      for (const position of [0, 1])
+        await vi.waitFor(async () => expect(await call(position, key)).toBe(200), { timeout: 5 * SECONDS });
+    });
+
+    it('passes a budget by less than one call', async () => {
+      const budget = 50 * COST;
+      const before = upstream.answered;
+      const seen = await calls(300, 30, await newKey({ max_budget: budget }));
+      const admitted = upstream.answered - before;
+      expect([...seen.keys()].toSorted((one, other) => one - other)).toEqual([200, 422]);
+      expect(admitted).toBe(seen.get(200));
+      expect(admitted * COST).toBeLessThan(budget + COST);
+      // Calls are refused early only by unused reserves and reservations of calls under way.
+      expect(admitted).toBeGreaterThan(35);
+    });
+
+    it(
+      'frees the slots of a killed process after its lease, and keeps its spend',
+      { timeout: 60 * SECONDS },
+      async () => {
+        const key = await newKey({ max_parallel_requests: 4 });
+        const doomed = await start();
+        servers.push(doomed);
+        upstream.hold();
+        const lost = Array.from({ length: 4 }, () => call(2, key).catch(() => 0));
+        await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), { timeout: 10 * SECONDS });
+        expect(await call(0, key)).toBe(429);
+        servers.pop();
+        await doomed.end('SIGKILL');
+        await Promise.all(lost);
+        upstream.release();
+        expect(await call(0, key)).toBe(429);
+        await vi.waitFor(async () => expect(await call(0, key)).toBe(200), { timeout: 25 * SECONDS, interval: 250 });
+      },
+    );
+
+    it(
+      'keeps answering while the server that counts is lost, and counts together again',
+      { timeout: 90 * SECONDS },
+      async () => {
+        const limit = 60;
+        const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
+        const other = await newKey({ rpm_limit: 100_000 });
+        let isOver = false;
+        const load = (async () => {
+          const seen = new Map<number, number>();
+          for (let position = 0; !isOver; position += 1) {
+            const status = await call(position, other);
+            seen.set(status, (seen.get(status) ?? 0) + 1);
+          }
+          return seen;
+        })();
+        // Awaited below; a failure before that is reported first.
+        load.catch(() => {});
+        const first = await calls(20, 5, key);
+        expect(first).toEqual(new Map([[200, 20]]));
+        await disturb();
+        const during = await calls(300, 20, key);
+        expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
+        // The documented bound: the limit in each process.
+        expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
+        const shared = await Promise.all(servers.map(isShared));
+        expect(redis === null || !shared.includes(true)).toBe(true);
+        await restore();
+        // Counted together again: a new limit holds exactly.
+        const third = await newKey({ rpm_limit: 33 });
+        expect((await calls(200, 20, third)).get(200)).toBe(33);
+        isOver = true;
+        expect([...(await load).keys()]).toEqual([200]);
+      },
+    );
+
+    const isShared = async (server: ServerProcess): Promise<boolean> => {
+      const text = await (await fetch(`${server.url}/metrics`)).text();
+      return /^lensgate_shared_limits 1$/m.test(text);
+    };
+
+    async function disturb(): Promise<void> {
+      if (redis !== null) {
+        await redis.kill();
+        return;
+      }
+      const stores = await scratch.openBare();
+      for (let times = 0; times < 5; times += 1)
+        await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
+          stores.orm.em.fork().getKysely(),
+        );
+    }
+
+    async function restore(): Promise<void> {
+      if (redis !== null) {
+        await redis.start();
+      }
+      for (const server of servers)
+        await vi.waitFor(async () => expect(await isShared(server)).toBe(true), { timeout: 20 * SECONDS });
+    }
+  });
+}
+
+if (!HAS_REDIS_BINARY) console.warn(NO_REDIS);
+suite('with PostgreSQL alone', false);
+suite('with Redis', true);

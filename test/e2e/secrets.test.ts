@@ -1,0 +1,329 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+/** Secrets of the configuration. Each text occurs nowhere else. */
+const CONFIGURED = {
+  masterKey: 'sk-master-3f81c2d4a5',
+  salt: 'salt-5b2e77c1d0',
+  uiPassword: 'ui-password-91ab3c',
+  providerKey: 'sk-provider-71d9e0aa',
+  headerOfModel: 'header-of-model-c4d1',
+  agentKey: 'agent-account-88d0f1',
+  agentWebhook: 'agent-webhook-2f6c9b',
+  stripeKey: 'sk_test_stripe4c1d9e2b',
+  stripeWebhook: 'whsec_stripe77ab12',
+  awsSecret: 'aws-secret-b7c3d9',
+  vendorKey: 'vendor-environment-55e1',
+  alertUrl: 'alert-hook-6ad2c8',
+  callbackKey: 'callback-environment-4471',
+  entryHeader: 'entry-header-d5a0c2',
+} as const;
+/** Secrets that callers store. */
+const STORED = {
+  modelKey: 'sk-stored-model-9c81',
+  credential: 'sk-credential-63b7f2',
+  credentialHeader: 'credential-header-aa41',
+  userPassword: 'user-password-17c9d3',
+  vaultToken: 'vault-token-cc19e0',
+  ssoSecret: 'sso-secret-40be7d',
+  redisPassword: 'redis-password-2ee0b4',
+  variable: 'stored-variable-f00d17',
+  webhookOfStore: 'stored-hook-b81c55',
+  wrongKey: 'sk-wrong-key-a5c90173',
+  token: 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLTU1',
+} as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-secrets-'));
+/** Secrets that the product made, by what they are. */
+const made = new Map<string, string>();
+let server: ServerProcess;
+let upstream: FaultServer;
+
+interface Answer {
+  readonly of: string;
+  readonly status: number;
+  readonly text: string;
+  readonly headers: string;
+}
+
+async function call(
+  method: string,
+  path: string,
+  { body, key = CONFIGURED.masterKey }: { readonly body?: unknown; readonly key?: string } = {},
+): Promise<Answer> {
+  const answer = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(key === '' ? {} : { authorization: `Bearer ${key}` }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+  });
+  const text = await answer.text();
+  return { of: `${method} ${path}`, status: answer.status, text, headers: JSON.stringify([...answer.headers]) };
+}
+
+const post = (path: string, body: unknown, key?: string): Promise<Answer> =>
+  call('POST', path, key === undefined ? { body } : { body, key });
+
+/** A member of a successful answer, as a secret of a kind. */
+async function make(kind: string, member: string, answer: Promise<Answer>): Promise<string> {
+  const { status, text } = await answer;
+  expect([kind, status]).toEqual([kind, 200]);
+  const secret = String((JSON.parse(text) as Record<string, unknown>)[member]);
+  made.set(kind, secret);
+  return secret;
+}
+
+async function stored(answer: Promise<Answer>): Promise<void> {
+  const { status, text } = await answer;
+  if (status !== 200) throw new Error(`A secret was not stored: ${status} ${text}`);
+}
+
+const MESSAGES = [{ role: 'user', content: 'hello' }];
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  upstream.answer((response, _socket, { path, headers, body }) => {
+    if (path.startsWith('/echo')) {
+      response.writeHead(401, { 'content-type': 'application/json', 'x-echo': headers.authorization ?? '' });
+      const message = `Incorrect key: ${JSON.stringify(headers)} ${body}`;
+      response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } }));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const message = { role: 'assistant', content: 'hi' };
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+    response.end(JSON.stringify({ id: 'x', object: 'chat.completion', choices: [{ index: 0, message }], usage }));
+  });
+  const config = join(folder, 'config.yaml');
+  const modelOf = (params: object) => ({ api_base: upstream.url, api_key: CONFIGURED.providerKey, ...params });
+  writeFileSync(
+    config,
+    stringify({
+      model_list: [
+        { model_name: 'echo', litellm_params: modelOf({ model: 'openai/x', api_base: `${upstream.url}/echo` }) },
+        { model_name: 'plain', litellm_params: modelOf({ model: 'openai/x' }) },
+        {
+          model_name: 'with-headers',
+          litellm_params: modelOf({ model: 'openai/x', extra_headers: { 'x-vendor': CONFIGURED.headerOfModel } }),
+        },
+        {
+          model_name: 'aws',
+          litellm_params: {
+            model: 'bedrock/x',
+            api_base: upstream.url,
+            aws_access_key_id: 'AKIA',
+            aws_secret_access_key: CONFIGURED.awsSecret,
+          },
+        },
+      ],
+      general_settings: {
+        master_key: CONFIGURED.masterKey,
+        store_model_in_db: true,
+        alert_to_webhook_url: { budget_alerts: `https://hooks.example/${CONFIGURED.alertUrl}` },
+        pass_through_endpoints: [
+          { path: '/entry', target: upstream.url, headers: { authorization: CONFIGURED.entryHeader }, auth: true },
+        ],
+      },
+      environment_variables: { LANGFUSE_SECRET_KEY: CONFIGURED.callbackKey },
+    }),
+  );
+  server = await spawnServer(folder, {
+    args: ['--config', config],
+    env: {
+      LENSGATE_LOG_LEVEL: 'debug',
+      LITELLM_SALT_KEY: CONFIGURED.salt,
+      UI_PASSWORD: CONFIGURED.uiPassword,
+      CODEAGENT_API_BASE: upstream.url,
+      CODEAGENT_API_KEY: CONFIGURED.agentKey,
+      CODEAGENT_WEBHOOK_SECRET: CONFIGURED.agentWebhook,
+      STRIPE_SECRET_KEY: CONFIGURED.stripeKey,
+      STRIPE_WEBHOOK_SECRET: CONFIGURED.stripeWebhook,
+      ANTHROPIC_API_KEY: CONFIGURED.vendorKey,
+    },
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await server?.end('SIGTERM');
+  await upstream?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Uses every secret once, rightly and wrongly. */
+async function useAll(): Promise<readonly Answer[]> {
+  await stored(post('/team/new', { team_id: 'team' }));
+  const key = await make('virtual key', 'key', post('/key/generate', {}));
+  const teamKey = await make('key of a team', 'key', post('/key/generate', { team_id: 'team' }));
+  await make('key of a user', 'key', post('/user/new', { user_id: 'user', user_role: 'internal_user' }));
+  await make('key of a viewer', 'key', post('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' }));
+  await make('rotated key', 'key', post(`/key/${teamKey}/regenerate`, {}));
+  await make('session', 'token', post('/v2/login', { username: 'admin', password: CONFIGURED.uiPassword }, ''));
+  await make('tracing key', 'key', post('/lens/tracing/keys', { name: 'tracing' }));
+  const hash = createHash('sha256').update(key).digest('hex');
+  await make('token of a worker', 'token', post('/lens/workers/register', { analysis_key_id: hash, name: 'worker' }));
+  await stored(post('/user/update', { user_id: 'user', password: STORED.userPassword }));
+  await stored(
+    post('/credentials', {
+      credential_name: 'credential',
+      credential_values: { api_key: STORED.credential, headers: { 'x-vendor': STORED.credentialHeader } },
+      credential_info: { custom_llm_provider: 'openai' },
+    }),
+  );
+  await stored(
+    post('/model/new', {
+      model_name: 'stored',
+      litellm_params: { model: 'openai/x', api_base: upstream.url, api_key: STORED.modelKey },
+    }),
+  );
+  // Groups of settings that a configuration owns are refused; their secrets must not come back either.
+  const settings: readonly Answer[] = await Promise.all([
+    post('/config/update', { environment_variables: { VENDOR_KEY: STORED.variable } }),
+    post('/config/update', { general_settings: { alert_to_webhook_url: { db_exceptions: STORED.webhookOfStore } } }),
+    post('/config_overrides/hashicorp_vault', { vault_addr: 'https://vault.example', vault_token: STORED.vaultToken }),
+    call('PATCH', '/update/sso_settings', { body: { google_client_id: 'id', google_client_secret: STORED.ssoSecret } }),
+    post('/cache/settings', { type: 'redis', host: 'h', password: STORED.redisPassword }),
+  ]);
+  const calls: readonly Answer[] = await Promise.all([
+    ...['plain', 'echo', 'with-headers', 'stored', 'aws', 'unknown'].map((model) =>
+      post('/v1/chat/completions', { model, messages: MESSAGES }, key),
+    ),
+    call('GET', '/entry/x', { key }),
+    call('GET', '/codeagent/v0/agents', { key }),
+    ...[STORED.wrongKey, STORED.token, `${CONFIGURED.masterKey}x`, teamKey].map((wrong) =>
+      post('/v1/chat/completions', { model: 'plain', messages: MESSAGES }, wrong),
+    ),
+    post('/v2/login', { username: 'admin', password: STORED.userPassword }, ''),
+    call('GET', `/key/info?key=${STORED.wrongKey}`),
+    post('/key/delete', { keys: [STORED.wrongKey] }),
+    post('/codeagent/webhook', { id: 'x' }, ''),
+    post('/billing/webhook', { id: 'x' }, ''),
+    post('/graphql', { query: '{ traces(first: 1) { nodes { traceId } } }' }, STORED.wrongKey),
+  ]);
+  return [...settings, ...calls];
+}
+
+interface Documented {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** Every path with GET that has no parameter, and one of each kind that has. */
+async function readEverything(key: string): Promise<readonly Answer[]> {
+  const { paths } = JSON.parse((await call('GET', '/openapi.json')).text) as Documented;
+  const simple = Object.entries(paths).flatMap(([path, methods]) => ('get' in methods ? [path] : []));
+  const named: readonly string[] = [
+    '/credentials/by_name/credential',
+    '/credentials/by_model/stored',
+    '/team/info?team_id=team',
+    '/user/info?user_id=user',
+    '/key/list?return_full_object=true',
+    '/config/list?config_type=general_settings',
+    '/config/field/info?field_name=alert_to_webhook_url',
+    '/config/field/info?field_name=master_key',
+    '/audit?page_size=100',
+    '/v2/model/info',
+    '/spend/logs?summarize=false',
+  ];
+  const all = [...simple.filter((path) => !path.includes('{')), ...named];
+  const answers: Answer[] = [];
+  for (const path of all) answers.push(await call('GET', path, { key }));
+  return answers;
+}
+
+interface GraphType {
+  readonly name: string;
+  readonly kind: string;
+  readonly fields: readonly GraphField[] | null;
+}
+interface GraphField {
+  readonly name: string;
+  readonly args: readonly { readonly name: string; readonly type: { readonly kind: string } }[];
+  readonly type: TypeRef;
+}
+interface TypeRef {
+  readonly name: string | null;
+  readonly kind: string;
+  readonly ofType?: TypeRef | null;
+}
+
+const INTROSPECTION = `{ graph: __schema { types { name kind fields { name args { name type { kind } } type { ...Ref } } } } }
+  fragment Ref on __Type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }`;
+
+const nameOf = (type: TypeRef): string => (type.ofType ? nameOf(type.ofType) : (type.name ?? ''));
+
+/** Every root field of the graph without required arguments, with the scalars of its rows. */
+async function readGraph(key: string): Promise<readonly Answer[]> {
+  const { data } = JSON.parse((await post('/graphql', { query: INTROSPECTION })).text) as {
+    readonly data: { readonly graph: { readonly types: readonly GraphType[] } };
+  };
+  const types = new Map(data.graph.types.map((type) => [type.name, type]));
+  const isFree = ({ args }: GraphField): boolean => args.every(({ type }) => type.kind !== 'NON_NULL');
+  const leaves = (type: GraphType | undefined): readonly string[] =>
+    (type?.fields ?? [])
+      .filter((field) => isFree(field) && ['SCALAR', 'ENUM'].includes(types.get(nameOf(field.type))?.kind ?? ''))
+      .map(({ name }) => name);
+  const answers: Answer[] = [];
+  for (const field of types.get('Query')?.fields ?? []) {
+    const type = types.get(nameOf(field.type));
+    const rows = type?.fields?.find(({ name }) => name === 'nodes');
+    const selected = leaves(rows === undefined ? type : types.get(nameOf(rows.type)));
+    if (!isFree(field) || selected.length === 0 || field.name === 'catalogEntries') continue;
+    const fields = selected.join(' ');
+    const query = rows === undefined ? `{ ${field.name} { ${fields} } }` : `{ ${field.name} { nodes { ${fields} } } }`;
+    answers.push({ ...(await post('/graphql', { query }, key)), of: query });
+  }
+  return answers;
+}
+
+/** Names of the secrets that a text contains. */
+const secretsIn = (text: string): readonly string[] =>
+  [...Object.entries(CONFIGURED), ...Object.entries(STORED), ...made].flatMap(([name, secret]) =>
+    text.includes(secret) || text.includes(Buffer.from(secret).toString('base64')) ? [name] : [],
+  );
+
+/** The requests whose answers contain secrets, with their names. */
+const secretsOf = (answers: readonly Answer[]): readonly string[] => [
+  ...new Set(
+    answers.flatMap(({ of, text, headers }) => secretsIn(`${text}\n${headers}`).map((name) => `${of}: ${name}`)),
+  ),
+];
+
+describe('secrets', () => {
+  it('are in no answer after they were stored, for no role, and in no error, log line, metric and trace', async () => {
+    const used = await useAll();
+    expect(secretsOf(used)).toEqual([]);
+    const readers = [
+      CONFIGURED.masterKey,
+      ...['key of a viewer', 'key of a user', 'virtual key'].map((kind) => made.get(kind) ?? ''),
+    ];
+    for (const reader of [...readers, '']) {
+      const answers = [...(await readEverything(reader)), ...(await readGraph(reader))];
+      expect(answers.length).toBeGreaterThan(100);
+      expect(secretsOf(answers)).toEqual([]);
+    }
+    expect(secretsIn(server.errors())).toEqual([]);
+    expect(secretsIn(server.output())).toEqual([]);
+  }, 120_000);
+
+  it('are not readable in the data folder', async () => {
+    await server.end('SIGTERM');
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && entry.name !== 'config.yaml',
+    );
+    expect(files.length).toBeGreaterThan(0);
+    const found = files.flatMap((file) =>
+      secretsIn(readFileSync(join(file.parentPath, file.name)).toString('latin1')).map((name) => [file.name, name]),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('are found where there are some', () => {
+    expect(secretsIn(`{"key":"${CONFIGURED.providerKey}"}`)).toEqual(['providerKey']);
+    expect(secretsIn(Buffer.from(STORED.credential).toString('base64'))).toEqual(['credential']);
+  });
+});

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { spawnServer } from '../support/spawn-server.ts';
+
+// Sends generated requests to every documented operation of a running process, and checks every answer: no 500, a
+// documented status, its media type and its schema.
+//   node test/fuzz/openapi.ts PATH-OF-SCHEMATHESIS [--seconds 240] [--examples 12] [--seed 1] [further options of schemathesis]
+// The seed is fixed, so that a run can be repeated; another one finds other requests.
+// Of the equivalent paths of a row one is sent. Nothing else is left out, but for `LEFT_OUT`.
+
+const [, , program, ...options] = process.argv;
+if (program === undefined) throw new Error('Give the path of schemathesis.');
+
+const taken = (name: string, otherwise: string): string => {
+  const at = options.indexOf(name);
+  return at === -1 ? otherwise : (options.splice(at, 2)[1] ?? otherwise);
+};
+const seconds = Number(taken('--seconds', '240'));
+const examples = taken('--examples', '12');
+const seed = taken('--seed', '1');
+
+const ADMIN_KEY = 'sk-fuzz-0123456789abcdef';
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+];
+
+/** Operations that are not sent: they open a WebSocket, which is not a request with an answer. */
+const LEFT_OUT = ['realtime.connect', 'responses.connect'];
+
+const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
+/** Answers of the upstream by the ends of its paths, in the format of OpenAI. */
+const ANSWERS: Readonly<Record<string, object>> = {
+  '/chat/completions': {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'tiny-1',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'hello there' }, finish_reason: 'stop' }],
+    usage: USAGE,
+  },
+  '/completions': {
+    id: 'cmpl-1',
+    object: 'text_completion',
+    created: 1,
+    model: 'tiny-1',
+    choices: [{ index: 0, text: 'hello there', finish_reason: 'stop' }],
+    usage: USAGE,
+  },
+  '/embeddings': {
+    object: 'list',
+    model: 'tiny-1',
+    data: [{ object: 'embedding', index: 0, embedding: [0, 1] }],
+    usage: { prompt_tokens: 1, total_tokens: 1 },
+  },
+  '/moderations': { id: 'modr-1', model: 'tiny-1', results: [{ flagged: false, categories: {}, category_scores: {} }] },
+  '/rerank': { id: 'rerank-1', results: [{ index: 0, relevance_score: 0.5 }] },
+  '/images/generations': { created: 1, data: [{ url: 'http://127.0.0.1/1.png' }] },
+  '/images/edits': { created: 1, data: [{ url: 'http://127.0.0.1/1.png' }] },
+  '/images/variations': { created: 1, data: [{ url: 'http://127.0.0.1/1.png' }] },
+  '/audio/transcriptions': { text: 'hello there' },
+  '/audio/translations': { text: 'hello there' },
+  '/audio/speech': {},
+  '/files': { id: 'file-1', object: 'file', bytes: 1, created_at: 1, filename: 'a.jsonl', purpose: 'batch' },
+  '/batches': {
+    id: 'batch_1',
+    object: 'batch',
+    endpoint: '/v1/chat/completions',
+    input_file_id: 'file-1',
+    completion_window: '24h',
+    status: 'in_progress',
+    created_at: 1,
+  },
+};
+
+/** An upstream that answers each endpoint with one fixed body, and other paths with 404. */
+function startUpstream() {
+  return createServer((request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const found = Object.entries(ANSWERS).find(([end]) => path.endsWith(end));
+    request.resume().once('end', () => {
+      response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(found?.[1] ?? { error: { message: 'not found', type: 'invalid_request_error' } }));
+    });
+  }).listen(0, '127.0.0.1');
+}
+
+/** Promised statuses above 500 are no fault: they come from what is not configured here. */
+const SETTINGS = `
+[checks]
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "504"]
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-fuzz-'));
+const upstream = startUpstream();
+await once(upstream, 'listening');
+const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
+const config = join(folder, 'config.yaml');
+writeFileSync(
+  config,
+  stringify({
+    model_list: ['up', 'my-model'].map((name) => ({
+      model_name: name,
+      litellm_params: { model: 'openai/tiny-1', api_base: base, api_key: 'k' },
+    })),
+    general_settings: { master_key: ADMIN_KEY, demo_model: true, store_model_in_db: true },
+  }),
+);
+writeFileSync(join(folder, 'schemathesis.toml'), SETTINGS);
+
+const server = await spawnServer(join(folder, 'data'), { args: ['--config', config] });
+let code: number | null;
+try {
+  const child = spawn(
+    program,
+    [
+      '--config-file',
+      join(folder, 'schemathesis.toml'),
+      'run',
+      `${server.url}/openapi.json`,
+      `--header=Authorization: Bearer ${ADMIN_KEY}`,
+      `--checks=${CHECKS.join(',')}`,
+      '--phases=examples,coverage,fuzzing',
+      `--max-examples=${examples}`,
+      `--max-time=${seconds}`,
+      `--seed=${seed}`,
+      '--request-timeout=20',
+      '--workers=1',
+      '--continue-on-failure',
+      '--suppress-health-check=all',
+      // One of the equivalent paths of each row.
+      String.raw`--exclude-operation-id-regex=\.\d+$`,
+      ...LEFT_OUT.map((id) => `--exclude-operation-id=${id}`),
+      ...options,
+    ],
+    { cwd: folder, stdio: 'inherit' },
+  );
+  [code] = (await once(child, 'exit')) as [number | null];
+  const alive = await fetch(`${server.url}/health/liveness`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (!alive) console.error('The process does not answer any more.');
+  if (!alive) code = 1;
+} finally {
+  const { code: ended } = await server.end('SIGTERM');
+  if (ended !== 0) console.error(`The process ended with ${ended}: ${server.errors().slice(-4000)}`);
+  upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(code ?? 1);

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
+import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
+import { BudgetAlertsDocument } from './generated/graphql.ts';
+import { overYoga } from './subscribers.ts';
+
+let calls: OwnerCalls;
+let webhook: FaultServer;
+
+beforeAll(async () => {
+  webhook = await startFaultServer();
+  webhook.answer((response) => response.writeHead(204).end());
+  calls = await startOwnerCalls({
+    general_settings: { alert_to_webhook_url: { budget_alerts: `${webhook.url}/hooks/secret` } },
+    litellm_settings: { user_url_allowed_hosts: ['127.0.0.1'] },
+  });
+});
+afterAll(async () => {
+  await calls.stop();
+  await webhook.stop();
+});
+
+/** A caller with a soft budget of 1.5 USD, and nothing else, by scope. */
+const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ key: string; fields?: object }>>> = {
+  KEY: async (id, soft) => ({ key: await calls.newKey({ key_alias: id, ...soft }) }),
+  async TEAM(team_id, soft) {
+    await calls.manage('/team/new', { team_id, ...soft });
+    return { key: await calls.newKey({ team_id }) };
+  },
+  async USER(user_id, soft) {
+    await calls.manage('/user/new', { user_id, auto_create_key: false, ...soft });
+    return { key: await calls.newKey({ user_id }) };
+  },
+  async ORGANIZATION(organization_id, soft) {
+    await calls.manage('/organization/new', { organization_id, organization_alias: organization_id, ...soft });
+    return { key: await calls.newKey({ organization_id }) };
+  },
+  async TAG(name, soft) {
+    await calls.manage('/budget/new', { budget_id: 'of-tag', ...soft });
+    await calls.manage('/tag/new', { name, budget_id: 'of-tag' });
+    return { key: await calls.newKey({}), fields: { tags: [name] } };
+  },
+  async END_USER(user_id, soft) {
+    await calls.manage('/customer/new', { user_id, ...soft });
+    return { key: await calls.newKey({}), fields: { user: user_id } };
+  },
+};
+
+it.each(Object.entries(SCOPES))(
+  'a crossed soft budget gives one alert, to subscribers and the webhook, and refuses nothing: %s',
+  async (scope, make) => {
+    const { key, fields } = await make(`soft-${scope.toLowerCase()}`, { soft_budget: 1.5 });
+    const refusing = await calls.newKey({ key_alias: `refusing ${scope}`, max_budget: 0 });
+    const follower = overYoga(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
+    const alerts = () =>
+      follower.received.flatMap((update) => {
+        const { data } = update as { data?: { budgetAlerts?: { kind: string; message: string; scope: string } } };
+        return data?.budgetAlerts?.kind === 'SOFT_BUDGET' ? [data.budgetAlerts] : [];
+      });
+    const ask = async (by: string, further: object = {}) => {
+      const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...further };
+      return (await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${by}` })).status;
+    };
+    try {
+      // The subscription is there when a refusal arrives. A first alert without a subscriber is not repeated for a minute.
+      await vi.waitFor(
+        async () => {
+          const made = await calls.newKey({ max_budget: 0 });
+          expect(await ask(made)).toBe(422);
+          expect(follower.received).not.toEqual([]);
+        },
+        { timeout: 10_000, interval: 100 },
+      );
+      for (let call = 0; call < 4; call += 1) expect(await ask(key, fields)).toBe(200);
+      await vi.waitFor(() => expect(alerts()).not.toEqual([]), { timeout: 10_000, interval: 50 });
+      expect(await ask(key, fields)).toBe(200);
+      // Alerts arrive in their order: when this refusal is there, all alerts of the calls before it are.
+      expect(await ask(refusing)).toBe(422);
+      await vi.waitFor(() => expect(JSON.stringify(follower.received)).toContain(`refusing ${scope}`), 5_000);
+      expect(alerts()).toMatchObject([
+        {
+          scope,
+          message: expect.stringMatching(/^Soft budget has been crossed! .*Current cost: \d\.0, Soft budget: 1\.5$/),
+        },
+      ]);
+      const sent = () => webhook.received.map(({ body }) => JSON.parse(body) as { event: string; scope: string });
+      await vi.waitFor(() => expect(JSON.stringify(sent())).toContain(`refusing ${scope}`), 5_000);
+      expect(
+        sent().filter((one) => one.event === 'soft_budget_crossed' && one.scope === scope.toLowerCase()),
+      ).toHaveLength(1);
+    } finally {
+      await follower.leave();
+    }
+  },
+  30_000,
+);
+
+it('the address of the webhook is a secret', async () => {
+  const answer = await calls.app.call('GET', '/config/field/info?field_name=alert_to_webhook_url');
+  expect(await answer.text()).not.toContain('hooks/secret');
+  const listed = await calls.app.call('GET', '/config/list?config_type=general_settings');
+  expect(await listed.text()).not.toContain('hooks/secret');
+});

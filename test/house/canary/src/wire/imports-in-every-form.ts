@@ -1,0 +1,10 @@
+// Breaks `wire` in every form of an import.
+import '../../resolvers/a.ts';
+import type { B } from '../../resolvers/b.ts';
+import { type C, c } from '../../resolvers/c.ts';
+
+export * from '../../resolvers/d.ts';
+export type { E } from '../../resolvers/e.ts';
+
+export const later = () => import('../../resolvers/f.ts');
+export type Each = B | C | typeof c | import('../../resolvers/g.ts').G;

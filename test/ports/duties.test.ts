@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { claimDuty, endDuty, extendDuty } from '../../resolvers/duties.ts';
+import type { DutyPlatform } from '../../resolvers/operation/health-platform.ts';
+import type { Scope } from '../../resolvers/operation/scope.ts';
+import { type Duty, dutyLeaseMs, KEPT_DUTY_JOBS, periodOf } from '../../src/domain/jobs/duty.ts';
+import { claimOf, type Job } from '../../src/domain/jobs/job.ts';
+import { SystemCaller } from '../../src/domain/system-caller.ts';
+import type { Stores } from '../../src/persistence/stores.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+const DUTY: Duty = { name: 'upkeep', everyMs: 60_000 };
+const LEASE_MS = dutyLeaseMs(DUTY);
+const START_MS = Date.parse('2026-11-23T18:00:00.000Z');
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`duties on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let processes: readonly Stores[];
+    let nowMs = START_MS;
+    beforeAll(async () => {
+      scratch = await engine.create();
+      processes = [await scratch.open(), await scratch.open()];
+    });
+    afterEach(async () => {
+      nowMs = START_MS;
+      await scratch.clear();
+    });
+    afterAll(() => scratch.remove());
+
+    const clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
+    function scopeOf(process: number): Scope<DutyPlatform> {
+      const stores = processes[process];
+      if (stores === undefined) throw new Error(`There is no process ${process}.`);
+      const caller = new SystemCaller('test');
+      return { platform: { stores, clock }, caller } as unknown as Scope<DutyPlatform>;
+    }
+    const claim = (process: number, leftBehind = false): Promise<Job | null> =>
+      claimDuty(scopeOf(process), {
+        duty: DUTY,
+        workerId: `p${process}`,
+        period: periodOf(DUTY, clock.now(), new Date(0)),
+        leftBehind,
+      });
+    const complete = (process: number, job: Job): Promise<void> =>
+      endDuty(scopeOf(process), { duty: DUTY, claim: claimOf(job), outcome: { kind: 'completed' } });
+    const all = (): Promise<readonly Job[]> => scopeOf(0).platform.stores.jobs.list({ kind: null, status: null }, 200);
+
+    it('run once in each period, whichever process is first', async () => {
+      const ran: string[] = [];
+      for (let period = 0; period < 3; period += 1) {
+        for (const second of [0, 15, 59]) {
+          nowMs = START_MS + (period * 60 + second) * 1_000;
+          const claims = await Promise.all([claim(period % 2), claim((period + 1) % 2)]);
+          for (const [at, job] of claims.entries())
+            if (job !== null) {
+              ran.push(job.subject);
+              await complete((period + at) % 2, job);
+            }
+        }
+      }
+      expect(ran).toEqual(['2026-11-23T18:00:00.000Z', '2026-11-23T18:01:00.000Z', '2026-11-23T18:02:00.000Z']);
+      expect((await all()).map(({ status, attempts }) => [status, attempts])).toEqual(
+        Array.from({ length: 3 }, () => ['completed', 1]),
+      );
+    });
+
+    it('of a killed process are taken over after their lease, and it can no longer end them', async () => {
+      const lost = await claim(0);
+      if (lost === null) throw new Error('No job was claimed.');
+      nowMs += LEASE_MS - 1;
+      expect(await claim(1)).toBeNull();
+      nowMs += 1;
+      const taken = await claim(1);
+      expect(taken).toMatchObject({ id: lost.id, attempts: 2, workerId: 'p1', status: 'running' });
+      expect(await extendDuty(scopeOf(0), { duty: DUTY, claim: claimOf(lost) })).toBe(false);
+      await complete(0, lost);
+      expect(await all()).toMatchObject([{ status: 'running', attempts: 2 }]);
+    });
+
+    it('that run longer than a period are not run beside', async () => {
+      const long = await claim(0);
+      if (long === null) throw new Error('No job was claimed.');
+      for (let beat = 0; beat < 10; beat += 1) {
+        nowMs += LEASE_MS / 3;
+        expect(await extendDuty(scopeOf(0), { duty: DUTY, claim: claimOf(long) })).toBe(true);
+        expect(await claim(1)).toBeNull();
+      }
+      await complete(0, long);
+      expect(await claim(1)).toMatchObject({ subject: '2026-11-23T18:01:00.000Z' });
+    });
+
+    it('whose processes are lost several times end, and the next period runs', async () => {
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        expect(await claim(attempt % 2)).toMatchObject({ attempts: attempt });
+        nowMs += LEASE_MS;
+      }
+      expect(await claim(0)).toMatchObject({ attempts: 1, subject: '2026-11-23T18:01:00.000Z' });
+      expect(await scopeOf(0).platform.stores.jobs.list({ kind: 'duty:upkeep', status: 'dead' }, 9)).toMatchObject([
+        { attempts: 3, error: 'Its process was lost repeatedly.' },
+      ]);
+    });
+
+    it('of a stopped process go on at once, and the attempt does not count', async () => {
+      const stopped = await claim(0);
+      if (stopped === null) throw new Error('No job was claimed.');
+      await endDuty(scopeOf(0), { duty: DUTY, claim: claimOf(stopped), outcome: { kind: 'released' } });
+      expect(await claim(1)).toMatchObject({ id: stopped.id, attempts: 2, mostAttempts: 4 });
+    });
+
+    it('that a killed process left do not wait where no other process uses the database', async () => {
+      await claim(0);
+      nowMs += 1;
+      expect(await claim(1)).toBeNull();
+      // The periods of a process that is alone begin with it.
+      const job = await claimDuty(scopeOf(1), { duty: DUTY, workerId: 'p1', period: clock.now(), leftBehind: true });
+      expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });
+    });
+
+    it('leave a bounded number of ended jobs', async () => {
+      for (let period = 0; period < KEPT_DUTY_JOBS + 5; period += 1) {
+        const job = await claim(0);
+        if (job === null) throw new Error('No job was claimed.');
+        await complete(0, job);
+        nowMs += 60_000;
+      }
+      const left = await all();
+      expect(left).toHaveLength(KEPT_DUTY_JOBS);
+      expect(left[0]?.subject).toBe('2026-11-23T18:24:00.000Z');
+    });
+  });

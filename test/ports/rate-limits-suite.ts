@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import type { RateAdmission, RateLimit, RateLimits, RateRefusal } from '../../src/domain/admission/rate-limits.ts';
+import { randomFrom } from '../support/random.ts';
+
+/** Processes that count together. Their ids and those of the limits are used by no other test. */
+export interface RateLimitsUnderTest {
+  readonly processes: readonly RateLimits[];
+  readonly prefix: string;
+  /** Moves the clock of all of them, where that is possible. */
+  readonly advance?: (ms: number) => void;
+  close(): Promise<void>;
+}
+
+const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
+  if (decision.kind === 'refused') throw new Error(`refused: ${decision.scope} ${decision.type}`);
+  return decision;
+};
+
+/** What every RateLimits promises, in `count` processes over one ledger, or in one. */
+export function rateLimitsSuite(
+  name: string,
+  open: (count: number) => Promise<RateLimitsUnderTest>,
+  most: number,
+): void {
+  async function within(count: number, run: (under: RateLimitsUnderTest) => Promise<void>): Promise<void> {
+    const under = await open(count);
+    try {
+      await run(under);
+    } finally {
+      await under.close();
+    }
+  }
+  const one = (run: (limits: RateLimits, prefix: string, under: RateLimitsUnderTest) => Promise<void>) =>
+    within(1, (under) => run(first(under), under.prefix, under));
+
+  describe(`RateLimits ${name}`, () => {
+    it('names the first limit that does not admit, and what remains of it', () =>
+      one(async (limits, prefix) => {
+        const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 2, tokens: 100, parallel: 2 };
+        const team: RateLimit = { scope: 'team', id: `${prefix}t`, requests: 9 };
+        expect(admitted(await limits.admit([team, key], 40)).standings).toEqual([
+          { scope: 'team', type: 'requests', limit: 9, remaining: 8 },
+          { scope: 'api_key', type: 'requests', limit: 2, remaining: 1 },
+          { scope: 'api_key', type: 'tokens', limit: 100, remaining: 60 },
+          { scope: 'api_key', type: 'max_parallel_requests', limit: 2, remaining: 1 },
+        ]);
+        expect(await limits.admit([team, key], 61)).toEqual({
+          kind: 'refused',
+          scope: 'api_key',
+          id: `${prefix}k`,
+          type: 'tokens',
+          limit: 100,
+          remaining: 60,
+        });
+        // The refused call stays counted as a request.
+        expect(await limits.admit([team, key], 0)).toMatchObject({ type: 'requests', remaining: 0 });
+        expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
+      }));
+
+    it('replaces expected tokens by used ones, and frees the slot once', () =>
+      one(async (limits, prefix) => {
+        const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, tokens: 100, parallel: 1 };
+        const call = admitted(await limits.admit([key], 90));
+        expect(await limits.admit([key], 0)).toMatchObject({ type: 'max_parallel_requests' });
+        call.settle(20);
+        call.settle(70);
+        const next = admitted(await limits.admit([key], 80));
+        expect(next.standings).toMatchObject([{ remaining: 0 }, { remaining: 0 }]);
+        next.settle(null);
+        expect(admitted(await limits.admit([key], 80)).kind).toBe('admitted');
+      }));
+
+    it.each([1, most])('admits exactly the limit of calls that come at once (%i processes)', (count) =>
+      within(count, async ({ processes, prefix }) => {
+        const requests: RateLimit = { scope: 'api_key', id: `${prefix}r`, requests: 37 };
+        const parallel: RateLimit = { scope: 'team', id: `${prefix}p`, parallel: 23 };
+        const tokens: RateLimit = { scope: 'user', id: `${prefix}t`, tokens: 290 };
+        const decide = async (limit: RateLimit, expected: number) =>
+          (
+            await Promise.all(
+              Array.from({ length: 200 }, async (_, at) =>
+                (processes[at % processes.length] ?? first({ processes })).admit([limit], expected),
+              ),
+            )
+          ).filter(({ kind }) => kind === 'admitted').length;
+        expect(await decide(requests, 0)).toBe(37);
+        expect(await decide(parallel, 0)).toBe(23);
+        expect(await decide(tokens, 10)).toBe(29);
+      }),
+    );
+
+    it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
+      `holds every limit in ${most} processes with random scopes and interleavings, seed %i`,
+      (seed) =>
+        within(most, async ({ processes, prefix }) => {
+          const random = randomFrom(seed);
+          const scopes = (['api_key', 'team', 'user', 'organization'] as const).map((scope) => ({
+            scope,
+            id: `${prefix}${scope}`,
+            requests: 40 + random(60),
+            tokens: 500 + random(2_000),
+            parallel: 2 + random(8),
+          }));
+          const seen = scopes.map(() => ({ requests: 0, tokens: 0, parallel: 0 }));
+          let refused = 0;
+          async function call(): Promise<void> {
+            const chosen = scopes.map((_, at) => at).filter(() => random(2) === 0);
+            const expected = random(40);
+            const process = processes[random(processes.length)] ?? first({ processes });
+            const decision = await process.admit(
+              chosen.flatMap((at) => scopes[at] ?? []),
+              expected,
+            );
+            if (decision.kind === 'refused') {
+              refused += 1;
+              return;
+            }
+            for (const at of chosen) {
+              const [counts, limits] = [seen[at], scopes[at]];
+              if (counts === undefined || limits === undefined) continue;
+              counts.requests += 1;
+              counts.tokens += expected;
+              counts.parallel += 1;
+              expect(counts.requests).toBeLessThanOrEqual(limits.requests);
+              expect(counts.tokens).toBeLessThanOrEqual(limits.tokens);
+              expect(counts.parallel).toBeLessThanOrEqual(limits.parallel);
+            }
+            for (let turns = random(6); turns > 0; turns -= 1) await turn();
+            for (const at of chosen) {
+              const counts = seen[at];
+              if (counts !== undefined) counts.parallel -= 1;
+            }
+            decision.settle(expected);
+          }
+          for (let wave = 0; wave < 40; wave += 1) await Promise.all(Array.from({ length: 1 + random(20) }, call));
+          expect(refused).toBeGreaterThan(50);
+          for (const [at, { requests }] of seen.entries()) {
+            // Refusals of later phases count as requests, too.
+            expect(requests).toBeGreaterThan(0);
+            expect(requests).toBeLessThanOrEqual(scopes[at]?.requests ?? 0);
+          }
+        }),
+    );
+
+    it('begins a new window after a minute', () =>
+      one(async (limits, prefix, { advance }) => {
+        if (advance === undefined) return;
+        const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 1, tokens: 50 };
+        const call = admitted(await limits.admit([key], 50));
+        advance(59_999);
+        expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
+        advance(1);
+        call.settle(30);
+        expect(await limits.admit([key], 21)).toMatchObject({ type: 'tokens', remaining: 20 });
+        expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
+        advance(60_000);
+        admitted(await limits.admit([key], 50));
+      }));
+  });
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+function first({ processes }: Pick<RateLimitsUnderTest, 'processes'>): RateLimits {
+  const [limits] = processes;
+  if (limits === undefined) throw new Error('No process.');
+  return limits;
+}

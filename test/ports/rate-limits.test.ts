@@ -1,0 +1,67 @@
+import { createMemoryRateLimits } from '../../src/runtime/admission/memory-rate-limits.ts';
+import { createSharedRateLimits } from '../../src/runtime/admission/shared-rate-limits.ts';
+import type { SharePace } from '../../src/runtime/admission/shares.ts';
+import { MemoryLedger } from '../support/memory-ledger.ts';
+import { realClock, someShares } from '../support/shares.ts';
+import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
+import { rateLimitsSuite } from './rate-limits-suite.ts';
+
+const SPARING: SharePace = { tickMs: 20, leastCalls: 0, answerMs: 5_000 };
+const READY: SharePace = { tickMs: 5, leastCalls: 8, answerMs: 5_000 };
+
+rateLimitsSuite(
+  'in memory',
+  () => {
+    const state = { nowMs: 0 };
+    return Promise.resolve({
+      processes: [createMemoryRateLimits({ clock: { monotonicMs: () => state.nowMs } })],
+      prefix: '',
+      advance(ms) {
+        state.nowMs += ms;
+      },
+      close: () => Promise.resolve(),
+    });
+  },
+  1,
+);
+
+for (const pace of [SPARING, READY])
+  rateLimitsSuite(
+    `over a ledger of the test, with a reserve of ${pace.leastCalls} calls`,
+    (count) => {
+      const ledger = new MemoryLedger();
+      const clock = { monotonicMs: () => ledger.nowMs };
+      const all = Array.from({ length: count }, () => someShares(ledger, { clock, pace }));
+      return Promise.resolve({
+        processes: all.map((shares) => createSharedRateLimits({ shares, clock })),
+        prefix: '',
+        advance(ms) {
+          ledger.nowMs += ms;
+        },
+        close: async () => void (await Promise.all(all.map((shares) => shares.stop()))),
+      });
+    },
+    3,
+  );
+
+function suiteOver(name: string, open: () => OpenLedger, pace: SharePace): void {
+  rateLimitsSuite(
+    `${name}, with a reserve of ${pace.leastCalls} calls`,
+    (count) => {
+      const { ledger, prefix } = open();
+      const all = Array.from({ length: count }, () => someShares(ledger, { pace }));
+      return Promise.resolve({
+        processes: all.map((shares) => createSharedRateLimits({ shares, clock: realClock })),
+        prefix,
+        close: async () => void (await Promise.all(all.map((shares) => shares.stop()))),
+      });
+    },
+    3,
+  );
+}
+
+withRedis((open) => {
+  suiteOver('in Redis', open, SPARING);
+  suiteOver('in Redis', open, READY);
+});
+withPostgres((open) => suiteOver('in PostgreSQL', open, READY));

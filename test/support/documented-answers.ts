@@ -1,0 +1,89 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { openApiDocument } from '../../rest-shims/openapi.ts';
+import { restRoutes } from '../../src/http/routes.ts';
+
+type Content = Readonly<Record<string, object>>;
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly { readonly in: string; readonly description?: string }[];
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+/** An answer as the caller of an operation sees it. */
+export interface SeenAnswer {
+  readonly method: string;
+  /** Path with its query. */
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const ID = 'lensgate:openapi';
+
+/** Checks answers against the document. Made once for many answers: schemas are compiled on first use. */
+export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
+  const document = openApiDocument(restRoutes);
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false });
+  ajv.addSchema({ ...document, $id: ID });
+  const compiled = new Map<string, ValidateFunction>();
+  const patterns = Object.keys(paths)
+    .toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))
+    .map((path) => ({ path, pattern: patternOf(path, hasRest(paths[path] ?? {})) }));
+
+  function validatorOf(pointer: string): ValidateFunction {
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `${ID}#${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  }
+
+  return ({ method, path, status, contentType, text }) => {
+    const [plain = ''] = path.split('?', 1);
+    const found = patterns.find(
+      (one) => one.pattern.test(plain) && paths[one.path]?.[method.toLowerCase()] !== undefined,
+    );
+    const operation = paths[found?.path ?? '']?.[method.toLowerCase()];
+    if (found === undefined || operation === undefined) return null;
+    const code = String(status) in operation.responses ? String(status) : 'default';
+    const response = operation.responses[code];
+    const fault = (what: string): string => `${operation.operationId} ${status}: ${what}`;
+    if (response === undefined) return fault('the status is not documented');
+    const media = (contentType.split(';', 1)[0] ?? '').trim();
+    if (response.content === undefined)
+      return text === '' || media === 'text/plain' ? null : fault(`a body of ${media} is not documented`);
+    if (response.content['*/*'] !== undefined) return null;
+    if (response.content[media] === undefined) return fault(`the media type ${media} is not documented`);
+    if (media !== 'application/json') return null;
+    const steps = ['paths', found.path, method.toLowerCase(), 'responses', code, 'content', media, 'schema'];
+    if (!('schema' in response.content[media])) return null;
+    const validate = validatorOf(steps.map((step) => `/${escaped(step)}`).join(''));
+    if (validate(JSON.parse(text))) return null;
+    const [first] = validate.errors ?? [];
+    return fault(`${first?.instancePath} ${first?.message}: ${text.slice(0, 2_000)}`);
+  };
+}
+
+/** Whether the last parameter is the rest of the path. */
+const hasRest = (operations: Readonly<Record<string, Operation>>): boolean =>
+  Object.values(operations).some(({ parameters = [] }) =>
+    parameters.some((one) => one.in === 'path' && one.description !== undefined),
+  );
+
+const escaped = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** A parameter is one segment, or the rest of the path. */
+const patternOf = (path: string, endsInRest: boolean): RegExp =>
+  new RegExp(
+    `^${path
+      .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+      .replace(/\{\w+\}$/, endsInRest ? '.+' : '[^/]+')
+      .replaceAll(/\{\w+\}/g, '[^/]+')}$`,
+  );
+
+/** Fixed segments come before parameters. */
+const rankOf = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => (segment.includes('{') ? '1' : '0'))
+    .join('');

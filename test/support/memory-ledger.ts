@@ -1,0 +1,135 @@
+import {
+  type Ask,
+  type Ledger,
+  LEDGER_LEASE_MS,
+  type LedgerAnswer,
+  type LedgerSnapshot,
+  type Share,
+  sparePart,
+} from '../../src/domain/admission/ledger.ts';
+import { RATE_WINDOW_MS } from '../../src/domain/admission/rate-limits.ts';
+
+interface Member {
+  share: bigint;
+  stored: bigint;
+}
+
+class Counter {
+  members = new Map<string, Member>();
+  base = 0n;
+  version = 0;
+  windowMs = Number.NEGATIVE_INFINITY;
+}
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+
+/** The rules of a ledger in plain code: the model that the others are compared with, and the ledger of unit tests. */
+export class MemoryLedger implements Ledger {
+  nowMs = 1_000;
+  /** While true, nothing is answered. */
+  isAway = false;
+  /** Round trips so far. */
+  trips = 0;
+  #counters = new Map<string, Counter>();
+  #leases = new Map<string, number>();
+
+  /** Loses everything, as a server that restarts without its data. */
+  clear(): void {
+    this.#counters.clear();
+    this.#leases.clear();
+  }
+
+  /** Share of a process in a counter. */
+  shareOf(process: string, counter: string): bigint {
+    return this.#counters.get(counter)?.members.get(process)?.share ?? 0n;
+  }
+
+  ask(process: string, asks: readonly Ask[]): Promise<LedgerAnswer> {
+    this.trips += 1;
+    if (this.isAway) return Promise.reject(new Error('The ledger is away.'));
+    for (const [name, endMs] of this.#leases) if (endMs <= this.nowMs) this.#leases.delete(name);
+    const isNew = !this.#leases.has(process);
+    this.#leases.set(process, this.nowMs + LEDGER_LEASE_MS);
+    return Promise.resolve({ shares: asks.map((ask) => this.#answer(process, ask)), isNew });
+  }
+
+  snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]> {
+    if (this.isAway) return Promise.reject(new Error('The ledger is away.'));
+    return Promise.resolve(
+      counters.map((name) => {
+        const counter = this.#counters.get(name);
+        const others = [...(counter?.members ?? [])].filter(([member]) => member !== process);
+        return { version: counter?.version ?? 0, stored: others.reduce((sum, [, { stored }]) => sum + stored, 0n) };
+      }),
+    );
+  }
+
+  leave(process: string): Promise<void> {
+    this.#leases.delete(process);
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #answer(process: string, ask: Ask): Share {
+    const counter = this.#counters.get(ask.counter) ?? new Counter();
+    this.#counters.set(ask.counter, counter);
+    let { held } = ask;
+    if (ask.kind === 'window') {
+      if (this.nowMs - counter.windowMs >= RATE_WINDOW_MS) {
+        counter.windowMs = this.nowMs;
+        counter.members.clear();
+      }
+      if (ask.window === null) held += counter.members.get(process)?.share ?? 0n;
+      else if (ask.window !== counter.windowMs) held = 0n;
+    } else {
+      for (const [name, { stored }] of counter.members) {
+        if (this.#leases.has(name) && !(ask.joins && name === process)) continue;
+        counter.members.delete(name);
+        if (ask.kind === 'slots') continue;
+        counter.base += stored;
+        counter.version += 1;
+      }
+      if (ask.kind === 'spend' && !this.#isKnown(process, ask, counter))
+        return { known: false, granted: 0n, left: 0n, window: 0, windowLeftMs: 0 };
+    }
+    const others = [...counter.members].filter(([name]) => name !== process).map(([, member]) => member);
+    const left = ask.limit - counter.base - held - others.reduce((sum, { share }) => sum + share, 0n);
+    const isAlone = others.every(({ share, stored }) => share === stored);
+    const granted = grantOf(ask, { left, isAlone, part: BigInt(sparePart(this.#leases.size)) });
+    if (ask.kind === 'slots' && held + granted === 0n) counter.members.delete(process);
+    else counter.members.set(process, { share: held + granted, stored: ask.stored });
+    const isWindow = ask.kind === 'window';
+    return {
+      known: true,
+      granted,
+      left,
+      window: isWindow ? counter.windowMs : 0,
+      windowLeftMs: isWindow ? counter.windowMs + RATE_WINDOW_MS - this.nowMs : 0,
+    };
+  }
+
+  #isKnown(process: string, { base, stored }: Ask, counter: Counter): boolean {
+    const isMember = counter.members.has(process);
+    const fits = base !== null && base.version === counter.version;
+    if ((counter.version === 0 || (!isMember && stored > 0n)) && !fits) return false;
+    if (fits) counter.base = base.value;
+    if (!isMember) counter.version += 1;
+    return true;
+  }
+}
+
+function grantOf(
+  { kind, need, largest, atLimit, spare }: Ask,
+  { left, isAlone, part }: { readonly left: bigint; readonly isAlone: boolean; readonly part: bigint },
+): bigint {
+  let granted = 0n;
+  if (left >= need) granted = need;
+  else if (kind !== 'spend') granted = larger(0n, left);
+  else if (left > 0n) granted = larger(left, largest);
+  if (left === 0n && isAlone && atLimit) granted = largest;
+  return left > need ? granted + smaller(spare, (left - need) / part) : granted;
+}

@@ -1,0 +1,56 @@
+import { constants, copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from '../../src/persistence/database/orm.ts';
+import { migrate } from '../../src/persistence/migrate.ts';
+import { createDatabase } from './postgresql-databases.ts';
+import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
+
+// Databases with all migrations applied, copied from templates of this run: a test that does not test migrations saves their
+// time. `test/ports/schema.test.ts` and the tests of whole processes start with empty databases.
+
+const FILE = 'lensgate.db';
+const log = { warn() {} };
+
+async function applyMigrations(databaseUrl: string | null, dataDir: string): Promise<void> {
+  const database = await openDatabase({ databaseUrl, dataDir, log });
+  try {
+    await migrate(database);
+  } finally {
+    await database.orm.close();
+  }
+}
+
+/** Two workers may make the template at once: the last rename stays, and both files are whole. */
+async function makeTemplate(folder: string, template: string): Promise<void> {
+  const making = mkdtempSync(join(folder, 'making-'));
+  await applyMigrations(null, making);
+  renameSync(join(making, FILE), template);
+  rmSync(making, { recursive: true });
+}
+
+/** Puts a migrated SQLite database into an empty data folder. Does nothing outside of the test runner. */
+export async function putMigratedDatabase(dataDir: string): Promise<void> {
+  const folder = process.env[RUN_FOLDER];
+  if (folder === undefined) return;
+  const template = join(folder, FILE);
+  if (!existsSync(template)) await makeTemplate(folder, template);
+  copyFileSync(template, join(dataDir, FILE), constants.COPYFILE_FICLONE);
+}
+
+async function makePostgresTemplate(server: string): Promise<string> {
+  const { name, url } = await createDatabase(server);
+  const folder = process.env[RUN_FOLDER];
+  if (folder !== undefined) writeFileSync(join(folder, `${POSTGRES_TEMPLATE}${name}`), `${server}\n${name}`);
+  await applyMigrations(url, '');
+  return name;
+}
+
+/** Name of the template of this worker, by server. */
+const templates = new Map<string, Promise<string>>();
+
+/** Creates a migrated database on a PostgreSQL server. */
+export async function createMigratedPostgres(server: string): Promise<{ name: string; url: string }> {
+  const template = templates.get(server) ?? makePostgresTemplate(server);
+  templates.set(server, template);
+  return createDatabase(server, await template);
+}

@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { openDatabase } from '../../src/persistence/database/orm.ts';
+
+/** Runs a statement on a server. */
+export async function onServer(url: string, statement: string): Promise<void> {
+  const { orm } = await openDatabase({ databaseUrl: url, dataDir: '', log: { warn() {} } });
+  try {
+    await orm.em.fork().execute(statement);
+  } finally {
+    await orm.close();
+  }
+}
+
+/** Creates a database of a name of its own, as a copy of `template` where one is given. */
+export async function createDatabase(server: string, template?: string): Promise<{ name: string; url: string }> {
+  const name = `lensgate_test_${randomBytes(6).toString('hex')}`;
+  await onServer(server, `create database ${name}${template === undefined ? '' : ` template ${template}`}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { name, url: url.href };
+}
+
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  await onServer(server, `drop database ${name} with (force)`);
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+/** Whether tests may start servers: `redis-server` or `valkey-server` is on the path. */
+const BINARY = ['redis-server', 'valkey-server'].find(
+  (name) => spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0,
+);
+
+/** A reachable server for tests that share one; null starts one. */
+const SHARED_URL = process.env['LENSGATE_TEST_REDIS_URL'];
+
+export const HAS_REDIS = SHARED_URL !== undefined || BINARY !== undefined;
+export const HAS_REDIS_BINARY = BINARY !== undefined;
+
+export const NO_REDIS = 'redis-server is not on the path: tests of Redis are skipped';
+
+if (!HAS_REDIS) console.warn(NO_REDIS);
+
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  /** Ends the process at once; its data are lost. */
+  kill(): Promise<void>;
+  /** Starts it again at the same port, empty. */
+  start(): Promise<void>;
+  /** Stops answering, and keeps connections open. */
+  freeze(): void;
+  thaw(): void;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port.');
+  return address.port;
+}
+
+/** Starts a server without persistence on a free port. */
+export async function startRedis(): Promise<RedisServer> {
+  const port = await freePort();
+  let child: ChildProcess | null = null;
+
+  async function start(): Promise<void> {
+    if (BINARY === undefined) throw new Error(NO_REDIS);
+    const options = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const started = spawn(BINARY, options, { stdio: 'ignore' });
+    child = started;
+    while (!(await answers(port))) if (started.exitCode !== null) throw new Error('The Redis server did not start.');
+  }
+
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    start,
+    async kill() {
+      const running = child;
+      child = null;
+      if (running === null || running.exitCode !== null) return;
+      const ended = once(running, 'exit');
+      running.kill('SIGKILL');
+      await ended;
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+  };
+}
+
+/** Whether a server answers at a port. Each try waits for the connection or its refusal. */
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    const [reply] = (await once(socket, 'data')) as [Buffer];
+    return reply.toString().startsWith('+PONG');
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** The shared server of `LENSGATE_TEST_REDIS_URL`, or a new one. */
+export async function anyRedis(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  if (SHARED_URL !== undefined) return { url: SHARED_URL, stop: () => Promise.resolve() };
+  const server = await startRedis();
+  return { url: server.url, stop: () => server.kill() };
+}

@@ -1,0 +1,24 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Environment variable with the folder of one run of the test runner: `migrated-databases.ts` shares its files there. */
+export const RUN_FOLDER = 'LENSGATE_TEST_RUN_FOLDER';
+/** Start of the names of files that contain the URL of a PostgreSQL template and of its server. */
+export const POSTGRES_TEMPLATE = 'postgresql-';
+
+/** Runs once, before the workers start. */
+export function setup(): void {
+  process.env[RUN_FOLDER] = mkdtempSync(join(tmpdir(), 'lensgate-run-'));
+}
+
+export async function teardown(): Promise<void> {
+  const folder = process.env[RUN_FOLDER];
+  if (folder === undefined) return;
+  for (const file of readdirSync(folder).filter((name) => name.startsWith(POSTGRES_TEMPLATE))) {
+    const { dropDatabase } = await import('./postgresql-databases.ts');
+    const [server = '', name = ''] = readFileSync(join(folder, file), 'utf8').split('\n');
+    await dropDatabase(server, name);
+  }
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import type { Ledger } from '../../src/domain/admission/ledger.ts';
+import { createShares, type SharePace, type Shares } from '../../src/runtime/admission/shares.ts';
+
+export const realClock = { monotonicMs: () => performance.now() };
+
+/** A ledger that `close` leaves open for the other processes of a test. */
+const leftOpen = (ledger: Ledger): Ledger => ({
+  ask: (process, asks) => ledger.ask(process, asks),
+  snapshot: (process, counters) => ledger.snapshot(process, counters),
+  leave: (process) => ledger.leave(process),
+  close: () => Promise.resolve(),
+});
+
+/** Shares of one process over a ledger of a test. */
+export const someShares = (
+  ledger: Ledger,
+  more: {
+    readonly process?: string;
+    readonly clock?: { monotonicMs(): number };
+    readonly pace?: SharePace;
+    readonly changed?: (failure: unknown) => void;
+  } = {},
+): Shares =>
+  createShares({
+    ledger: leftOpen(ledger),
+    process: randomUUID(),
+    clock: realClock,
+    pace: { tickMs: 20, leastCalls: 0, answerMs: 5_000 },
+    changed: () => {},
+    ...more,
+  });

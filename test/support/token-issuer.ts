@@ -1,0 +1,86 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+const ISSUER = 'https://issuer.example';
+const AUDIENCE = 'the-gateway';
+
+type SigningKey = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+
+/** What differs from a valid token. */
+export interface TokenDiffers {
+  readonly alg?: string;
+  readonly kid?: string | null;
+  readonly key?: SigningKey | Uint8Array;
+  readonly issuer?: string;
+  readonly audience?: string;
+  /** Seconds from now. */
+  readonly expiresIn?: number | null;
+  readonly notBefore?: number;
+  readonly issuedAt?: number;
+}
+
+/** An issuer with a key of each kind, and the server of its key set. */
+export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 'EdDSA']) {
+  const pairs = new Map<string, Awaited<ReturnType<typeof generateKeyPair>>>();
+  const keys: object[] = [];
+  async function addKey(alg: string, kid = `key-${alg}`): Promise<void> {
+    const pair = await generateKeyPair(alg, { extractable: true });
+    pairs.set(kid, pair);
+    keys.push({ ...(await exportJWK(pair.publicKey)), kid, alg, use: 'sig' });
+  }
+  for (const alg of kinds)
+    // oxlint-disable-next-line no-await-in-loop -- the keys have an order
+    await addKey(alg);
+  const state = { reads: 0, status: 200, held: null as Promise<void> | null };
+  const server = createServer((request, response) => {
+    if (request.url === '/.well-known/openid-configuration') {
+      response.end(JSON.stringify({ issuer: ISSUER, jwks_uri: `${addressOf()}/keys` }));
+      return;
+    }
+    state.reads += 1;
+    const status = state.status;
+    void (state.held ?? Promise.resolve()).then(() => {
+      response.statusCode = status;
+      response.end(status === 200 ? JSON.stringify({ keys }) : 'no');
+    });
+  });
+  const addressOf = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  return {
+    state,
+    addKey,
+    url: `${addressOf()}/keys`,
+    discoveryUrl: `${addressOf()}/.well-known/openid-configuration`,
+    publicKeyOf: (kid: string) => exportJWK(pairs.get(kid)?.publicKey ?? new Uint8Array(1)),
+    token(claims: JWTPayload = {}, differs: TokenDiffers = {}): Promise<string> {
+      const { alg = 'RS256', kid = `key-${alg}`, issuer = ISSUER, audience = AUDIENCE, expiresIn = 300 } = differs;
+      const now = Math.floor(Date.now() / 1000);
+      const key = differs.key ?? pairs.get(kid ?? 'key-RS256')?.privateKey;
+      if (key === undefined) throw new Error(`No key ${kid}.`);
+      const times = {
+        iat: now + (differs.issuedAt ?? 0),
+        ...(expiresIn === null ? {} : { exp: now + expiresIn }),
+        ...(differs.notBefore === undefined ? {} : { nbf: now + differs.notBefore }),
+      };
+      return new SignJWT({ iss: issuer, aud: audience, ...times, ...claims })
+        .setProtectedHeader({ alg, typ: 'JWT', ...(kid === null ? {} : { kid }) })
+        .sign(key);
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
+
+/** Environment of a server that accepts tokens of an issuer. */
+export const tokenEnvironment = (issuer: Pick<Issuer, 'url'>): Record<string, string> => ({
+  JWT_PUBLIC_KEY_URL: issuer.url,
+  JWT_AUDIENCE: AUDIENCE,
+  JWT_ISSUER: ISSUER,
+});

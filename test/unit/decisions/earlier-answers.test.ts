@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer, Decision } from '../../../src/domain/decisions/decision.ts';
+import { isWeak, weakPositions, withEarlier } from '../../../src/domain/decisions/earlier-answers.ts';
+import type { Usd } from '../../../src/domain/money.ts';
+import { randomFrom } from '../../support/random.ts';
+
+const REFUSAL: Answer = { kind: 'refusal' };
+const answer = (probability: number, labelMass: number | null = null): Answer => ({
+  kind: 'predicate',
+  probability,
+  more: {},
+  ...(labelMass === null ? {} : { evidence: { source: 'logprobs', labelMass, missingBound: null } }),
+});
+const decisionOf = (answers: readonly Answer[], tokens: number, charged?: bigint): Decision => ({
+  model: `m${tokens}`,
+  answers,
+  usage: { inputTokens: tokens, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+  ...(charged === undefined ? {} : { charged: charged as Usd }),
+  more: {},
+  usageMore: { cost: tokens },
+});
+
+describe('weak answers', () => {
+  it.each([
+    [REFUSAL, 0, true],
+    [answer(0.5), 1, false],
+    [answer(0.5, 0.4), 0, false],
+    [answer(0.5, 0.4), 0.4, false],
+    [answer(0.5, 0.4), 0.41, true],
+    [answer(0.5, 0), 0, false],
+  ])('%o with the limit %d: %s', (given, limit, weak) => {
+    expect(isWeak(given, limit)).toBe(weak);
+  });
+});
+
+describe('a decision whose weak questions were asked again', () => {
+  it('has the better answer to each question, with its model, and the sums', () => {
+    const decision = decisionOf([answer(0.1, 0.9), REFUSAL, answer(0.3, 0.2), REFUSAL, answer(0.5, 0.3)], 10, 5n);
+    const open = weakPositions(decision, 0.5);
+    expect(open).toEqual([1, 2, 3, 4]);
+    const made = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
+    expect(withEarlier({ decision, upstream: 'a/one', open }, made, 'b/two')).toEqual({
+      model: 'm10',
+      answers: [
+        { ...answer(0.1, 0.9), model: 'a/one' },
+        { ...answer(0.6), model: 'b/two' },
+        { ...answer(0.7, 0.8), model: 'b/two' },
+        REFUSAL,
+        { ...answer(0.5, 0.3), model: 'a/one' },
+      ],
+      usage: { inputTokens: 17, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+      charged: 7n,
+      more: {},
+      usageMore: { cost: 17 },
+    });
+  });
+
+  it('has no reported cost where one of the calls reports none', () => {
+    const decision = decisionOf([REFUSAL], 1, 5n);
+    expect(withEarlier({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged).toBeUndefined();
+  });
+
+  it('keeps order, asks nothing twice of a model and adds everything, for random answers of random models', () => {
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const below = randomFrom(seed);
+      const random = (): number => below(1_000_000) / 1_000_000;
+      const count = 1 + Math.floor(random() * 40);
+      const limit = random();
+      const models = Array.from({ length: 1 + Math.floor(random() * 5) }, (_unused, at) => `p/m${at}`);
+      const someAnswer = (): Answer => {
+        const kind = random();
+        if (kind < 0.3) return REFUSAL;
+        return kind < 0.4 ? answer(random()) : answer(random(), random());
+      };
+      /** Answers by model and position, as they were given. */
+      const given = models.map(() => new Map<number, Answer>());
+      const ask = (model: number, positions: readonly number[]): Decision => {
+        const answers = positions.map((position) => {
+          expect(given[model]?.has(position)).toBe(false);
+          const one = someAnswer();
+          given[model]?.set(position, one);
+          return one;
+        });
+        return decisionOf(answers, model + 1, BigInt(model + 1));
+      };
+      let decision = ask(
+        0,
+        Array.from({ length: count }, (_unused, position) => position),
+      );
+      let calls = 1;
+      for (let model = 1; model < models.length; model += 1) {
+        const open = weakPositions(decision, limit);
+        if (open.length === 0) break;
+        decision = withEarlier({ decision, upstream: 'p/m0', open }, ask(model, open), models[model] ?? '');
+        calls += 1;
+      }
+      expect(decision.answers).toHaveLength(count);
+      const tokens = (calls * (calls + 1)) / 2;
+      expect([decision.usage.inputTokens, decision.usage.outputTokens, decision.charged]).toEqual([
+        tokens,
+        calls,
+        BigInt(tokens),
+      ]);
+      for (const [position, shown] of decision.answers.entries()) {
+        const all = given.flatMap((answers, model) => {
+          const one = answers.get(position);
+          return one === undefined ? [] : [{ one, model: models[model] }];
+        });
+        const isRefused = shown.kind === 'refusal';
+        // A refusal stays where every model refuses.
+        expect(!isRefused || all.every(({ one }) => one.kind === 'refusal')).toBe(true);
+        if (shown.kind === 'refusal') continue;
+        const { model, ...own } = shown;
+        expect(calls > 1 || model === undefined).toBe(true);
+        expect(all).toContainEqual({ one: own, model: model ?? 'p/m0' });
+        // Only weak answers were asked for again: all but the last one of a question are weak.
+        expect(all.slice(0, -1).every(({ one }) => isWeak(one, limit))).toBe(true);
+      }
+    }
+  });
+});

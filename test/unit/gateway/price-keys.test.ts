@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import type { Outcome, Usage } from '../../../src/domain/chat/chat.ts';
+import { usdText } from '../../../src/domain/money.ts';
+import { createPricer } from '../../../src/gateway/price.ts';
+import { factsOf } from '../../../src/wire/chat-completions/answer.ts';
+import { usageOf as messageUsageOf } from '../../../src/wire/messages/usage.ts';
+import { usageOfResponse } from '../../../src/wire/responses/usage.ts';
+import { stepsOfResponse } from '../../../src/wire/responses/read-answer.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+
+function catalogOf(row: Row): CatalogSnapshot {
+  const entry: CatalogEntry = { id: 'up-1', provider: null, mode: 'chat', row };
+  return {
+    id: 'test',
+    takenAt: new Date(0),
+    source: 'embedded',
+    entries: [entry],
+    find: (id) => (id === entry.id ? entry : null),
+  };
+}
+
+const NONE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+
+/** Cost by a row, as text. */
+function cost(row: Row, used: Partial<Usage> | null, measured?: Outcome['measured']): string | null {
+  const price = createPricer(() => catalogOf(row));
+  const usage = used === null ? null : { ...NONE, ...used };
+  const priced = price(aDeployment({}), { usage, ...(measured === undefined ? {} : { measured }) });
+  return priced === null ? null : usdText(priced);
+}
+
+const BASE = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-5, cache_read_input_token_cost: 1e-7 };
+const CALL = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400 };
+
+describe('prices of a class of service', () => {
+  const row = {
+    ...BASE,
+    input_cost_per_token_flex: 5e-7,
+    output_cost_per_token_flex: 5e-6,
+    cache_read_input_token_cost_flex: 5e-8,
+    input_cost_per_token_priority: 2e-6,
+    output_cost_per_token_priority: 2e-5,
+    cache_read_input_token_cost_priority: 2e-7,
+    input_cost_per_token_above_272k_tokens: 3e-6,
+    output_cost_per_token_above_272k_tokens: 3e-5,
+    cache_read_input_token_cost_above_272k_tokens: 3e-7,
+    input_cost_per_token_above_272k_tokens_priority: 6e-6,
+    output_cost_per_token_above_272k_tokens_priority: 6e-5,
+    cache_read_input_token_cost_above_272k_tokens_priority: 6e-7,
+  };
+  const LONG = { inputTokens: 300_000, outputTokens: 100, cacheReadTokens: 100_000 };
+
+  it.each([
+    ['none', row, CALL, '0.00164'],
+    ['flex', row, { ...CALL, serviceTier: 'flex' as const }, '0.00082'],
+    ['priority', row, { ...CALL, serviceTier: 'priority' as const }, '0.00328'],
+    ['none, above a bound', row, LONG, '0.633'],
+    ['priority, above a bound', row, { ...LONG, serviceTier: 'priority' as const }, '1.266'],
+    // A price that the class does not have is the usual one.
+    ['flex, above a bound', row, { ...LONG, serviceTier: 'flex' as const }, '0.633'],
+    ['priority of a model without such prices', BASE, { ...CALL, serviceTier: 'priority' as const }, '0.00164'],
+    [
+      'priority of audio',
+      { ...BASE, input_cost_per_audio_token: 1e-5, input_cost_per_audio_token_priority: 2e-5 },
+      {
+        inputTokens: 100,
+        audio: { inputTokens: 100, outputTokens: 0, cacheReadTokens: 0 },
+        serviceTier: 'priority' as const,
+      },
+      '0.002',
+    ],
+  ])('%s', (_name, prices, used, expected) => {
+    expect(cost(prices, used)).toBe(expected);
+  });
+
+  it('are those of the class that an answer names', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1 };
+    expect(factsOf({ choices: [], usage, service_tier: 'flex' }).usage?.serviceTier).toBe('flex');
+    expect(factsOf({ choices: [], usage, service_tier: 'default' }).usage?.serviceTier).toBeUndefined();
+    const response = { status: 'completed', usage: { input_tokens: 5, output_tokens: 1 }, service_tier: 'priority' };
+    expect(stepsOfResponse(response).at(-1)).toMatchObject({ kind: 'usage', usage: { serviceTier: 'priority' } });
+  });
+});
+
+describe('every bound of the price map', () => {
+  it.each([128, 200, 256, 272, 512])('above %ik tokens the whole call has the prices of the tier', (bound) => {
+    const row = {
+      ...BASE,
+      [`input_cost_per_token_above_${bound}k_tokens`]: 2e-6,
+      [`output_cost_per_token_above_${bound}k_tokens`]: 2e-5,
+      [`cache_read_input_token_cost_above_${bound}k_tokens`]: 2e-7,
+    };
+    const used = { inputTokens: bound * 1_000, outputTokens: 10, cacheReadTokens: 1_000 };
+    const once = Number(cost(row, used));
+    const above = Number(cost(row, { ...used, inputTokens: used.inputTokens + 1 }));
+    expect(once).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
+    expect(above).toBeCloseTo((bound * 1_000 - 999) * 2e-6 + 2e-4 + 2e-4, 9);
+  });
+});
+
+describe('web searches', () => {
+  const row = {
+    ...BASE,
+    search_context_cost_per_query: {
+      search_context_size_low: 0.01,
+      search_context_size_medium: 0.02,
+      search_context_size_high: 0.03,
+    },
+  };
+
+  it('cost the price of a query, beside the tokens', () => {
+    expect(cost(row, CALL)).toBe('0.00164');
+    expect(cost(row, { ...CALL, webSearches: 3 })).toBe('0.06164');
+    expect(cost(BASE, { ...CALL, webSearches: 3 })).toBe('0.00164');
+  });
+
+  it('are counted in messages and in responses', () => {
+    const message = { input_tokens: 5, output_tokens: 1, server_tool_use: { web_search_requests: 2 } };
+    expect(messageUsageOf(message)?.webSearches).toBe(2);
+    const output = [{ type: 'web_search_call' }, { type: 'message' }, { type: 'web_search_call' }];
+    expect(usageOfResponse({ output, usage: { input_tokens: 5, output_tokens: 1 } })?.webSearches).toBe(2);
+    expect(usageOfResponse({ output: [], usage: { input_tokens: 5, output_tokens: 1 } })?.webSearches).toBeUndefined();
+  });
+});
+
+describe('units other than tokens', () => {
+  it.each([
+    ['queries', { input_cost_per_query: 0.002 }, { unit: 'query', count: 3 } as const, '0.006'],
+    ['characters', { input_cost_per_character: 3e-5 }, { unit: 'character', count: 100 } as const, '0.003'],
+    ['seconds', { input_cost_per_second: 0.0001 }, { unit: 'second', count: 1.5 } as const, '0.00015'],
+    ['seconds of the output', { output_cost_per_second: 0.0002 }, { unit: 'second', count: 2 } as const, '0.0004'],
+  ])('%s', (_name, row, measured, expected) => {
+    expect(cost(row, null, measured)).toBe(expected);
+  });
+});

@@ -1,0 +1,123 @@
+import { exportJWK, type FlattenedJWSInput, generateKeyPair, type JWTHeaderParameters } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { Unavailable } from '../../../src/domain/errors.ts';
+import { createKeySets, LEAST_READ_MS, OUTAGE_MS } from '../../../src/runtime/identity/key-sets.ts';
+
+const TTL_SECONDS = 600;
+const NO_TOKEN: FlattenedJWSInput = { payload: '', signature: '' };
+const header = (kid: string): JWTHeaderParameters => ({ alg: 'ES256', kid });
+
+/** Key sets over addresses that the test holds. */
+async function aKeySource(urls: readonly string[] = ['https://one.example/keys']) {
+  const { publicKey } = await generateKeyPair('ES256');
+  const jwk = await exportJWK(publicKey);
+  const state = { nowMs: 0, reads: [] as string[], away: false, kids: ['first'], failures: 0 };
+  const documents = new Map<string, () => unknown>();
+  async function* bytesOf(value: unknown) {
+    yield Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  }
+  const sets = createKeySets({
+    urls,
+    ttlSeconds: TTL_SECONDS,
+    async fetch(url) {
+      state.reads.push(url);
+      if (state.away) throw new Error('away');
+      const keys = () => ({ keys: state.kids.map((kid) => ({ ...jwk, kid, alg: 'ES256' })) });
+      return {
+        status: 200,
+        body: Object.assign(bytesOf((documents.get(url) ?? keys)()), { cancel: async () => {} }),
+      };
+    },
+    clock: { monotonicMs: () => state.nowMs },
+    failed: () => void (state.failures += 1),
+  });
+  const find = async (kid: string): Promise<string> => {
+    try {
+      await sets.keyFor(header(kid), NO_TOKEN);
+      return 'found';
+    } catch (error) {
+      return error instanceof Unavailable ? `unavailable ${error.retryAfterSeconds}` : (error as Error).name;
+    }
+  };
+  return { state, documents, find };
+}
+
+describe('key sets', () => {
+  it('are read once for concurrent tokens, and again after their time', async () => {
+    const { state, find } = await aKeySource();
+    expect(await Promise.all(Array.from({ length: 20 }, () => find('first')))).toEqual(
+      Array.from({ length: 20 }, () => 'found'),
+    );
+    state.nowMs = TTL_SECONDS * 1000;
+    await find('first');
+    expect(state.reads).toHaveLength(1);
+    state.nowMs += 1;
+    await find('first');
+    expect(state.reads).toHaveLength(2);
+  });
+
+  it('are read again for an unknown key id, at most once in ten seconds', async () => {
+    const { state, find } = await aKeySource();
+    await find('first');
+    state.kids = ['first', 'second'];
+    state.nowMs = LEAST_READ_MS - 1;
+    expect(await find('second')).toBe('JWKSNoMatchingKey');
+    expect(state.reads).toHaveLength(1);
+    state.nowMs = LEAST_READ_MS;
+    expect(await Promise.all([find('second'), ...Array.from({ length: 50 }, (_, at) => find(`x${at}`))])).toContain(
+      'found',
+    );
+    expect(state.reads).toHaveLength(2);
+  });
+
+  it('stay usable for an hour while the address is away; then 503 with a time', async () => {
+    const { state, find } = await aKeySource();
+    await find('first');
+    state.away = true;
+    state.nowMs = OUTAGE_MS;
+    expect(await find('first')).toBe('found');
+    expect(await find('other')).toBe('JWKSNoMatchingKey');
+    expect(state.failures).toBe(1);
+    state.nowMs = OUTAGE_MS + LEAST_READ_MS;
+    expect(await find('first')).toBe('unavailable 10');
+    state.nowMs += 3_000;
+    expect(await find('first')).toBe('unavailable 7');
+    state.away = false;
+    state.nowMs += 7_000;
+    expect(await find('first')).toBe('found');
+  });
+
+  it('are unavailable before the first read succeeds', async () => {
+    const { state, find } = await aKeySource();
+    state.away = true;
+    expect(await find('first')).toBe('unavailable 10');
+  });
+
+  it('are found at the address of a discovery document, among several addresses', async () => {
+    const urls = ['https://one.example/keys', 'https://two.example/.well-known/openid-configuration'];
+    const { state, documents, find } = await aKeySource(urls);
+    documents.set(urls[0] ?? '', () => ({ keys: [] }));
+    documents.set(urls[1] ?? '', () => ({ jwks_uri: 'https://two.example/jwks' }));
+    expect(await find('first')).toBe('found');
+    expect(state.reads.toSorted()).toEqual([...urls, 'https://two.example/jwks'].toSorted());
+  });
+
+  it.each([
+    ['no JSON', '<html>'],
+    ['no list', { keys: 'x' }],
+    ['too many keys', { keys: Array.from({ length: 201 }, () => ({ kty: 'EC' })) }],
+    ['too many bytes', 'x'.repeat(1024 * 1024 + 1)],
+    ['another scheme', { jwks_uri: 'file:///etc/passwd' }],
+  ])('are refused: %s', async (_case, document) => {
+    const { state, documents, find } = await aKeySource();
+    documents.set('https://one.example/keys', () => document);
+    expect(await find('first')).toBe('unavailable 10');
+    expect(state.failures).toBe(1);
+  });
+
+  it('leave out secrets of HMAC', async () => {
+    const { documents, find } = await aKeySource();
+    documents.set('https://one.example/keys', () => ({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'first' }] }));
+    expect(await find('first')).toBe('JWKSNoMatchingKey');
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { dutyJob, dutyLeaseMs, periodOf } from '../../../src/domain/jobs/duty.ts';
+
+const MINUTE = { name: 'm', everyMs: 60_000 };
+const EPOCH = new Date(0);
+
+it('a period begins at a multiple of its length after the anchor, and contains its first instant only', () => {
+  const at = (text: string, anchor = EPOCH): string => periodOf(MINUTE, new Date(text), anchor).toISOString();
+  expect(at('2026-11-23T18:00:00.000Z')).toBe('2026-11-23T18:00:00.000Z');
+  expect(at('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
+  expect(at('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');
+  expect(at('2026-11-23T18:00:29.999Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T17:59:30.000Z');
+  // The clock was set back since the start of the process.
+  expect(at('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
+});
+
+it('the job of a period has the same id in every process', () => {
+  expect(dutyJob(MINUTE, new Date('2026-11-23T18:00:00.000Z'))).toEqual({
+    id: 'duty:m@2026-11-23T18:00:00.000Z',
+    kind: 'duty:m',
+    subject: '2026-11-23T18:00:00.000Z',
+    dueAt: new Date('2026-11-23T18:00:00.000Z'),
+    mostAttempts: 3,
+  });
+});
+
+it.each([
+  [1_000, 10_000],
+  [5_000, 10_000],
+  [5_001, 10_002],
+  [15_000, 30_000],
+  [600_000, 30_000],
+])('a duty of every %i ms has a lease of %i ms', (everyMs, leaseMs) => {
+  expect(dutyLeaseMs({ name: 'm', everyMs })).toBe(leaseMs);
+});

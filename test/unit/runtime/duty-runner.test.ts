@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Duty, DutyBackend, DutyOutcome } from '../../../src/domain/jobs/duty.ts';
+import type { Job } from '../../../src/domain/jobs/job.ts';
+import { createDutyRunner } from '../../../src/runtime/tasks/duty-runner.ts';
+
+const START_MS = 1_700_000_040_000;
+const DUTY: Duty = { name: 'd', everyMs: 60_000 };
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START_MS });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const aJob = (attempts: number): Job => ({
+  id: 'j',
+  kind: 'duty:d',
+  subject: '',
+  status: 'running',
+  createdAt: new Date(),
+  dueAt: new Date(),
+  attempts,
+  mostAttempts: 3,
+  workerId: 'w',
+  finishedAt: null,
+  error: '',
+});
+
+/** A runner over a backend that offers a job for each period, and whose work the test ends. */
+function aRunner() {
+  const state = {
+    away: false,
+    held: true,
+    periods: [] as (string | null)[],
+    ended: [] as DutyOutcome[],
+    warnings: [] as string[],
+    runs: [] as { readonly signal: AbortSignal; readonly end: PromiseWithResolvers<void> }[],
+  };
+  const backend: DutyBackend = {
+    async claim(_duty, period) {
+      if (state.away) throw new Error('away');
+      state.periods.push(period?.toISOString().slice(11, 19) ?? null);
+      return period === null ? null : aJob(1);
+    },
+    extend: async () => state.held,
+    async end(_duty, _claim, outcome) {
+      state.ended.push(outcome);
+    },
+  };
+  const runner = createDutyRunner({
+    duty: DUTY,
+    backend,
+    anchor: new Date(0),
+    firstLookMs: 100,
+    work(signal) {
+      const end = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => end.reject(signal.reason as Error));
+      state.runs.push({ signal, end });
+      return end.promise;
+    },
+    clock: { now: () => new Date(), monotonicMs: () => Date.now() },
+    log: { warn: (_facts, event) => void state.warnings.push(event) },
+  });
+  return { runner, state };
+}
+
+it('adds the job of each period once, and looks twice in a lease for jobs of lost processes', async () => {
+  const { runner, state } = aRunner();
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100);
+  state.runs[0]?.end.resolve();
+  await vi.advanceTimersByTimeAsync(119_000);
+  state.runs[1]?.end.resolve();
+  await vi.advanceTimersByTimeAsync(0);
+  // The start is 0 seconds into a minute.
+  expect(state.periods).toEqual(['22:14:00', null, null, null, '22:15:00']);
+  expect(state.ended).toEqual([{ kind: 'completed' }, { kind: 'completed' }]);
+  await runner.stop();
+});
+
+it('a failure ends the job, and the next period runs', async () => {
+  const { runner, state } = aRunner();
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100);
+  state.runs[0]?.end.reject(new Error('no'));
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(state.ended).toEqual([{ kind: 'failed', error: 'no' }]);
+  expect(state.runs).toHaveLength(2);
+  expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
+  await runner.stop();
+});
+
+it('a job that another process holds now is left', async () => {
+  const { runner, state } = aRunner();
+  runner.start();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(state.runs[0]?.signal.aborted).toBe(false);
+  state.held = false;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(state.runs[0]?.signal.aborted).toBe(true);
+  expect(state.ended).toEqual([]);
+  await runner.stop();
+});
+
+it('a stop aborts the work and returns the job', async () => {
+  const { runner, state } = aRunner();
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100);
+  await runner.stop();
+  expect(state.ended).toEqual([{ kind: 'released' }]);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(state.runs).toHaveLength(1);
+});
+
+it('a store that is away is asked again with the same period', async () => {
+  const { runner, state } = aRunner();
+  state.away = true;
+  runner.start();
+  await vi.advanceTimersByTimeAsync(100);
+  state.away = false;
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(state.periods).toEqual(['22:14:00']);
+  expect(state.warnings).toEqual(['a duty could not be claimed; trying again']);
+  await runner.stop();
+});

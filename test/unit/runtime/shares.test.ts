@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RateAdmission, RateLimit, RateLimits } from '../../../src/domain/admission/rate-limits.ts';
+import { createMemoryAdmission } from '../../../src/runtime/admission/memory-admission.ts';
+import { createSharedRateLimits } from '../../../src/runtime/admission/shared-rate-limits.ts';
+import type { SharePace, Shares } from '../../../src/runtime/admission/shares.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { SharedTotals } from '../../support/shared-totals.ts';
+import { someShares } from '../../support/shares.ts';
+
+const SPARING: SharePace = { tickMs: 100, leastCalls: 0, answerMs: 250 };
+const READY: SharePace = { tickMs: 500, leastCalls: 8, answerMs: 250 };
+
+interface Process {
+  readonly shares: Shares;
+  readonly limits: RateLimits;
+  readonly losses: unknown[];
+}
+
+describe('shares of limits', () => {
+  let ledger: MemoryLedger;
+  let opened: Shares[];
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+    ledger = new MemoryLedger();
+    opened = [];
+  });
+  afterEach(async () => {
+    ledger.isAway = false;
+    await Promise.all(opened.map((shares) => shares.stop()));
+    vi.useRealTimers();
+  });
+
+  const clock = { monotonicMs: () => ledger.nowMs };
+
+  function aProcess(process: string, pace = SPARING): Process {
+    const losses: unknown[] = [];
+    const shares = someShares(ledger, { process, clock, pace, changed: (failure) => void losses.push(failure) });
+    opened.push(shares);
+    return { shares, limits: createSharedRateLimits({ shares, clock }), losses };
+  }
+
+  async function pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 100) {
+      ledger.nowMs += 100;
+      await vi.advanceTimersByTimeAsync(100);
+    }
+  }
+
+  async function admitted(limits: RateLimits, limit: RateLimit, count: number): Promise<readonly RateAdmission[]> {
+    const calls = [];
+    for (let call = 0; call < count; call += 1) {
+      const decision = await limits.admit([limit], 0);
+      if (decision.kind === 'admitted') calls.push(decision);
+    }
+    return calls;
+  }
+
+  const requests = (most: number): RateLimit => ({ scope: 'api_key', id: 'k', requests: most });
+  const slots = (most: number): RateLimit => ({ scope: 'api_key', id: 'k', parallel: most });
+  const SLOTS = 'rate:max_parallel_requests:api_key:k';
+
+  it('are asked for once by calls that come at once, and not at all while there is room', async () => {
+    const { limits } = aProcess('p', READY);
+    const all: RateLimit = { scope: 'api_key', id: 'k', requests: 1_000, tokens: 100_000, parallel: 1_000 };
+    const first = await Promise.all(Array.from({ length: 50 }, async () => limits.admit([all], 10)));
+    expect(first.every(({ kind }) => kind === 'admitted')).toBe(true);
+    expect(ledger.trips).toBe(1);
+    expect(limits.admit([all], 10)).not.toBeInstanceOf(Promise);
+    expect(ledger.trips).toBe(1);
+  });
+
+  it('are asked for in one round trip by a call with every limit', async () => {
+    const { limits } = aProcess('p');
+    const scopes = (['api_key', 'team', 'user', 'project'] as const).map((scope): RateLimit => ({
+      scope,
+      id: 'x',
+      requests: 10,
+      tokens: 100,
+      parallel: 10,
+    }));
+    expect((await limits.admit(scopes, 5)).kind).toBe('admitted');
+    expect(ledger.trips).toBe(1);
+  });
+
+  it('are given back when they are not used', async () => {
+    const [one, other] = [aProcess('p', READY), aProcess('q', READY)];
+    const limit = slots(64);
+    const calls = await admitted(one.limits, limit, 1);
+    expect(ledger.shareOf('p', SLOTS)).toBeGreaterThan(1n);
+    for (const call of calls) call.settle(null);
+    await pass(5_000);
+    expect(ledger.shareOf('p', SLOTS)).toBe(0n);
+    expect(await admitted(other.limits, limit, 65)).toHaveLength(64);
+  });
+
+  it('of a process that does not ask any more are free after its lease', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    await admitted(one.limits, slots(3), 3);
+    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
+    await pass(20_000);
+    // Heartbeats keep the slots of a process without calls.
+    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
+    await ledger.leave('p');
+    expect(await admitted(other.limits, slots(3), 1)).toHaveLength(1);
+  });
+
+  it('are not needed while the ledger is away: each process admits at most the limit, and reports it later', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    expect(await admitted(one.limits, requests(10), 4)).toHaveLength(4);
+    expect(await admitted(other.limits, requests(10), 3)).toHaveLength(3);
+    ledger.isAway = true;
+    // The window that was shared goes on with what was left of it when each process last asked.
+    expect(await admitted(one.limits, requests(10), 20)).toHaveLength(6);
+    expect((await admitted(other.limits, requests(10), 20)).length).toBeLessThanOrEqual(3);
+    expect([one.losses.length, one.shares.counts(), other.shares.isAway()]).toEqual([
+      1,
+      { away: true, losses: 1 },
+      true,
+    ]);
+    await pass(60_000);
+    expect(await admitted(one.limits, requests(10), 20)).toHaveLength(10);
+    expect(one.losses).toHaveLength(1);
+    ledger.isAway = false;
+    await pass(500);
+    expect([one.losses.at(-1), one.shares.isAway(), other.shares.isAway()]).toEqual([null, false, false]);
+    // What was counted alone is known to the others.
+    expect(await admitted(other.limits, requests(10), 5)).toHaveLength(0);
+  });
+
+  it('are void when the ledger has lost its data, and what is in use is reported again', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    await admitted(one.limits, slots(5), 4);
+    ledger.clear();
+    // The next heartbeat finds it out.
+    await pass(4_000);
+    expect(ledger.shareOf('p', SLOTS)).toBe(4n);
+    expect(await admitted(other.limits, slots(5), 5)).toHaveLength(1);
+  });
+
+  it('make no call wait for a ledger that is known to be away', async () => {
+    const { limits } = aProcess('p');
+    await admitted(limits, slots(9), 1);
+    ledger.isAway = true;
+    await admitted(limits, slots(9), 1);
+    expect(limits.admit([slots(9)], 0)).not.toBeInstanceOf(Promise);
+    expect(ledger.trips).toBe(2);
+  });
+
+  it('wait for a ledger that does not answer no longer than its timeout', async () => {
+    const { limits, losses } = aProcess('p');
+    vi.spyOn(ledger, 'ask').mockReturnValue(new Promise(() => {}));
+    const waiting = limits.admit([slots(2)], 0);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await waiting).toMatchObject({ kind: 'admitted' });
+    expect(losses).toMatchObject([{ message: 'The ledger did not answer within 250 ms.' }]);
+    vi.restoreAllMocks();
+  });
+
+  it('of budgets count alone without the ledger, and bring what was used alone', async () => {
+    const stored = new SharedTotals();
+    const both = ['p', 'q'].map((name) => {
+      const { shares } = aProcess(name);
+      const totals = stored.process();
+      const admission = createMemoryAdmission({ totals, shares, clock, failed: () => {} });
+      return async (): Promise<boolean> => {
+        const deciding = admission.reserve([{ counter: 'key:a', limit: 10n, amount: 1n, refused: 'at' }]);
+        await vi.advanceTimersByTimeAsync(1);
+        const decision = await deciding;
+        if (decision.kind === 'refused') return false;
+        totals.record([['key:a', 1n]]);
+        decision.commit([1n]);
+        totals.commit();
+        return true;
+      };
+    });
+    const admit = async (position: number, count: number): Promise<number> => {
+      let passed = 0;
+      for (let call = 0; call < count; call += 1) if ((await both[position]?.()) === true) passed += 1;
+      return passed;
+    };
+    expect([await admit(0, 2), await admit(1, 2)]).toEqual([2, 2]);
+    ledger.isAway = true;
+    ledger.clear();
+    expect(await admit(0, 3)).toBe(3);
+    await pass(6_000);
+    ledger.isAway = false;
+    await pass(500);
+    expect(await admit(1, 9)).toBe(3);
+    expect(await admit(0, 1)).toBe(0);
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { shownMetadata, withKeptSecrets } from '../../../src/domain/settings/redaction.ts';
+
+const STORED = {
+  logging: [
+    {
+      callback_name: 'langfuse',
+      callback_vars: { langfuse_secret_key: 'sk-1', langfuse_host: 'https://l', token: 'os.environ/TOKEN' },
+    },
+  ],
+  note: 'kept',
+};
+const SHOWN = {
+  logging: [
+    {
+      callback_name: 'langfuse',
+      callback_vars: { langfuse_secret_key: 'REDACTED', langfuse_host: 'https://l', token: 'os.environ/TOKEN' },
+    },
+  ],
+  note: 'kept',
+};
+
+it('metadata is shown without the secrets of callbacks', () => {
+  expect(shownMetadata(STORED)).toEqual(SHOWN);
+  expect(shownMetadata({ secret: 'of the client', list: [1, null] })).toEqual({
+    secret: 'of the client',
+    list: [1, null],
+  });
+});
+
+it('metadata that was shown and is sent back keeps its secrets', () => {
+  expect(withKeptSecrets({ ...SHOWN, note: 'new' }, STORED)).toEqual({ ...STORED, note: 'new' });
+  expect(withKeptSecrets({ other: 'REDACTED' }, STORED)).toEqual({ other: 'REDACTED' });
+  expect(withKeptSecrets(undefined, STORED)).toBeUndefined();
+});

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { QUERY_LIMITS } from '../../../src/domain/traces/trace-query.ts';
+import { createQueryTurns, type QueryTurns } from '../../../src/persistence/trace-query/query-turns.ts';
+
+const OPEN = new AbortController().signal;
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+};
+
+let turns: QueryTurns;
+let started: string[];
+let ends: Map<string, () => void>;
+
+beforeEach(() => {
+  turns = createQueryTurns();
+  started = [];
+  ends = new Map();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function query(owner: string, name = owner, signal = OPEN): Promise<string> {
+  const ended = turns.run(owner, signal, () => {
+    started.push(name);
+    return new Promise<string>((resolve) => {
+      ends.set(name, () => resolve(name));
+    });
+  });
+  ended.catch(() => undefined);
+  return ended;
+}
+
+describe('queries of traces', () => {
+  it('run one per owner and two at once, the others in the order of their arrival', async () => {
+    const all = [query('a', 'a1'), query('a', 'a2'), query('b'), query('c')];
+    await settled();
+    expect(started).toEqual(['a1', 'b']);
+    ends.get('b')?.();
+    await settled();
+    expect(started).toEqual(['a1', 'b', 'c']);
+    ends.get('a1')?.();
+    await settled();
+    expect(started).toEqual(['a1', 'b', 'c', 'a2']);
+    for (const end of ends.values()) end();
+    expect(await Promise.all(all)).toEqual(['a1', 'a2', 'b', 'c']);
+  });
+
+  it('are refused where another query of the owner waits, and where too many wait', async () => {
+    void query('a', 'a1');
+    void query('a', 'a2');
+    await expect(query('a', 'a3')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
+    void query('b');
+    for (let at = 1; at < QUERY_LIMITS.waiting; at += 1) void query(`waiting-${at}`);
+    await expect(query('c')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
+  });
+
+  it('leave the line at the deadline and when the caller leaves', async () => {
+    vi.useFakeTimers();
+    void query('a', 'a1');
+    const late = query('a', 'a2');
+    vi.advanceTimersByTime(QUERY_LIMITS.timeMs);
+    await expect(late).rejects.toMatchObject({ name: 'Unavailable' });
+    const leaving = new AbortController();
+    const left = query('a', 'a3', leaving.signal);
+    await settled();
+    leaving.abort(new Error('The caller left.'));
+    await expect(left).rejects.toThrow('The caller left.');
+    void query('a', 'a4');
+    ends.get('a1')?.();
+    await settled();
+    expect(started).toEqual(['a1', 'a4']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
