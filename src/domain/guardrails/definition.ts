@@ -1,0 +1,32 @@
+/** When a guardrail runs: before the call, beside it, on its answer, or on what is recorded of it. */
+export const GUARDRAIL_MODES = ['pre_call', 'during_call', 'post_call', 'logging_only'] as const;
+export type GuardrailMode = (typeof GUARDRAIL_MODES)[number];
+
+/** A configured check of the texts of calls and answers. */
+export interface GuardrailDefinition {
+  readonly id: string;
+  /** Name by which keys, teams and requests select it. Guardrails may share a name. */
+  readonly name: string;
+  /** Type of the check, such as `litellm_content_filter`. */
+  readonly kind: string;
+  readonly modes: readonly GuardrailMode[];
+  /** Runs on every call, whether it is named or not. */
+  readonly defaultOn: boolean;
+  /** All of `litellm_params`, as configured. A secret stands as `os.environ/NAME` or is encrypted at rest. */
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Text for people, as configured. */
+  readonly info: Readonly<Record<string, unknown>> | null;
+  /** Whether the configuration file has it. Such a guardrail cannot be changed at run time. */
+  readonly isFromConfig: boolean;
+  /** Team that owns it; null for all. */
+  readonly teamId: string | null;
+  /** Null for a guardrail of the configuration file. */
+  readonly createdAt: Date | null;
+  readonly updatedAt: Date | null;
+}
+
+/** The guardrails in force. */
+export interface GuardrailDirectory {
+  /** In the order in which they run. The same array as before until one changes. */
+  definitions: () => readonly GuardrailDefinition[];
+}
