@@ -36,6 +36,32 @@ function isConnectionFailure(error: unknown): boolean {
   );
 }
 
+/** PostgreSQL ended the connection: an administrator, a restart or a crash. */
+const LOST_SQLSTATE = /^(?:08|57P0)/;
+
+/** Whether a connection that was open is lost. Another connection may work at once. */
+function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return (
+    code === 'ECONNRESET' ||
+    code === 'EPIPE' ||
+    LOST_SQLSTATE.test(code) ||
+    error.message.startsWith('Connection terminated') ||
+    isLostConnection(error.cause)
+  );
+}
+
+/** Runs a read, and once more when its connection was lost. */
+export async function readingAgain<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    return read();
+  }
+}
+
 /** Whether a PostgreSQL statement ran into the lock timeout. */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

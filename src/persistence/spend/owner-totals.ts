@@ -67,7 +67,7 @@ function ownedKeys(flavour: Flavour, kind: Exclude<OwnerKind, LabelKind>, ids: r
 export const createOwnerTotals =
   ({ orm, flavour, inFlight }: Database) =>
   (kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.run(async () => {
+    inFlight.read(async () => {
       const { rows } = await sql<{ one: string; other: string; total: string }>`
         ${isLabel(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
         select one, other, cast(sum(total) as text) as total

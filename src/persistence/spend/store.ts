@@ -103,7 +103,7 @@ export function createSpendStore(database: Database): SpendStore {
    * count twice until their segment is deleted.
    */
   const totalsOf = (keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.run(async () => {
+    inFlight.read(async () => {
       const hashes = textsIn(flavour, keyHashes.map(storable));
       const { rows } = await sql<{ key_hash: string; total: string }>`
         select key_hash, cast(sum(total) as text) as total from (
