@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
 /** Connection-level failures as Node and the `sqlite3` package name them. */
@@ -52,12 +53,16 @@ function isLostConnection(error: unknown): boolean {
   );
 }
 
+/** Time in which the pool removes a lost connection, in ms. */
+const LEAVE_MS = 25;
+
 /** Runs a read, and once more when its connection was lost. */
 export async function readingAgain<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();
   } catch (error) {
     if (!isLostConnection(error)) throw error;
+    await setTimeout(LEAVE_MS);
     return read();
   }
 }
