@@ -9,6 +9,7 @@ import { withClientCredentials } from '../domain/deployments/client-credentials.
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
+import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
@@ -158,6 +159,7 @@ export function createGateway(
     // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
+    assertMayChangeGuardrails(key, request.body);
     const found = permittedFor(routeOf, key)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);

@@ -57,6 +57,7 @@ interface ProjectRights {
   readonly models: readonly string[];
   /** Tags of each of its calls. */
   readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** Null when it has no budget. */
   readonly limits: Limits | null;
 }

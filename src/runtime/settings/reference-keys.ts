@@ -21,7 +21,6 @@ const NO_LOGIN = 'callers authenticate with keys only';
 
 export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
   effects: {
-    guardrails: NO_GUARDRAIL,
     policies: NO_GUARDRAIL,
     policy_attachments: NO_GUARDRAIL,
     callback_settings: NO_CALLBACK,
