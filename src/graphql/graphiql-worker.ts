@@ -11,7 +11,7 @@ import type { MadePage } from './graphiql.ts';
 const TABS = [
   `# Put a key into the field above, then run this: the play button, or Ctrl-Enter.
 query RecentTraces {
-  traces(first: 10) {
+  traces(first: 10, filter: { internal: false }) {
     nodes {
       traceId
       name
@@ -87,7 +87,7 @@ mutation Chat {
 `,
   `# Leave this running and send a chat from elsewhere: its trace appears here.
 subscription LiveTraces {
-  traceUpdates {
+  traceUpdates(filter: { internal: false }) {
     droppedUpdates
     trace {
       traceId
