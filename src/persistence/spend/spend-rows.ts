@@ -122,7 +122,7 @@ export function costsByLabel(
 
 /** Costs per budget window, in the order of their names, so that all processes lock totals in one order. */
 export function costsByWindow(
-  rows: readonly Pick<SpendRow, 'cost' | 'windows'>[],
+  rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],
 ): readonly { readonly window: string; readonly end_ms: number; readonly total: string }[] {
   const totals = new Map<string, { readonly endMs: number; total: Usd }>();
   for (const { cost, windows } of rows) {
