@@ -8,7 +8,7 @@ import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/d
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
+import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
 import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
@@ -19,6 +19,7 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
+import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
 import type { LabelBudgets } from './label-budgets.ts';
@@ -36,7 +37,6 @@ import type {
   TokenGateway,
 } from './gateway.ts';
 import { watchHealth } from './health.ts';
-import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
 import { permittedFor } from './permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
@@ -59,6 +59,8 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** Budgets of providers, read for each call; none when absent. */
+  readonly providerBudgets?: () => ProviderBudgets;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
@@ -104,6 +106,7 @@ export function createGateway(
     errorKind: options.budgetErrorKind,
     ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
+    providerBudgets: options.providerBudgets,
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);
@@ -116,7 +119,6 @@ export function createGateway(
     price,
     budgets,
     limits: createCallLimits(options.rateLimits, options.clock, options.labelBudgets),
-    modelBudgets: createModelBudgets(options.clock, options.budgetErrorKind),
   };
 
   /** Applies the timeout and the credentials of a request to a deployment. */
@@ -134,17 +136,8 @@ export function createGateway(
     pause: options.pause,
     random: options.random,
     reportsTries: options.reportsTries,
-    async reserve(call, at) {
-      if (!options.checksFallbackBudgets) return null;
-      try {
-        await call.reserve(at);
-        tools.modelBudgets.check(at.key, at.model);
-        return null;
-      } catch (failure) {
-        if (failure instanceof DomainError) return failure;
-        throw failure;
-      }
-    },
+    isRouteLimited: budgets.isRouteLimited,
+    checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
   /** Replaces a model alias of the caller's key. */
@@ -205,7 +198,11 @@ export function createGateway(
     async admit(caller, asked) {
       const request = tagged(caller.key, unaliased(caller, asked));
       const route = await freshRouteFor(caller, request);
-      await budgets.check(caller, { deployment: forRequest(route.deployment, request), request });
+      await budgets.check(caller, {
+        deployment: forRequest(route.deployment, request),
+        request,
+        model: request.model,
+      });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
@@ -220,13 +217,12 @@ export function createGateway(
       const deployment = forRequest(route.deployment, request);
       const call = openCall(tools, { caller, request, deployment, signal });
       try {
-        const reserving = call.reserve({ deployment, request });
-        if (reserving) await reserving;
-        tools.modelBudgets.check(caller.key, request.model);
+        const reserving = retrying.reserve(call, { key: caller.key, request, route });
+        const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        return await retrying.send(call, { key: caller.key, request: sent, route, signal });
+        return await retrying.send(call, { key: caller.key, request: sent, route: reserved, signal });
       } catch (failure) {
         rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
         call.failed(failure);

@@ -105,6 +105,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
       role: user.role,
       models: user.models,
       limits: limitsOf(user),
+      ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
       spentBefore: user.spentBefore ?? ZERO_USD,
     },
     team: team && {
