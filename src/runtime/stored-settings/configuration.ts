@@ -95,16 +95,20 @@ const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
     ),
   );
 
-/** Characters that YAML allows in escaped form only, which the writer leaves as they are. */
-const UNPRINTABLE = /[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/;
+/** Characters that YAML 1.1 or 1.2 takes for a line end or allows in escaped form only. The writer leaves them as they are. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/;
+/** Plain texts that have a meaning of their own in YAML 1.1: the default value and the merge key. */
+const SPECIAL = /(?:^|[-:]) *(?:=|<<)(?::|$)/m;
 
+/** Text that readers of YAML 1.1 and 1.2 read as the same value. */
 function toYaml(value: unknown): string {
   const text = stringify(value);
-  if (!UNPRINTABLE.test(text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, ''))) return text;
+  const lone = text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '');
+  if (!UNPRINTABLE.test(lone) && !SPECIAL.test(lone)) return text;
   // Every text in quotes, where escapes are read.
   const quoted = stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', lineWidth: 0 });
   return quoted.replaceAll(
-    /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/g,
+    /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/g,
     (found) => (found.length === 2 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }
