@@ -132,6 +132,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       await guardrails.change('one', { info: { b: 2 } }, { now: LATER, by: 'admin' });
       const two = guardrails.definitions();
       expect(two[1]?.info).toEqual({ b: 2 });
+      expect(two[0]).toBe(one[0]);
       expect(guardrails.definitions()).toBe(two);
       guardrails.configure([]);
       expect(guardrails.definitions().map(({ id }) => id)).toEqual(['one']);

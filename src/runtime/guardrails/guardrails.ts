@@ -30,52 +30,50 @@ interface GuardrailOptions {
   readonly log: { warn(facts: object, event: string): void };
 }
 
-/** A stored guardrail, and whether its params could be decrypted. */
-interface Shown {
-  readonly definition: GuardrailDefinition;
-  readonly isReadable: boolean;
+/** A stored guardrail, as configured and as it runs. */
+interface Held {
+  /** Tells every change: a sealed text is never the same twice. */
+  readonly version: string;
+  readonly shown: GuardrailDefinition;
+  readonly run: GuardrailDefinition;
 }
 
+const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): string =>
+  JSON.stringify([id, name, sealed, info, updatedAt]);
+
 /** Guardrails in memory over their store. */
-export function createGuardrails({
-  configured: ofStart,
-  readParams,
-  store,
-  saltKey,
-  log,
-}: GuardrailOptions): Guardrails {
+export function createGuardrails({ configured, readParams, store, saltKey, log }: GuardrailOptions): Guardrails {
   const params = paramSeal(saltKey);
   const warned = new Set<string>();
-  let configured = ofStart;
-  let stored: readonly Shown[] = [];
+  let ofFile: readonly Held[] = [];
+  let stored: readonly Held[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
-  /** What `stored` was made of. */
-  let revision = '[]';
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
   let inUse = 0;
 
-  function compile(): void {
-    definitions = [
-      ...configured.map((one) => ({ ...one, params: readParams(one.params) })),
-      ...stored.map(({ definition, isReadable }) => ({
-        ...definition,
-        kind: isReadable ? definition.kind : UNREADABLE_KIND,
-        params: readParams(definition.params),
-      })),
-    ];
-  }
+  const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
 
-  function shown(row: StoredGuardrail): Shown {
+  function held(row: StoredGuardrail): Held {
     const opened = params.open(row);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn({ id: row.id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
     }
     const { id, name, kind, modes, defaultOn, info, teamId, createdAt, updatedAt } = row;
-    const common = { id, name, kind, modes, defaultOn, info, teamId, createdAt, updatedAt, isFromConfig: false };
-    const bare = { guardrail: kind, mode: modes, default_on: defaultOn };
-    return { definition: { ...common, params: opened ?? bare }, isReadable: opened !== null };
+    const common = { id, name, modes, defaultOn, info, teamId, createdAt, updatedAt, isFromConfig: false };
+    const shown = { ...common, kind, params: opened ?? { guardrail: kind, mode: modes, default_on: defaultOn } };
+    const run = opened === null ? { ...shown, kind: UNREADABLE_KIND } : { ...shown, params: readParams(opened) };
+    return { version: versionOf(row), shown, run };
+  }
+
+  /** Guardrails that have not changed stay the same objects. */
+  function use(rows: readonly StoredGuardrail[]): void {
+    const before = new Map(stored.map((one) => [one.version, one]));
+    const next = rows.map((row) => before.get(versionOf(row)) ?? held(row));
+    if (next.length === stored.length && next.every((one, at) => one === stored[at])) return;
+    stored = next;
+    definitions = running();
   }
 
   async function refresh(): Promise<void> {
@@ -83,17 +81,17 @@ export function createGuardrails({
     const rows = await store.all(null);
     if (turn < inUse) return;
     inUse = turn;
-    // A sealed text is never the same twice, so that it tells every change of the params.
-    const next = JSON.stringify(rows.map(({ id, name, sealed, updatedAt }) => [id, name, sealed, updatedAt]));
-    if (next === revision) return;
-    revision = next;
-    stored = rows.map(shown);
-    compile();
+    use(rows);
+  }
+
+  function configure(configured: readonly GuardrailDefinition[]): void {
+    ofFile = configured.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
+    definitions = running();
   }
 
   /** Names in the file cannot be unique in the database. */
   function assertFree(name: string): void {
-    if (configured.some((one) => one.name === name))
+    if (ofFile.some(({ shown }) => shown.name === name))
       throw new Conflict(`Guardrail '${name}' already exists in the configuration file`);
   }
 
@@ -102,16 +100,16 @@ export function createGuardrails({
     sealed: params.seal(row.id, opened),
   });
 
-  compile();
+  configure(configured);
   return {
     definitions: () => definitions,
-    list: () => [...configured, ...stored.map(({ definition }) => definition)],
+    list: () => [...ofFile, ...stored].map(({ shown }) => shown),
     async add({ id, ...draft }, by) {
       const row = closed(newGuardrail(draft, { ...by, id }));
       assertFree(row.name);
       await store.add(row);
       await refresh();
-      return shown(row).definition;
+      return held(row).shown;
     },
     async change(id, patch, by) {
       const changed = await store.change(id, (row) => {
@@ -121,17 +119,14 @@ export function createGuardrails({
         return closed(after);
       });
       await refresh();
-      return changed === null ? null : shown(changed.after).definition;
+      return changed === null ? null : held(changed.after).shown;
     },
     async remove(id) {
       const [gone] = await store.remove([id]);
       await refresh();
-      return gone === undefined ? null : shown(gone).definition;
+      return gone === undefined ? null : held(gone).shown;
     },
-    configure(next) {
-      configured = next;
-      compile();
-    },
+    configure,
     refresh,
   };
 }
