@@ -1,5 +1,6 @@
 import { Conflict, NotFound } from '../src/domain/errors.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
+import { type DescribedKind, KIND_DESCRIPTIONS } from '../src/domain/guardrails/kind-descriptions.ts';
 import type { GuardrailDraft, GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
 import { anyKey, guardrailAdmin, guardrailViewer, isAnyAdmin, system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -7,8 +8,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { GuardrailPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-const unknownGuardrail = (id: string): NotFound =>
-  new NotFound('guardrail', id, `Guardrail with ID ${id} not found`);
+const unknownGuardrail = (id: string): NotFound => new NotFound('guardrail', id, `Guardrail with ID ${id} not found`);
 
 const found = ({ platform }: Scope<GuardrailPlatform>, id: string): GuardrailDefinition | undefined =>
   platform.guardrails.list().find((one) => one.id === id);
@@ -91,6 +91,22 @@ export const deleteGuardrail = operation({
     const gone = await scope.platform.guardrails.remove(id);
     if (gone === null) throw unknownGuardrail(id);
     return gone;
+  },
+});
+
+/** Lists the kinds of guardrails that run here, with their settings. */
+export const listGuardrailKinds = operation({
+  name: 'listGuardrailKinds',
+  access: guardrailViewer,
+  run: (_scope: Scope<GuardrailPlatform>, _input: undefined): readonly DescribedKind[] => KIND_DESCRIPTIONS,
+});
+
+/** The category of contents with a name. None exists here. Throws NotFound. */
+export const getGuardrailCategory = operation({
+  name: 'getGuardrailCategory',
+  access: guardrailViewer,
+  run(_scope: Scope<GuardrailPlatform>, { name }: { readonly name: string }): never {
+    throw new NotFound('category', name, `Category file not found: ${name} (tried .yaml and .json)`);
   },
 });
 
