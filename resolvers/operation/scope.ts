@@ -30,6 +30,7 @@ import type {
   ResponsePlatform,
   SettingsPlatform,
   TeamPlatform,
+  ProviderBudgetPlatform,
   SpendPlatform,
   StoredDeploymentPlatform,
   TracePlatform,
@@ -63,6 +64,7 @@ export interface Platform
     SettingsPlatform,
     SignInPlatform,
     TeamPlatform,
+    ProviderBudgetPlatform,
     SpendPlatform,
     StoredDeploymentPlatform,
     TracePlatform {
