@@ -92,6 +92,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'files.get': 'Read the facts of a file.',
   'files.list': 'List your files.',
   'freeTier.usage': 'Read the use of the free tier.',
+  'providerBudgets.list': 'List the budgets of providers, what was spent of each, and when it begins anew.',
   'globalActivity.cacheHits': 'Read cache hits by day.',
   'globalActivity.days': 'Read calls and tokens by day.',
   'globalActivity.exceptions': 'Read failed calls by day.',

@@ -55,6 +55,7 @@ import './tags.ts';
 import './spend-rows.ts';
 import './spend-series.ts';
 import './spend-feeds.ts';
+import './provider-budgets.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';

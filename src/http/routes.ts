@@ -17,6 +17,7 @@ import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
+import { providerBudgetRoutes } from '../../rest-shims/provider-budgets.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
@@ -99,6 +100,7 @@ const listed: readonly RouteRow[] = [
   ...spendReportRoutes,
   ...spendEstimateRoutes,
   ...globalActivityRoutes,
+  ...providerBudgetRoutes,
   ...dailyActivityRoutes,
   ...activityKeyRoutes,
   ...tagUseRoutes,

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
+import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
@@ -12,6 +13,8 @@ export interface RunningConfiguration extends Configuration {
   readonly allowedAddresses: AllowedAddresses;
   /** Discounts and margins of providers. */
   costAdjustments(): CostAdjustments;
+  /** Budgets of providers. */
+  providerBudgets(): ProviderBudgets;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
@@ -33,6 +36,7 @@ export function createConfiguration({
   let stored: StoredSections = new Map();
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
+  let budgets = budgetsOf(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -45,6 +49,7 @@ export function createConfiguration({
     stored = sections;
     allowed = allowedList(config, stored);
     adjustments = adjustmentsOf(config, stored);
+    budgets = budgetsOf(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -53,6 +58,7 @@ export function createConfiguration({
     stored: () => stored,
     storesModels,
     costAdjustments: () => adjustments,
+    providerBudgets: () => budgets,
     lastReload: () => outcome,
     reloaded(next) {
       outcome = next;
@@ -86,6 +92,9 @@ function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdju
   const valueOf = (name: string): unknown => viewOf(config, stored, 'litellm_settings', name).effectiveValue;
   return costAdjustmentsOf(valueOf('cost_discount_config'), valueOf('cost_margin_config'));
 }
+
+const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudgets =>
+  readProviderBudgets(viewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
 
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>

@@ -161,6 +161,8 @@ export type BudgetAlertKind =
 export type BudgetScope =
   /** An access group. */
   | 'ACCESS_GROUP'
+  /** A deployment. */
+  | 'DEPLOYMENT'
   /** A customer. */
   | 'END_USER'
   /** The gateway. */
@@ -169,10 +171,20 @@ export type BudgetScope =
   | 'KEY'
   /** A window of a key. */
   | 'KEY_WINDOW'
+  /** A model, for one customer. */
+  | 'MODEL_PER_END_USER'
+  /** A model, for one key. */
+  | 'MODEL_PER_KEY'
+  /** A model, for one team. */
+  | 'MODEL_PER_TEAM'
+  /** A model, for one user. */
+  | 'MODEL_PER_USER'
   /** An organization. */
   | 'ORGANIZATION'
   /** A project. */
   | 'PROJECT'
+  /** A provider. */
+  | 'PROVIDER'
   /** A tag. */
   | 'TAG'
   /** A team. */
