@@ -33,6 +33,7 @@ import './deployment-changes.ts';
 import './fallbacks.ts';
 import './model-access-groups.ts';
 import './lens.ts';
+import './lens-activity.ts';
 import './lens-datasets.ts';
 import './lens-feedback.ts';
 import './lens-signals.ts';

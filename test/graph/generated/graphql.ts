@@ -778,6 +778,14 @@ export type KeyType =
   /** Reads about keys and models. */
   | 'READ_ONLY';
 
+/** An attribute that one span of an execution must have. */
+export type LensAttributeFilterInput = {
+  /** Name of a span or resource attribute. */
+  key: string;
+  /** Its exact value. */
+  value: string;
+};
+
 /** A rule that reviewers judge executions by. */
 export type LensCheckInput = {
   /** Whether it is applied; true when absent. */
@@ -805,6 +813,8 @@ export type LensRunStatus =
 export type LensSettingsInput = {
   /** Only executions of this agent. */
   agentName?: string | null | undefined;
+  /** Attributes that one span must have, all of them. */
+  attributes?: Array<LensAttributeFilterInput> | null | undefined;
   /** Rules. */
   checks?: Array<LensCheckInput> | null | undefined;
   /** Simultaneous model calls; 8 when absent. */
@@ -813,6 +823,8 @@ export type LensSettingsInput = {
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
+  /** Only these executions, by ids of a preview. */
+  executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs; 15 when absent. */
   intervalMinutes?: number | null | undefined;
   /** Length of the window; 24 when absent. */
