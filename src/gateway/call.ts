@@ -8,6 +8,7 @@ import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
+import type { Accounted, Guarded } from './record.ts';
 import { settledCall } from './settlement.ts';
 import type { ModelBudgets } from './model-budgets.ts';
 import type { CallLimits, Limited } from './rate-limits.ts';
@@ -23,6 +24,7 @@ export interface CallTools extends AccountTools {
 /** An admitted call: it fails before a response, or it is answered. Settled once. */
 export interface OpenCall {
   readonly callId: string;
+  readonly traceId: string;
   /**
    * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
    * the key's spend is in memory. Throws BudgetExceeded.
@@ -36,6 +38,10 @@ export interface OpenCall {
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
+  /** The request was edited: it is recorded so. */
+  edited(request: Accounted): void;
+  /** The call is recorded with the guardrails of `guard`. */
+  guarded(guard: Guarded): void;
   /** Continues at another deployment; the failure counts for the previous one. */
   moved(to: CallTarget, failure: unknown): void;
   /** All deployments failed: the call is recorded with the deployment `at`. */
@@ -92,6 +98,12 @@ export function openCall(
 
   return {
     callId,
+    traceId,
+    guarded: (guard) => account.guarded(guard),
+    edited(request) {
+      target = { ...target, request };
+      account.edited(request);
+    },
     reserve(at) {
       release();
       const reserving = tools.budgets.reserve(caller, at, target.request.labels);
