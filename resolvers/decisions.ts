@@ -107,11 +107,22 @@ async function typed(
   signal: AbortSignal,
   answered?: ModelRequest['answered'],
 ): Promise<TypedDecision> {
-  const { model, input, questions, parameters, callId, parent } = draft;
+  const { model, input, questions, parameters, callId, parent, labels, unkept } = draft;
   const body = { ...parameters, model, input, questions };
   assertValidRequest(body, DECISIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const asked = { endpoint: DECISIONS, model, stream: false, includeUsage: false, bytes, body, callId, parent };
+  const asked = {
+    endpoint: DECISIONS,
+    model,
+    stream: false,
+    includeUsage: false,
+    bytes,
+    body,
+    callId,
+    parent,
+    ...(labels === undefined ? {} : { labels }),
+    ...(unkept === undefined ? {} : { unkept }),
+  };
   const call = await send(scope, answered === undefined ? asked : { ...asked, answered }, signal);
   // The end of the answer settles the call.
   const read = await call.consume((stream) => collect(stream, ANSWER_LIMIT));
@@ -140,8 +151,9 @@ function keep(scope: DecisionScope, request: ModelRequest, call: GatewayCall): v
   const { decision } = call.exchange;
   const caller = callerOf(scope);
   const { storage, keeper } = scope.platform.decisions;
-  const level = storageLevelOf(storage, caller.key);
-  if (decision === undefined || level === 'none') return;
+  const asked = storageLevelOf(storage, caller.key);
+  if (decision === undefined || asked === 'none') return;
+  const level = request.unkept === true ? 'redacted' : asked;
   const { callId, traceId, spanId, modelGroup } = call;
   keeper.keep({
     id: `${traceId}${spanId}`,

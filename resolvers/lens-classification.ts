@@ -1,4 +1,5 @@
 import type { Caller } from '../src/domain/caller.ts';
+import { withTags } from '../src/domain/calls/call-labels.ts';
 import type { MadeDecision } from '../src/domain/decisions/decision.ts';
 import { Conflict, Unavailable } from '../src/domain/errors.ts';
 import { backoffMs, claimOf, type Job } from '../src/domain/jobs/job.ts';
@@ -15,6 +16,7 @@ import {
 import { transcriptOf } from '../src/domain/lens/transcript.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
+import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { decideTyped } from './decisions.ts';
 import { runIdOfTrace } from './lens-activity.ts';
@@ -49,6 +51,9 @@ const AT_ONCE = 8;
 const DECISION_MS = 60_000;
 /** Pages of content of a trace. */
 const MOST_CONTENT = 3;
+
+/** The text of a trace is not stored a second time, where its redaction would not reach it. */
+const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL = { kind: 'all' } as const;
 
@@ -141,7 +146,9 @@ async function asked(
       questions: signals.map(({ id, question }) => ({ type: 'predicate', name: id, instructions: question })),
       parameters: {},
       callId: null,
-      parent: { traceId: signalCallTrace(ids.spanId()), spanId: ids.spanId() },
+      parent: { traceId: signalCallTrace(ids.spanId()), spanId: null },
+      labels: SIGNAL_LABELS,
+      unkept: true,
     },
   );
   return scoresOf(made);

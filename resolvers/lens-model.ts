@@ -17,6 +17,7 @@ import {
   type RunClaim,
 } from '../src/domain/lens/worker.ts';
 import { usdNumber, type Usd, ZERO_USD } from '../src/domain/money.ts';
+import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import { traceIdOfRun } from './lens-activity.ts';
 import {
   assertAnalysisModel,
@@ -41,7 +42,6 @@ const CALL_MS = 240_000;
 const RENEW_MS = RESERVED_MS / 10;
 /** Most bytes of one answer. */
 const ANSWER_LIMIT = 4 * 1024 * 1024;
-const TAG = 'litellm-lens';
 /** Attempts of one call after failures that may pass. */
 const RETRIES = { again: 2, fallbacks: [], longer: new Map<string, string>(), withoutFallbacks: false } as const;
 
@@ -110,7 +110,7 @@ function answerIn(bytes: Uint8Array): { readonly content: string; readonly finis
 
 function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: Readonly<Record<string, unknown>>): ModelRequest {
   const metadata = { lens_id: claim.lensId, run_id: claim.runId, worker_id: workerOf(scope).id };
-  const labels = callLabels({ session: claim.runId, endUser: null, tags: [TAG], metadata });
+  const labels = callLabels({ session: claim.runId, endUser: null, tags: [INTERNAL_TAG], metadata });
   return {
     endpoint: CHAT_COMPLETIONS,
     model: String(body['model']),
@@ -120,7 +120,7 @@ function requestOf(scope: Scope<LensPlatform>, claim: RunClaim, body: Readonly<R
     body,
     callId: null,
     // All calls of a run are one trace, so that no lens reviews them.
-    parent: { traceId: traceIdOfRun(claim.runId), spanId: scope.platform.ids.spanId() },
+    parent: { traceId: traceIdOfRun(claim.runId), spanId: null },
     retries: RETRIES,
     unkept: true,
     ...(labels === undefined ? {} : { labels }),

@@ -159,6 +159,7 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
     case 'member':
     case 'tag':
     case 'end_user':
+    case 'window':
       return false;
   }
 }

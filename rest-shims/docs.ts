@@ -1,11 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { ICON_SVG } from '../src/domain/icon.ts';
 import { DESCRIPTIONS } from './docs-descriptions.ts';
 import { exampleOf } from './docs-examples.ts';
 import { escapeHtml } from './http/html.ts';
 import type { HttpAnswer, RouteRow } from './http/route.ts';
 import type { JsonSchema } from './http/schema.ts';
 
-/** A page with every path of this process, from the rows. Examples have the address that the browser uses. */
+const ICON: HttpAnswer = {
+  headers: { 'cache-control': 'public, max-age=86400' },
+  body: { kind: 'bytes', bytes: Buffer.from(ICON_SVG), contentType: 'image/svg+xml' },
+};
+
+/** A page with every path of this process, from the rows, and the icon that browsers ask for. Examples have the address that the browser uses. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
   const page = (origin: string): HttpAnswer => ({
     headers: { 'cache-control': 'no-cache' },
@@ -26,6 +32,17 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
       answers: [200],
       bodyLimit: 0,
       handle: ({ headers }) => page(originOf(headers)),
+    },
+    {
+      name: 'docs.icon',
+      method: 'GET',
+      paths: ['/favicon.ico'],
+      surface: 'catalog',
+      category: null,
+      credential: 'none',
+      answers: [200],
+      bodyLimit: 0,
+      handle: () => ICON,
     },
   ];
 }

@@ -35,6 +35,12 @@ const BudgetScopeType = builder.enumType('BudgetScope', {
     TAG: { value: 'tag', description: 'A tag.' },
     ACCESS_GROUP: { value: 'access_group', description: 'An access group.' },
     GLOBAL: { value: 'global', description: 'The gateway.' },
+    PROVIDER: { value: 'provider', description: 'A provider.' },
+    DEPLOYMENT: { value: 'deployment', description: 'A deployment.' },
+    MODEL_PER_KEY: { value: 'model_per_key', description: 'A model, for one key.' },
+    MODEL_PER_USER: { value: 'model_per_user', description: 'A model, for one user.' },
+    MODEL_PER_TEAM: { value: 'model_per_team', description: 'A model, for one team.' },
+    MODEL_PER_END_USER: { value: 'model_per_end_user', description: 'A model, for one customer.' },
   } as const satisfies Record<Uppercase<BudgetScope>, { readonly value: BudgetScope; readonly description: string }>,
 });
 

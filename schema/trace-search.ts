@@ -31,6 +31,7 @@ interface FilterInput {
   readonly sessionId?: string | null | undefined;
   readonly userId?: string | null | undefined;
   readonly tag?: string | null | undefined;
+  readonly internal?: boolean | null | undefined;
   readonly text?: string | null | undefined;
 }
 
@@ -49,6 +50,9 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     sessionId: t.string({ description: 'Exact session.' }),
     userId: t.string({ description: 'Exact user.' }),
     tag: t.string({ description: 'Exact text of one of its tags.' }),
+    internal: t.boolean({
+      description: 'Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals.',
+    }),
     text: t.string({
       description:
         'Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive.',
@@ -111,6 +115,7 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     sessionId: input.sessionId ?? null,
     userId: input.userId ?? null,
     tag: input.tag ?? null,
+    internal: input.internal ?? null,
     text: input.text ?? null,
   };
 }

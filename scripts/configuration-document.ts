@@ -40,9 +40,26 @@ replaced.
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line gives an editor its names and values.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`router_settings\`,
-pass-through entries, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
+pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
 changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
 stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness/details\` says \`kept_running\`.
+
+## Guardrails
+
+\`\`\`yaml
+guardrails:
+  - guardrail_name: no-insults # name that keys, teams and requests use; several may share one
+    litellm_params:
+      guardrail: litellm_content_filter # kind
+      mode: pre_call # or a list: pre_call, during_call, post_call, logging_only
+      default_on: true # runs on every call, whether it is named or not
+      blocked_words: [{ keyword: idiot, action: BLOCK }]
+    guardrail_info: { description: blocks insults } # text for the list of guardrails
+\`\`\`
+
+They run in this order, before stored ones. Kinds: \`litellm_content_filter\`, \`hide-secrets\`, \`openai_moderation\`,
+\`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind, and a mode in which nothing runs here, is warned of with
+file and line, and ends the start with \`strict_config\`; a reference to a variable that is not set ends every start.
 
 ## Models that cannot be called
 
@@ -54,7 +71,7 @@ unhealthy at \`/health\`, and its calls are answered with 503. So is one that re
 A wrong value ends the start with exit code 1. All wrong values are reported at once, each with its variable, or file, line and
 key. Secrets are never repeated.
 
-A section or key that Lensgate does not support (guardrails, cache, callbacks, some router settings and others of the LiteLLM proxy) has
+A section or key that Lensgate does not support (policies, cache, callbacks, some router settings and others of the LiteLLM proxy) has
 no effect, and the start logs one warning for each, with file and line. So it does for unknown keys, with the nearest known name. With
 \`strict_config: true\` at the top level of the file each of these ends the start. A value that switches a feature off (\`false\`, empty)
 is no reason for a warning. Unknown keys of \`model_info\` are accepted as free data.

@@ -10,6 +10,7 @@ import { composeCatalog } from './startup/compose-catalog.ts';
 import { composeChanges, evictionFrom } from './startup/compose-changes.ts';
 import { composeDeployments } from './startup/compose-deployments.ts';
 import { composeGateway, composeRecords, composeUpstreams, flushRecords } from './startup/compose-gateway.ts';
+import { composeGuardrails } from './startup/compose-guardrails.ts';
 import { composeKeys, composeSales } from './startup/compose-keys.ts';
 import { composePlatform } from './startup/compose-platform.ts';
 import { composeReload, type Reloads } from './startup/compose-reload.ts';
@@ -73,6 +74,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);
   const { deployments, fallbacks } = models;
+  const guardrails = composeGuardrails(context);
   const keys = await composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });
@@ -87,6 +89,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     deployments,
     configuration,
     fallbacks,
+    guardrails,
   });
   const connections = composeConnections(context);
   const parts = {
@@ -96,6 +99,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     ...admitting,
     ...engine,
     ...sales,
+    guardrails,
     stores,
     configuration,
     exports,
@@ -107,7 +111,12 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   };
   const platform = composePlatform(context, parts);
   await platform.passThrough.refresh();
-  const reloads = composeReload(context, { configuration, deployments, passThrough: platform.passThrough });
+  const reloads = composeReload(context, {
+    configuration,
+    deployments,
+    passThrough: platform.passThrough,
+    guardrails,
+  });
   const tasks = createBackgroundTasks(context, platform, {
     alone: stores.processMessages === null,
     authorship: opened.stores.authorship,

@@ -29,6 +29,10 @@ const SETTINGS_SECONDS = 3;
 /** Interval between looks for outcomes of decisions that other processes recorded, in seconds. */
 const OUTCOMES_SECONDS = 10;
 
+/** Longest time of a look into the store, in seconds, and of one that calls models. */
+const LONGEST_LOOK_SECONDS = 60;
+const LONGEST_CALLS_SECONDS = 600;
+
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
   start(): void;
@@ -70,34 +74,40 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
     {
       what: 'stored models',
       seconds: MODELS_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) => refreshDeployments(systemScope(platform, 'model-refresh', signal), undefined),
     },
     {
       what: 'stored fallbacks',
       seconds: MODELS_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) =>
         refreshFallbacks(systemScope(platform, 'fallback-refresh', signal), undefined),
     },
     {
       what: 'pass-through entries',
       seconds: ENTRIES_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) =>
         refreshEndpoints(systemScope(platform, 'pass-through entries', signal), undefined),
     },
     {
       what: 'stored settings',
       seconds: SETTINGS_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) => refreshSettings(systemScope(platform, 'settings', signal), undefined),
     },
     {
       what: 'outcomes of decisions',
       seconds: OUTCOMES_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) =>
         refreshCalibrations(systemScope(platform, 'decision-outcomes', signal), undefined),
     },
     {
       what: 'signals of traces',
       seconds: settings.lens.signalSeconds,
+      longestSeconds: LONGEST_CALLS_SECONDS,
       reconcile: async (signal: AbortSignal) => {
         await classifyNewTraces(systemScope(platform, 'lens-signals', signal), undefined);
       },
@@ -105,6 +115,7 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
     {
       what: 'deployments',
       seconds: settings.healthChecks.everySeconds,
+      longestSeconds: LONGEST_CALLS_SECONDS,
       reconcile: (signal: AbortSignal) => probeAllDeployments(systemScope(platform, 'health-check', signal), undefined),
     },
   ].map((task) => createReconciler({ ...task, log }));

@@ -8,6 +8,7 @@ import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
+import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
 import type { ResponseKeeper } from '../../src/domain/responses/kept-response.ts';
@@ -236,6 +237,13 @@ export interface PassThroughPlatform {
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly accounts: ProviderAccounts;
   readonly gateway: ForwardGateway & Pick<Gateway, 'deployments'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Checks of the texts of calls and answers. */
+export interface GuardrailPlatform {
+  readonly guardrails: Guardrails;
   readonly clock: Clock;
   readonly ids: Ids;
 }

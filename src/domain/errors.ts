@@ -217,6 +217,25 @@ export class BudgetExceeded extends LimitExceeded {
   }
 }
 
+/** The budgets of the providers and deployments of a model are used up: it cannot be routed. */
+export class RouteBudgetExceeded extends LimitExceeded {
+  readonly budgets: readonly UsedUpBudget[];
+  constructor(budgets: readonly UsedUpBudget[]) {
+    const of = budgets.every(({ scope }) => scope === 'provider') ? ' for provider' : '';
+    const texts = [...new Set(budgets.map(({ text }) => text))];
+    super(`No deployments available - crossed budget${of}: ${texts.join('; ')}`, 'budget');
+    this.name = 'RouteBudgetExceeded';
+    this.budgets = budgets;
+  }
+}
+
+/** A used-up budget of a provider or a deployment. */
+interface UsedUpBudget {
+  readonly scope: 'provider' | 'deployment';
+  /** Names it, what was spent, its window and when that ends. */
+  readonly text: string;
+}
+
 /** A guardrail refused the request or its answer. */
 export class Rejected extends Refusal {
   readonly code = 'REJECTED';

@@ -90,6 +90,7 @@ export function createBatchRecorder(
     const deployment = done[0]?.deployment ?? batch.deployment;
     const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
     const traceId = id.replace(/^batch_/, '');
+    const windows = budgets.windowsOf(null, { deployment, model: deployment.modelGroup });
     recorder.record(
       recordOf({
         rowId: id,
@@ -121,10 +122,14 @@ export function createBatchRecorder(
         end: 'completed',
         failure: null,
         capturePrompts: false,
+        ...(windows === undefined ? {} : { windows }),
       }),
     );
     const { keyHash, teamId } = owner;
     if (cost !== null)
-      budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, labels);
+      budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, {
+        labels,
+        windows,
+      });
   };
 }

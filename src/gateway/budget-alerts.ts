@@ -27,8 +27,8 @@ export function createBudgetAlerts(
   /** A changed amount is another soft budget. */
   const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
     `${scope} ${limit} ${windowEndMs} ${counter}`;
-  const published = (kind: BudgetAlert['kind'], { counter, scope }: BudgetCharge, told: Told): void =>
-    publish({ kind, at: clock.now(), scope, id: spenderOf(counter).id, ...told });
+  const published = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, told: Told): void =>
+    publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...told });
 
   return {
     refused(charge, told) {

@@ -3,16 +3,31 @@ import { type Charged, keyCounter, memberId, spendCounter } from '../domain/admi
 import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts';
 import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
 import type { Limits } from '../domain/budgets/limits.ts';
-import type { BudgetWindow } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import type { BudgetWindow } from '../domain/budgets/budget-window.ts';
 import type { LabelBudget } from './label-budgets.ts';
-import { type Usd, usdFrom, usdNumber, usdText, ZERO_USD } from '../domain/money.ts';
+import { type CallWindows, NO_WINDOWS, type WindowBudget } from './window-budgets.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../domain/money.ts';
+import {
+  amountText,
+  budgetText,
+  endUserText,
+  keyText,
+  resetText,
+  type Window,
+  windowIn,
+  windowText,
+} from './budget-texts.ts';
 
 /** A budget as a charge, with the words of its refusal. */
 export interface BudgetCharge extends Charge {
   readonly scope: BudgetScope;
   /** The refusal, by the amount that was spent of the budget. */
   readonly refusalText: (spent: Usd) => string;
+  /** Whose budget it is, where the counter does not name it alone. */
+  readonly owner?: string;
+  /** Its window, where that has a counter of its own. */
+  readonly counts?: BudgetWindow;
 }
 
 /** A budget of an owner, to be compared with the owner's spend. */
@@ -66,12 +81,18 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
 export function chargesOf(
   key: VirtualKey | null,
   amount: Usd,
-  { now, labels = [] }: { readonly now: Date; readonly labels?: readonly LabelBudget[] },
+  {
+    now,
+    labels = [],
+    windows = NO_WINDOWS,
+  }: { readonly now: Date; readonly labels?: readonly LabelBudget[]; readonly windows?: CallWindows },
 ): readonly BudgetCharge[] {
   if (key === null) {
     const charges: BudgetCharge[] = [];
+    addWindows(charges, windows.early, amount);
     addLabels(charges, 'tag', { labels, amount });
     addLabels(charges, 'end_user', { labels, amount });
+    addWindows(charges, windows.route, amount);
     return charges;
   }
   const own = keyCharge(key, amount, now);
@@ -81,6 +102,7 @@ export function chargesOf(
     const member = memberBudget(key, isEarly);
     if (isEarly) addOwner(charges, member, amount);
     if (own?.scope === 'key') charges.push(own.charge);
+    addWindows(charges, windows.early, amount);
     addOwner(charges, projectBudget(key), amount);
     addOwner(charges, teamBudget(key), amount);
     if (own?.scope === 'key_window') charges.push(own.charge);
@@ -90,10 +112,30 @@ export function chargesOf(
     if (!isEarly) addOwner(charges, member, amount);
   } else {
     if (own !== null) charges.push(own.charge);
+    addWindows(charges, windows.early, amount);
     addLabels(charges, 'tag', { labels, amount });
   }
   addLabels(charges, 'end_user', { labels, amount });
+  addWindows(charges, windows.team, amount);
+  addWindows(charges, windows.route, amount);
   return charges;
+}
+
+/** Adds budgets whose windows have counters of their own. */
+function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], amount: Usd): void {
+  for (const { scope, owner, window, counter, limit, duration, text } of windows) {
+    const reset = duration === null || window.endMs === 0 ? null : { duration, resetAt: new Date(window.endMs) };
+    charges.push({
+      scope,
+      counter,
+      limit,
+      amount,
+      refused: BUDGET_REFUSES[scope],
+      refusalText: (spent) => `${text(amountText(spent), amountText(limit))}${resetText(reset)}`,
+      owner,
+      counts: window,
+    });
+  }
 }
 
 /**
@@ -163,10 +205,6 @@ const labelBudget = ({ scope, id, budget, soft, spentBefore, window }: LabelBudg
   window,
   ...(scope === 'tag' ? { subject: `Tag=${id}` } : { subject: `End User=${id}`, textOf: endUserText }),
 });
-
-/** Text for end users, as in the reference. */
-const endUserText = (subject: string, spent: Usd, budget: Usd): string =>
-  `ExceededBudget: ${subject} over budget. Spend=${amountText(spent)}, Budget=${amountText(budget)}`;
 
 function teamBudget({ owners }: VirtualKey): OwnerBudget | null {
   const team = owners?.team ?? null;
@@ -240,46 +278,6 @@ function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
     subject: `Project=${id}`,
   };
 }
-
-/** The reference's words. */
-function budgetText(subject: string, spent: Usd, budget: Usd): string {
-  return `Budget has been exceeded! ${subject} Current cost: ${amountText(spent)}, Max budget: ${amountText(budget)}`;
-}
-
-const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
-  budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
-
-function windowText({ alias, name }: VirtualKey, window: BudgetWindow, spent: Usd): string {
-  const { budgetDuration: duration, resetAt } = window;
-  const amounts = `Spend=$${usdNumber(spent).toFixed(4)}, Limit=$${usdNumber(windowBudget(window)).toFixed(2)}`;
-  const text = `ExceededBudget: Key over ${duration} budget. ${amounts}`;
-  return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;
-}
-
-/** A budget window. */
-interface Window {
-  readonly duration: string;
-  readonly resetAt: Date;
-}
-
-/** The window of a budget; null where its spend never begins anew. */
-const windowIn = ({
-  budgetDuration: duration,
-  budgetResetAt: resetAt,
-}: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>): Window | null =>
-  duration === null || resetAt === null ? null : { duration, resetAt };
-
-/** Window and reset time, after the words of the reference. */
-export const resetText = (window: Window | null): string =>
-  window === null
-    ? ''
-    : `. Budget window: ${window.duration}. Budget resets at: ${window.resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-
-/** As the reference writes amounts: always with a decimal point. */
-const amountText = (amount: bigint): string => {
-  const text = usdText(amount as Usd);
-  return text.includes('.') ? text : `${text}.0`;
-};
 
 /** A soft budget of a call as a charge that is only checked, with the words of its alert. */
 export interface SoftCharge extends BudgetCharge {

@@ -1,10 +1,20 @@
-import type { Admission, Charge, Refusal, Reservation } from '../domain/admission/admission.ts';
+import type { Admission, Refusal, Reservation } from '../domain/admission/admission.ts';
 import { type Charged, countersOf, keyCounter } from '../domain/admission/counters.ts';
 import type { CallLabels } from '../domain/calls/call-labels.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { BudgetExceeded, type BudgetErrorKind } from '../domain/errors.ts';
+import { BudgetExceeded, type BudgetErrorKind, RouteBudgetExceeded } from '../domain/errors.ts';
+import { type BudgetWindow, windowCounter } from '../domain/budgets/budget-window.ts';
+import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
+import {
+  type CallWindows,
+  createWindowBudgets,
+  isOfRoute,
+  NO_WINDOWS,
+  type Routed,
+  type WindowBudget,
+} from './window-budgets.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
@@ -24,17 +34,29 @@ export interface Estimated {
   readonly deployment: Deployment;
   /** Null for one turn of a realtime session. */
   readonly request: SentRequest | null;
+  /** Public name of the model, where it is not the name of the deployment's group. */
+  readonly model?: string;
   /** Known cost of the call; estimated when absent. */
   readonly cost?: Usd;
+}
+
+/** Where a call was sent last, and what its answer used. */
+interface Settled {
+  /** The deployment that was reserved for, when absent. */
+  readonly deployment?: Deployment;
+  /** Cost and usage update the averages for later estimates. Null where the answer is not complete. */
+  readonly answered?: { readonly usage: Usage | null } | null;
 }
 
 /** Reservation of one call. `settle` ends it; later calls have no effect. */
 export interface CostReservation {
   /**
-   * Replaces the reserved cost by the actual one. Null releases it without a charge, because no cost is known. With
-   * `answered`, cost and usage update the averages for later estimates.
+   * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was sent to
+   * last. Null releases it without a charge, because no cost is known.
    */
-  settle(cost: Usd | null, answered?: { readonly usage: Usage | null }): void;
+  settle(cost: Usd | null, settled?: Settled): void;
+  /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */
+  windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined;
   /** Charges one turn of a session. `settle` takes the total cost of all turns. */
   progress(cost: Usd): void;
 }
@@ -43,8 +65,8 @@ export interface CostReservation {
 export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
-   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded, and
-   * Forbidden for a blocked end user.
+   * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded,
+   * RouteBudgetExceeded for that of the provider or the deployment, and Forbidden for a blocked end user.
    */
   reserve(
     caller: Caller,
@@ -57,11 +79,21 @@ export interface Budgets {
    */
   check(caller: Caller, call?: Estimated, labels?: CallLabels): void | Promise<void>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
-  charge(charged: Charged | null, cost: Usd, labels?: CallLabels): void;
+  charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
+  /** Budget windows that a call without a reservation counts in; undefined for none. */
+  windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
+  /** Whether the provider or the deployment of a call has a budget. */
+  isRouteLimited(deployment: Deployment): boolean;
   /** Gives the alerts of soft budgets that a cost has crossed. Call it when the cost was charged. */
   spent(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
   spentBy(keyHash: string): Usd | null;
+}
+
+/** What a cost counts for, besides a key and its owners. */
+interface AlsoCharged {
+  readonly labels?: CallLabels | undefined;
+  readonly windows?: readonly BudgetWindow[] | undefined;
 }
 
 /** The labels of a call, and the budgets of those that have one. */
@@ -77,6 +109,7 @@ export function createBudgets({
   errorKind,
   labelBudgets = NO_LABEL_BUDGETS,
   alerts,
+  providerBudgets,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -88,8 +121,11 @@ export function createBudgets({
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Receives refusals; none when absent. */
   readonly alerts?: BudgetAlerts;
+  /** Budgets of providers, read for each call; none when absent. */
+  readonly providerBudgets?: (() => ProviderBudgets) | undefined;
   readonly now?: () => Date;
 }): Budgets {
+  const windowBudgets = createWindowBudgets(now, providerBudgets);
   const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
 
   /** Free models skip the budget check. */
@@ -104,10 +140,11 @@ export function createBudgets({
 
   function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels) {
     assertNoneBlocked(found);
-    if (!found.some(({ budget }) => budget !== null) && (key === null || !hasBudget(key))) return null;
+    const windows = windowBudgets.of(key, routedOf(call), found);
+    if (!isCharged(key, found, windows)) return null;
     const expected =
       call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
-    const charges = chargesOf(key, expected.cost, { now: now(), labels: found });
+    const charges = chargesOf(key, expected.cost, { now: now(), labels: found, windows });
     const decided = admission.reserve(charges);
     const taken = (decision: Reservation | Refusal): CostReservation | null =>
       decision.kind === 'refused'
@@ -117,6 +154,8 @@ export function createBudgets({
             charges,
             charged: key && chargedOf(key),
             labels,
+            at: call.deployment,
+            routeAt: windowBudgets.ofRoute,
           });
     return decided instanceof Promise ? decided.then(taken) : taken(decided);
   }
@@ -127,10 +166,11 @@ export function createBudgets({
     labels: readonly LabelBudget[],
   ): void | Promise<void> {
     assertNoneBlocked(labels);
-    if (!labels.some(({ budget }) => budget !== null) && (key === null || !hasBudget(key))) return;
+    const windows = call === undefined ? NO_WINDOWS : windowBudgets.of(key, routedOf(call), labels);
+    if (!isCharged(key, labels, windows)) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
-    const decided = admission.check(chargesOf(key, cost, { now: now(), labels }));
+    const decided = admission.check(chargesOf(key, cost, { now: now(), labels, windows }));
     const decide = (refusal: Refusal | null): void => {
       if (refusal !== null) refuse(refusal, call, key);
     };
@@ -148,41 +188,69 @@ export function createBudgets({
       if (!(found instanceof Promise)) return checkAll(key, call, found);
       return found.then((read) => checkAll(key, call, read));
     },
-    charge(charged, cost, labels) {
+    charge(charged, cost, { labels, windows = [] } = {}) {
       for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);
       for (const counter of labelCounters(labels)) admission.count(counter, cost);
+      for (const window of windows) admission.count(windowCounter(window), cost);
     },
+    windowsOf(key, at, labels) {
+      const found = labelBudgets.of(labels, key);
+      // A customer that is not in memory has no call under way with a budget.
+      const { early, team, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
+      const windows = [...early, ...team, ...route].map(({ window }) => window);
+      return windows.length === 0 ? undefined : windows;
+    },
+    isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
     spent: soft?.spent ?? (() => {}),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
 
+const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
+
+const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
+  windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
+
 /** Charges of a call, and all that its cost counts for. */
 interface Counted {
   readonly admission: Pick<Admission, 'count'>;
-  readonly charges: readonly Charge[];
+  readonly charges: readonly BudgetCharge[];
   /** Null for a call without a key. */
   readonly charged: Charged | null;
   readonly labels: CallLabels | undefined;
+  /** The deployment that was reserved for. */
+  readonly at: Deployment;
+  /** Budgets of the provider and of the deployment of a call. */
+  readonly routeAt: (deployment: Deployment) => readonly WindowBudget[];
 }
 
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, charged, labels }: Counted,
+  { admission, charges, charged, labels, at, routeAt }: Counted,
 ): CostReservation {
   let isOpen = true;
   return {
-    settle(cost, answered) {
+    windowsAt(deployment) {
+      const isElsewhere = deployment.id !== at.id;
+      const own = charges.flatMap(({ scope, counts }) =>
+        counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
+      );
+      const windows = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
+      return windows.length === 0 ? undefined : windows;
+    },
+    settle(cost, { deployment = at, answered = null } = {}) {
       if (!isOpen) return;
       isOpen = false;
       if (cost === null) return reservation.release();
-      reservation.commit(charges.map(() => cost));
+      const isElsewhere = deployment.id !== at.id;
+      reservation.commit(charges.map(({ scope }) => (isElsewhere && isOfRoute(scope) ? ZERO_USD : cost)));
+      if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
       // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
       const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];
       for (const counter of counters)
         if (charges.every((charge) => charge.counter !== counter)) admission.count(counter, cost);
-      if (answered !== undefined) expected.learn(cost, answered.usage);
+      if (answered !== null) expected.learn(cost, answered.usage);
     },
     progress(cost) {
       reservation.progress(charges.map(() => cost));
@@ -192,8 +260,11 @@ function costReservation(
 }
 
 /** When reservations of running calls cause the refusal, the reported cost is the whole budget. */
-function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded {
+function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {
   const spent = (used >= charge.limit ? used : charge.limit) as Usd;
   const text = 'refusalText' in charge ? (charge as BudgetCharge).refusalText(spent) : 'Budget has been exceeded!';
-  return new BudgetExceeded(text, errorKind);
+  const scope = 'scope' in charge ? (charge as BudgetCharge).scope : null;
+  return scope === 'provider' || scope === 'deployment'
+    ? new RouteBudgetExceeded([{ scope, text }])
+    : new BudgetExceeded(text, errorKind);
 }

@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
 import type { HealthWatch, WatchedCall } from './health.ts';
-import { type Accounted, type Guarded, recordOf } from './record.ts';
+import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
 export interface AccountTools {
@@ -32,6 +32,8 @@ export interface CallAccount {
   elapsedMs(): number;
   /** Records the time of the first response byte. */
   answered(): void;
+  /** Goes to another deployment in place of the previous one, which was not called. */
+  redirected(to: CallTarget): void;
   /** Continues at another deployment, also of another model; the failure counts for the previous one. */
   moved(to: CallTarget, failure: unknown): void;
   /** All deployments failed: the call is recorded with the deployment `at`. */
@@ -44,7 +46,12 @@ export interface CallAccount {
   /** Records the call; later calls change nothing. */
   close(
     end: 'completed' | 'failed' | 'abandoned',
-    what: { readonly failure?: unknown; readonly outcome: Outcome | null; readonly cost: Usd | null },
+    what: {
+      readonly failure?: unknown;
+      readonly outcome: Outcome | null;
+      readonly cost: Usd | null;
+      readonly windows?: ClosedCall['windows'];
+    },
   ): void;
 }
 
@@ -78,6 +85,11 @@ export function openCallAccount(
       firstByteMs = elapsedMs();
       watched?.answered(firstByteMs - attemptMs);
     },
+    redirected(to) {
+      watched?.ended(null);
+      watched = health.begin(to.deployment.id);
+      target = to;
+    },
     moved(to, failure) {
       watched?.ended(failure);
       watched = health.begin(to.deployment.id);
@@ -97,7 +109,7 @@ export function openCallAccount(
       guard = applied;
     },
     closed: () => closed,
-    close(end, { failure, outcome, cost }) {
+    close(end, { failure, outcome, cost, windows }) {
       if (closed) return;
       closed = true;
       // A client disconnect makes the upstream call fail: record it as abandoned. A shutdown is a failure.
@@ -122,6 +134,7 @@ export function openCallAccount(
           capturePrompts: capturePrompts && target.request.unkept !== true,
           ...(resendCount === 0 ? {} : { resendCount }),
           ...(guard === null ? {} : { guard }),
+          ...(windows === undefined ? {} : { windows }),
         }),
       );
       watched?.ended(recordedEnd === 'failed' ? failure : null);

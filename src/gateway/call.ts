@@ -1,4 +1,5 @@
 import type { RateAdmission } from '../domain/admission/rate-limits.ts';
+import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Exchange, Outcome } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
@@ -10,7 +11,6 @@ import { type AccountTools, type CallTarget, openCallAccount } from './call-acco
 import type { GatewayCall, Tries } from './gateway.ts';
 import type { Accounted, Guarded } from './record.ts';
 import { settledCall } from './settlement.ts';
-import type { ModelBudgets } from './model-budgets.ts';
 import type { CallLimits, Limited } from './rate-limits.ts';
 
 /** Parts of the gateway that a call uses. */
@@ -18,7 +18,6 @@ export interface CallTools extends AccountTools {
   readonly price: (deployment: Deployment, used: Pick<Outcome, 'usage' | 'measured'>) => Usd | null;
   readonly budgets: Budgets;
   readonly limits: CallLimits;
-  readonly modelBudgets: ModelBudgets;
 }
 
 /** An admitted call: it fails before a response, or it is answered. Settled once. */
@@ -42,6 +41,10 @@ export interface OpenCall {
   edited(request: Accounted): void;
   /** The call is recorded with the guardrails of `guard`. */
   guarded(guard: Guarded): void;
+  /** The deployment that it is sent to. */
+  deployment(): Deployment;
+  /** Goes to another deployment in place of the one it was opened for, which was not called. */
+  redirected(to: CallTarget): void;
   /** Continues at another deployment; the failure counts for the previous one. */
   moved(to: CallTarget, failure: unknown): void;
   /** All deployments failed: the call is recorded with the deployment `at`. */
@@ -74,6 +77,13 @@ export function openCall(
     reserved = null;
   }
 
+  /** The budget windows that the cost counts in. */
+  function windowsOf(): CallRecord['spend']['windows'] {
+    const { deployment, request } = target;
+    if (reserved !== null) return reserved.windowsAt(deployment);
+    return tools.budgets.windowsOf(caller.key, { deployment, model: request.model }, request.labels);
+  }
+
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
   function priced(): Usd | null {
     if (cost !== null || exchange === null) return cost;
@@ -87,12 +97,16 @@ export function openCall(
     const charged = priced();
     const outcome = exchange?.outcome() ?? null;
     rate?.settle(outcome === null ? null : usedTokens(outcome));
-    if (charged !== null) tools.modelBudgets.charge(caller.key, target.request.model, charged);
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
-    account.close(end, { failure, outcome, cost: charged });
-    if (reserved !== null) reserved.settle(charged, end === 'completed' && outcome !== null ? outcome : undefined);
+    const windows = charged === null ? undefined : windowsOf();
+    account.close(end, { failure, outcome, cost: charged, windows });
+    const { deployment } = target;
+    if (reserved !== null) reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
     else if (charged !== null)
-      tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, target.request.labels);
+      tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
+        labels: target.request.labels,
+        windows,
+      });
     if (charged !== null && charged > 0n) tools.budgets.spent(caller.key, target.request.labels);
   }
 
@@ -128,6 +142,11 @@ export function openCall(
       });
     },
     failed: (failure) => settle('failed', failure),
+    deployment: () => target.deployment,
+    redirected(to) {
+      target = to;
+      account.redirected(to);
+    },
     moved(to, failure) {
       target = to;
       account.moved(to, failure);

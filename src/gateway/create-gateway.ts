@@ -8,7 +8,8 @@ import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/d
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
+import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
+import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
@@ -19,6 +20,7 @@ import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
+import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
 import { createCooldowns, withoutCooling } from './cooldowns.ts';
 import type { LabelBudgets } from './label-budgets.ts';
@@ -36,7 +38,6 @@ import type {
   TokenGateway,
 } from './gateway.ts';
 import { watchHealth } from './health.ts';
-import { createModelBudgets } from './model-budgets.ts';
 import { createPassing } from './passing.ts';
 import { permittedFor } from './permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
@@ -62,6 +63,8 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** Budgets of providers, read for each call; none when absent. */
+  readonly providerBudgets?: () => ProviderBudgets;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
@@ -109,6 +112,7 @@ export function createGateway(
     errorKind: options.budgetErrorKind,
     ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
+    providerBudgets: options.providerBudgets,
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);
@@ -121,7 +125,6 @@ export function createGateway(
     price,
     budgets,
     limits: createCallLimits(options.rateLimits, options.clock, options.labelBudgets),
-    modelBudgets: createModelBudgets(options.clock, options.budgetErrorKind),
   };
 
   /** Applies the timeout and the credentials of a request to a deployment. */
@@ -139,17 +142,8 @@ export function createGateway(
     pause: options.pause,
     random: options.random,
     reportsTries: options.reportsTries,
-    async reserve(call, at) {
-      if (!options.checksFallbackBudgets) return null;
-      try {
-        await call.reserve(at);
-        tools.modelBudgets.check(at.key, at.model);
-        return null;
-      } catch (failure) {
-        if (failure instanceof DomainError) return failure;
-        throw failure;
-      }
-    },
+    isRouteLimited: budgets.isRouteLimited,
+    checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
   /** Replaces a model alias of the caller's key. */
@@ -164,6 +158,7 @@ export function createGateway(
     // Check access before existence, so that a key cannot probe for model names.
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
+    assertMayChangeGuardrails(key, request.body);
     const found = permittedFor(routeOf, key)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);
@@ -212,7 +207,11 @@ export function createGateway(
     async admit(caller, asked) {
       const request = tagged(caller.key, unaliased(caller, asked));
       const route = await freshRouteFor(caller, request);
-      await budgets.check(caller, { deployment: forRequest(route.deployment, request), request });
+      await budgets.check(caller, {
+        deployment: forRequest(route.deployment, request),
+        request,
+        model: request.model,
+      });
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
@@ -229,18 +228,17 @@ export function createGateway(
       const call = openCall(tools, { caller, request, deployment, signal });
       if (guard !== null) call.guarded(guard);
       try {
-        const reserving = call.reserve({ deployment, request });
-        if (reserving) await reserving;
-        tools.modelBudgets.check(caller.key, request.model);
+        const reserving = retrying.reserve(call, { key: caller.key, request, route });
+        const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
         const { key } = caller;
-        if (guard === null) return await retrying.send(call, { key, request: sent, route, signal });
+        if (guard === null) return await retrying.send(call, { key, request: sent, route: reserved, signal });
         return await sendGuarded(guard, call, {
           request: sent,
           signal,
-          send: (guarded, checked) => retrying.send(guarded, { key, route, ...checked }),
+          send: (guarded, checked) => retrying.send(guarded, { key, route: reserved, ...checked }),
         });
       } catch (failure) {
         rememberCall(failure, {

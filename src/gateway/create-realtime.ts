@@ -2,7 +2,6 @@ import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../domain/errors.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../domain/money.ts';
 import { REALTIME } from '../domain/realtime/realtime.ts';
 import { openCallAccount } from './call-account.ts';
 import type { CostReservation } from './budgets.ts';
@@ -68,8 +67,7 @@ export function createRealtime(
       let reserved: CostReservation | null = null;
       let rate: RateAdmission | null = null;
       try {
-        reserved = await budgets.reserve(caller, { deployment, request: null }, request.labels);
-        tools.modelBudgets.check(caller.key, request.model);
+        reserved = await budgets.reserve(caller, { deployment, request: null, model: request.model }, request.labels);
         rate = await tools.limits.admit(caller, request, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
@@ -98,7 +96,6 @@ export function createRealtime(
           identify,
           over() {
             rate?.settle(usedTokens(account.outcome()));
-            tools.modelBudgets.charge(caller.key, request.model, account.cost() ?? ZERO_USD);
             sessions.delete(session);
             settled();
           },

@@ -71,7 +71,6 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
       try {
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) await reserving;
-        tools.modelBudgets.check(caller.key, model);
         await call.limit({ model });
         return call.answered(await forwarder.forward({ ...request, owner: caller.keyHash }, signal));
       } catch (failure) {

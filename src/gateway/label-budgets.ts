@@ -25,6 +25,8 @@ export interface LabelBudget {
   /** Soft budget, which refuses nothing; null for none. */
   readonly soft: Usd | null;
   readonly limits: OwnerLimits;
+  /** Budgets of single models, of end users; absent for none. */
+  readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
   /** Its budget window; null where its spend never begins anew. */
@@ -174,7 +176,17 @@ export function createLabelBudgets(
     const limits = { rpmLimit, tpmLimit, maxParallelRequests };
     return {
       readMs,
-      found: { scope, id, blocked, budget, soft, limits, spentBefore: before, window: windowOf(row, windowStart) },
+      found: {
+        scope,
+        id,
+        blocked,
+        budget,
+        soft,
+        limits,
+        spentBefore: before,
+        window: windowOf(row, windowStart),
+        ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
+      },
       windowStart,
     };
   }

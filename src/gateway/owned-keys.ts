@@ -97,6 +97,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
       blocked: project.blocked,
       models: project.models,
       tags: project.tags,
+      metadata: project.metadata,
       limits: projectBudget ? limitsOf(projectBudget) : null,
     },
     user: user && {
@@ -104,6 +105,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
       role: user.role,
       models: user.models,
       limits: limitsOf(user),
+      ...(Object.keys(user.modelMaxBudget).length === 0 ? {} : { modelMaxBudget: user.modelMaxBudget }),
       spentBefore: user.spentBefore ?? ZERO_USD,
     },
     team: team && {

@@ -75,9 +75,14 @@ export function createSession(parts: SessionParts): LiveSession {
     if (over) return;
     over = true;
     const cost = account.cost();
-    callAccount.close(end, { failure, outcome: account.outcome(), cost });
+    const { labels, model } = request;
+    const windows =
+      parts.reserved === null
+        ? budgets.windowsOf(key, { deployment, model }, labels)
+        : parts.reserved.windowsAt(deployment);
+    callAccount.close(end, { failure, outcome: account.outcome(), cost, windows });
     if (parts.reserved !== null) parts.reserved.settle(cost);
-    else if (cost !== null) budgets.charge(key === null ? null : chargedOf(key), cost, request.labels);
+    else if (cost !== null) budgets.charge(key === null ? null : chargedOf(key), cost, { labels, windows });
     if (client !== null) {
       if (failure !== null && !silent) client.socket.send(client.errorEvent(failure, null));
       client.socket.close(code, reason);
@@ -155,7 +160,7 @@ export function createSession(parts: SessionParts): LiveSession {
   async function assertStillAllowed(): Promise<void> {
     ({ key } = await parts.identify());
     assertMayCall(key, request.model);
-    await budgets.check({ ...parts.caller, key }, { deployment, request: null }, request.labels);
+    await budgets.check({ ...parts.caller, key }, { deployment, request: null, model: request.model }, request.labels);
   }
 
   function tend(): void {

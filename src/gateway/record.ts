@@ -1,4 +1,5 @@
 import type { CallRecord } from '../domain/calls/call-record.ts';
+import type { SpendRow } from '../domain/spend/spend-row.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
@@ -63,6 +64,8 @@ export interface ClosedCall {
   readonly resendCount?: number;
   /** Absent for a call without guardrails. */
   readonly guard?: Guarded;
+  /** Budget windows that the cost counts in; absent for none. */
+  readonly windows?: SpendRow['windows'];
 }
 
 /** The spend row and the span of a call. */
@@ -101,6 +104,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       traceId: call.traceId,
       spanId: call.spanId,
       error,
+      ...(call.windows === undefined ? {} : { windows: call.windows }),
     },
     span: {
       traceId: call.traceId,

@@ -1,13 +1,13 @@
 import type { Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { DomainError, UpstreamFailed } from '../domain/errors.ts';
+import { DomainError, RouteBudgetExceeded, UpstreamFailed } from '../domain/errors.ts';
 import { type Fallback, NO_RETRIES, type Retries } from '../domain/inference/retries.ts';
 import { mayCall, notAvailable, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import { fallbacksAfter } from '../domain/routing/fallback-rule.ts';
 import { mostRetries, retryDelayMs } from '../domain/routing/retry-rule.ts';
 import { MOST_FALLBACKS, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { CallTarget } from './call-account.ts';
-import type { Estimated } from './budgets.ts';
+import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
 import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
 import type { BeforeSend } from './guarded-call.ts';
@@ -24,11 +24,10 @@ interface RetryTools {
   readonly policyOf: () => RoutingPolicy;
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
-  /** Reserves the cost of a fallback in place of the failed call. Returns the error of an exceeded budget; null for success. */
-  readonly reserve: (
-    call: OpenCall,
-    at: Estimated & { readonly key: VirtualKey | null; readonly model: string },
-  ) => Promise<DomainError | null>;
+  /** Whether the provider or the deployment of a call has a budget. */
+  readonly isRouteLimited: (deployment: Deployment) => boolean;
+  /** Whether the cost of a fallback is reserved in place of that of the failed call. */
+  readonly checksFallbackBudgets: boolean;
   /** Waits. Rejects with the signal's reason when it fires first. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1. */
@@ -41,7 +40,8 @@ interface RetryTools {
 interface RoutedCall {
   readonly key: VirtualKey | null;
   readonly request: ModelRequest;
-  readonly route: Route;
+  /** The refusal where no deployment of the first model has a budget left. */
+  readonly route: Route | RouteBudgetExceeded;
   readonly signal: AbortSignal;
   /** Called before each attempt; absent for a call without guardrails. */
   readonly beforeSend?: BeforeSend;
@@ -51,6 +51,15 @@ interface RoutedCall {
 export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
+  /**
+   * Reserves the cost of a call at its first deployment, or at another one of its model where the budget of that one or of its
+   * provider is used up. Returns where it is sent first, or the refusal where no deployment has a budget left: then only
+   * fallbacks may answer. Synchronous where nothing has to be read. Throws BudgetExceeded.
+   */
+  reserve(
+    call: OpenCall,
+    at: Pick<RoutedCall, 'key' | 'request'> & { readonly route: Route },
+  ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
    * Sends an admitted call. Throws the last failure of the first model, AllCoolingDown when none of its deployments may
    * be called, or BudgetExceeded when only the budget prevented every fallback.
@@ -82,7 +91,7 @@ interface Sending {
 }
 
 export function createRetrying(tools: RetryTools): Retrying {
-  const { cooldowns, forRequest, reserve, reportsTries } = tools;
+  const { cooldowns, forRequest, isRouteLimited, reportsTries } = tools;
   const groupOf = (name: string): string => tools.routeOf.byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
@@ -145,10 +154,58 @@ export function createRetrying(tools: RetryTools): Retrying {
         // No delay for a deployment that was not called yet.
         if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
         next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? next;
+        if (isRouteLimited(next.deployment))
+          next = await affordableAfter(failure, { next, open, asked, called }, sending);
         made.retries += 1;
         made.mostRetries = most;
         sending.call.moved({ request: asked, deployment: forRequest(next.deployment, asked) }, failure);
       }
+    }
+  }
+
+  /** Where a retry is sent: the reservation moves with it. Throws the failure where no deployment has a budget left. */
+  async function affordableAfter(
+    failure: unknown,
+    {
+      next,
+      open,
+      asked,
+      called,
+    }: {
+      readonly next: Route;
+      readonly open: readonly Route[];
+      readonly asked: ModelRequest;
+      readonly called: readonly string[];
+    },
+    { call }: Sending,
+  ): Promise<Route> {
+    const others = open.filter((one) => one.deployment.id !== next.deployment.id);
+    const isNew = (one: Route): boolean => !called.includes(one.deployment.id);
+    const routes = [next, ...others.filter(isNew), ...others.filter((one) => !isNew(one))] as const;
+    try {
+      return await reserveAffordable(call, { request: asked, routes, forRequest });
+    } catch (refusal) {
+      throw refusal instanceof DomainError ? failure : refusal;
+    }
+  }
+
+  /** The deployments of a model that do not cool down, the selected one first. */
+  function tryable(first: Route, group: string | null, routeOf: Router): readonly [Route, ...Route[]] {
+    const all = group === null ? [] : routeOf.all(group);
+    const others = all.filter((one) => one.deployment.id !== first.deployment.id && !isCooling(one));
+    return [first, ...others];
+  }
+
+  async function reserveAt(
+    call: OpenCall,
+    { first, group, asked }: Attempt,
+    routeOf: Router,
+  ): Promise<Route | DomainError> {
+    try {
+      return await reserveAffordable(call, { request: asked, routes: tryable(first, group, routeOf), forRequest });
+    } catch (failure) {
+      if (failure instanceof DomainError) return failure;
+      throw failure;
     }
   }
 
@@ -188,13 +245,15 @@ export function createRetrying(tools: RetryTools): Retrying {
         const asked = asFallback(request, fallback, groupOf(fallback.model));
         const found = targetOf(fallback.model, request, sending.routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
-        const at = { deployment: found.first.deployment, request: asked, key, model: asked.model };
-        budgetFailure = await reserve(call, at);
-        if (budgetFailure !== null) continue;
-        call.moved({ request: asked, deployment: forRequest(found.first.deployment, asked) }, failures.at(-1));
+        const reserved = tools.checksFallbackBudgets
+          ? await reserveAt(call, { asked, ...found }, sending.routeOf)
+          : found.first;
+        budgetFailure = reserved instanceof DomainError ? reserved : null;
+        if (reserved instanceof DomainError) continue;
+        call.moved({ request: asked, deployment: forRequest(reserved.deployment, asked) }, failures.at(-1));
         made.fallbacks += 1;
         made.mostFallbacks ??= tools.policyOf().fallbacks.most;
-        return call.answered(await sendTo({ asked, ...found }, sending), made);
+        return call.answered(await sendTo({ asked, ...found, first: reserved }, sending), made);
       } catch (failure) {
         note(failure);
       }
@@ -216,6 +275,19 @@ export function createRetrying(tools: RetryTools): Retrying {
           throw unknownModel(endpoint.path, name, 'fallback');
       }
     },
+    reserve(call, { key, request, route }) {
+      const deployment = forRequest(route.deployment, request);
+      if (!isRouteLimited(deployment)) {
+        const reserving = call.reserve({ deployment, request, model: request.model });
+        return reserving instanceof Promise ? reserving.then(() => route) : route;
+      }
+      const group = request.deploymentId === undefined ? request.model : null;
+      const routes = tryable(route, group, permittedFor(tools.routeOf, key));
+      return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
+        if (failure instanceof RouteBudgetExceeded) return failure;
+        throw failure;
+      });
+    },
     async send(call, { key, request, route, signal, beforeSend }) {
       const { retries } = request;
       const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
@@ -225,8 +297,9 @@ export function createRetrying(tools: RetryTools): Retrying {
         beforeSend,
         routeOf: permittedFor(tools.routeOf, key),
         made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
-        target: { request, deployment: route.deployment },
+        target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };
+      if (route instanceof DomainError) return await fallBack({ key, request }, sending, route);
       const group = request.deploymentId === undefined ? request.model : null;
       let failure: unknown;
       try {

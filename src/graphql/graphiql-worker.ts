@@ -2,6 +2,7 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { ICON_SVG } from '../domain/icon.ts';
 import type { MadePage } from './graphiql.ts';
 
 // Builds the GraphiQL page of 9 MB on a worker thread. The memory of the bundle and of the compressor is released when
@@ -11,7 +12,7 @@ import type { MadePage } from './graphiql.ts';
 const TABS = [
   `# Put a key into the field above, then run this: the play button, or Ctrl-Enter.
 query RecentTraces {
-  traces(first: 10) {
+  traces(first: 10, filter: { internal: false }) {
     nodes {
       traceId
       name
@@ -87,7 +88,7 @@ mutation Chat {
 `,
   `# Leave this running and send a chat from elsewhere: its trace appears here.
 subscription LiveTraces {
-  traceUpdates {
+  traceUpdates(filter: { internal: false }) {
     droppedUpdates
     trace {
       traceId
@@ -184,11 +185,7 @@ const SCRIPT = `
   })();
 `;
 
-/** The icon: a lens in a gate, inline. */
-const ICON = `data:image/svg+xml,${encodeURIComponent(
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 15V7a6 6 0 0 1 12 0v8" fill="none" ' +
-    'stroke="#1f2937" stroke-width="2"/><circle cx="8" cy="8" r="3" fill="#d60590"/></svg>',
-)}`;
+const ICON = `data:image/svg+xml,${encodeURIComponent(ICON_SVG)}`;
 
 const ROOT = '<div id="root"></div>';
 const HEAD_END = '</head>';

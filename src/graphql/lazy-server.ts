@@ -1,19 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { GraphQLOptions } from './engine.ts';
 import type { GraphQLTransport } from './server.ts';
 
 async function build(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLTransport> {
-  const [{ createGraphQL }, { schema }] = await Promise.all([import('./server.ts'), import('../../schema/index.ts')]);
+  const { createGraphQL } = await import('./server.ts');
+  // Other requests run between the two parts.
+  await nextTurn();
+  const { schema } = await import('../../schema/index.ts');
   return createGraphQL({ ...options, schema });
 }
 
 export interface LazyGraphQL extends GraphQLTransport {
-  /** Loads the transport, which WebSockets require before they join. */
+  /** Loads the transport; WebSockets require it before they join. */
   load(): Promise<void>;
 }
 
 /**
- * The GraphQL transport, loaded and built at the first request, so that neither the start nor a process that only
- * forwards calls pays for it. The first answer takes about 100 ms longer.
+ * The GraphQL transport, loaded and built at the first request or by `load`, whichever is first, so that the start does
+ * not pay for it.
  */
 export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): LazyGraphQL {
   let transport: GraphQLTransport | null = null;

@@ -29,6 +29,8 @@ const RETENTION_SECONDS = 600;
 const FIRST_ROUND_MS = 100;
 /** Traces of one step of retention in ClickHouse, where each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
+/** Longest time of a run, in seconds. The rest of a long retention is removed in the next period. */
+const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs are kept to be used again. */
 const LENS_WORK_DAYS = 30;
 
@@ -36,6 +38,7 @@ const LENS_WORK_DAYS = 30;
 interface Planned {
   readonly name: string;
   readonly seconds: number;
+  readonly longestSeconds: number;
   /** Delay after the start, in ms; 0 when absent. */
   readonly firstLookMs?: number;
   readonly work: (signal: AbortSignal) => Promise<void>;
@@ -54,11 +57,12 @@ export function composeDuties(
   const workerId = `${hostname()}:${process.pid}:${randomIds.uuid()}`;
   return [...upkeepOf(context, platform), ...retentionsOf(context, platform)]
     .filter(({ seconds }) => seconds > 0)
-    .map(({ name, seconds, firstLookMs = 0, work }) =>
+    .map(({ name, seconds, longestSeconds, firstLookMs = 0, work }) =>
       createDutyRunner({
         duty: { name, everyMs: seconds * MS_PER_SECOND },
         backend: backendOf(platform, { name, workerId, alone }),
         anchor,
+        deadlineMs: longestSeconds * MS_PER_SECOND,
         firstLookMs,
         work: (signal) => authorship.by(authorOf(name), () => work(signal)),
         clock: systemClock,
@@ -102,11 +106,24 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
     {
       name: 'payments',
       seconds: platform.payments.configured ? settings.billing.reconcileSeconds : 0,
+      longestSeconds: LONGEST_SECONDS.upstream,
       work: payments,
     },
-    { ...asTask('budget-windows', (scope) => resetBudgetWindows(scope, undefined)), seconds: RESETS_SECONDS },
-    { ...asTask('owner-windows', (scope) => resetOwnerWindows(scope, undefined)), seconds: RESETS_SECONDS },
-    { ...asTask('batch-polling', (scope) => followBatches(scope, undefined)), seconds: settings.batchPollingSeconds },
+    {
+      ...asTask('budget-windows', (scope) => resetBudgetWindows(scope, undefined)),
+      seconds: RESETS_SECONDS,
+      longestSeconds: LONGEST_SECONDS.reset,
+    },
+    {
+      ...asTask('owner-windows', (scope) => resetOwnerWindows(scope, undefined)),
+      seconds: RESETS_SECONDS,
+      longestSeconds: LONGEST_SECONDS.reset,
+    },
+    {
+      ...asTask('batch-polling', (scope) => followBatches(scope, undefined)),
+      seconds: settings.batchPollingSeconds,
+      longestSeconds: LONGEST_SECONDS.upstream,
+    },
   ];
 }
 
@@ -152,6 +169,7 @@ function retentionsOf(
   ].map(({ name, ...kept }) => ({
     name,
     seconds: kept.days === 0 ? 0 : RETENTION_SECONDS,
+    longestSeconds: LONGEST_SECONDS.retention,
     firstLookMs: FIRST_ROUND_MS,
     work: (signal) => removeOld({ ...kept, clock: systemClock, log, signal }),
   }));

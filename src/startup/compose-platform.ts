@@ -2,6 +2,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { changeNotifier } from '../domain/row-store.ts';
@@ -47,6 +48,7 @@ interface PlatformParts
     Keys,
     Omit<Sales, 'paidKeys'> {
   readonly stores: Stores;
+  readonly guardrails: Guardrails;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
   readonly bus: Bus;
@@ -91,6 +93,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     agentPolls: createAgentPolls({ everyMs: settings.codingAgentPollSeconds * 1000 }),
     agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
     passThrough: composePassThrough(context, stores),
+    guardrails: parts.guardrails,
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
     decisions: {

@@ -1,6 +1,7 @@
 import type { DeclaredConfig } from '../domain/settings/ownership.ts';
 import { sameValue } from '../domain/catalog/same-value.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { ConfigError } from '../runtime/settings/config-fault.ts';
@@ -17,6 +18,7 @@ interface ReloadParts {
   readonly configuration: RunningConfiguration;
   readonly deployments: Pick<DeploymentRegistry, 'configure'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'configure'>;
+  readonly guardrails: Pick<Guardrails, 'configure'>;
 }
 
 /** Reads the configuration again on request, and after a change of one of its files. */
@@ -36,10 +38,11 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     () => void reload(),
   );
 
-  function apply({ config, deployments, routing, endpoints, warnings }: Reloaded): void {
+  function apply({ config, deployments, routing, endpoints, guardrails, warnings }: Reloaded): void {
     const fixed = fixedChanges(configuration.current(), config);
     parts.deployments.configure(configuredDeployments(settings, deployments));
     parts.passThrough.configure(endpoints);
+    parts.guardrails.configure(guardrails);
     state.routing = routing;
     configuration.declare(config);
     configuration.reloaded({ at: systemClock.now(), failure: null });

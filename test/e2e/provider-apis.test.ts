@@ -6,7 +6,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { LLMock } from '@copilotkit/aimock';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI, { APIError } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
@@ -111,8 +111,11 @@ describe('SDKs with their base address set to a prefix', () => {
   });
 
   it('what they used is charged to the key', async () => {
-    const info = await app.call('GET', `/key/info?key=${key}`);
-    const { info: found } = (await info.json()) as { info: { spend: number } };
-    expect(found.spend).toBeGreaterThan(0);
+    const spend = async (): Promise<number> => {
+      const info = await app.call('GET', `/key/info?key=${key}`);
+      return ((await info.json()) as { info: { spend: number } }).info.spend;
+    };
+    // A call is recorded after its answer.
+    await vi.waitFor(async () => expect(await spend()).toBeGreaterThan(0), 5_000);
   });
 });

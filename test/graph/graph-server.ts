@@ -31,7 +31,7 @@ import { aClient, aFreeTier } from '../support/free-tier.ts';
 import { UNTRIED } from '../support/untried-deployment.ts';
 import { KEYS_ELSEWHERE } from '../support/keys-elsewhere.ts';
 import { NO_STORED_MODELS } from '../support/no-stored-models.ts';
-import { NO_ENDPOINTS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
+import { NO_ENDPOINTS, NO_GUARDRAILS, NO_LOAD, NO_UPSTREAMS } from '../support/no-upstreams.ts';
 import { noSettings, noSettingsStore } from '../support/no-settings.ts';
 import { UNUSED_PLATFORM } from '../support/unused-platform.ts';
 import { noTenancy, noTotals, OTHER_STORES } from '../support/no-tenancy.ts';
@@ -241,6 +241,7 @@ export async function openGraph(
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
+    guardrails: NO_GUARDRAILS,
     ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,

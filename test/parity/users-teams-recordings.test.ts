@@ -68,15 +68,15 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   }, 120_000);
 
-  // The rest are chosen differences.
-  it('have the same status in 157 of 159 cases', () => {
+  // The rest are chosen differences: among them a blocked customer, whose calls are refused here.
+  it('have the same status in 156 of 159 cases', () => {
     expect(all).toHaveLength(159);
-    expect(all.filter(({ status }) => status === null).length).toBeGreaterThanOrEqual(157);
+    expect(all.filter(({ status }) => status === null).length).toBeGreaterThanOrEqual(156);
   });
 
-  it('have the same shape in 154 of 159 cases', () => {
+  it('have the same shape in 153 of 159 cases', () => {
     const alike = all.filter(({ status, shape }) => status === null && shape === null);
-    expect(alike.length).toBeGreaterThanOrEqual(154);
+    expect(alike.length).toBeGreaterThanOrEqual(153);
   });
 });
 

@@ -45,6 +45,7 @@ for (const engine of ENGINES)
         'annotation',
         'audit_entry',
         'budget',
+        'budget_window',
         'call_note',
         'call_segment',
         'catalog_change',

@@ -27,6 +27,7 @@ const LABELS: readonly TraceLabels[] = [
   { sessionId: 'chat-\u{1F600}', userId: null, tags: ['test'] },
   { sessionId: 'no\0text', userId: 'ann', tags: ['no\0text'] },
   { sessionId: null, userId: 'ann', tags: ['prod'] },
+  { sessionId: null, userId: null, tags: ['litellm-lens', 'prod'] },
 ];
 
 /** Traces that differ in everything a search asks, several alike in each. */
@@ -82,6 +83,9 @@ const FILTERS: readonly Partial<TraceFilters>[] = [
   { sessionId: 'no\u{FFFD}text' },
   { userId: 'ann', tag: 'prod' },
   { tag: 'says "hi"' },
+  { internal: true },
+  { internal: false },
+  { internal: false, tag: 'prod' },
   { tag: 'no\u{FFFD}text' },
   { text: 'chat-1' },
   { text: 'BOB' },

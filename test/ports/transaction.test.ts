@@ -55,4 +55,20 @@ for (const engine of onServer)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);
       await write(database, 'select 1');
     });
+
+    it('that is a read runs once more after it lost its connection, and then fails', async () => {
+      const database = await scratch.openBare();
+      let runs = 0;
+      const read = (losses: number): Promise<unknown> =>
+        database.inFlight.read(() => {
+          runs += 1;
+          const statement = runs <= losses ? 'select pg_terminate_backend(pg_backend_pid())' : 'select 1 as one';
+          return sql.raw(statement).execute(database.orm.em.fork().getKysely());
+        });
+      expect(await read(1)).toMatchObject({ rows: [{ one: 1 }] });
+      expect(runs).toBe(2);
+      runs = 0;
+      await expect(read(2)).rejects.toThrow(Unavailable);
+      expect(runs).toBe(2);
+    });
   });

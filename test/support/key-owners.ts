@@ -13,6 +13,7 @@ export function someOwners({
   project,
   budget,
   teamMetadata = {},
+  projectMetadata = {},
   hasOwnLimits = true,
 }: {
   readonly user?: Given;
@@ -23,6 +24,7 @@ export function someOwners({
   /** Limits of the budget that the key names. */
   readonly budget?: Given;
   readonly teamMetadata?: Readonly<Record<string, unknown>>;
+  readonly projectMetadata?: Readonly<Record<string, unknown>>;
   /** Whether the member's limits are its own. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
@@ -42,7 +44,10 @@ export function someOwners({
             spentBefore: ZERO_USD,
           },
     member: member === undefined ? null : { role: 'user', models: [], limits: limits(member), hasOwnLimits },
-    project: project === undefined ? null : { id: 'p', blocked: false, models: [], tags: [], limits: limits(project) },
+    project:
+      project === undefined
+        ? null
+        : { id: 'p', blocked: false, models: [], tags: [], metadata: projectMetadata, limits: limits(project) },
     budget: budget === undefined ? null : limits(budget),
     organization: organization === undefined ? null : { id: 'o', models: [], limits: limits(organization) },
   };

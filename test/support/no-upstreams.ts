@@ -1,4 +1,5 @@
 import type { Platform } from '../../resolvers/operation/scope.ts';
+import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
@@ -34,6 +35,13 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   remove: needsUpstream,
   configure: needsUpstream,
   refresh: async () => {},
+};
+
+/** No guardrail. */
+export const NO_GUARDRAILS: Guardrails = {
+  definitions: () => [],
+  list: () => [],
+  configure: needsUpstream,
 };
 
 /** A process without requests that reports to no service. */

@@ -3,7 +3,6 @@ import { UpstreamFailed } from '../../src/domain/errors.ts';
 import { type Usd, usdFrom } from '../../src/domain/money.ts';
 import type { RealtimeRequest, RealtimeUpstream } from '../../src/domain/realtime/realtime.ts';
 import type { OpenSocket, SocketListener, SocketMessage } from '../../src/domain/realtime/sockets.ts';
-import { createModelBudgets } from '../../src/gateway/model-budgets.ts';
 import { createCallLimits } from '../../src/gateway/rate-limits.ts';
 import { createBudgets } from '../../src/gateway/budgets.ts';
 import { createRealtime } from '../../src/gateway/create-realtime.ts';
@@ -113,7 +112,6 @@ export async function aSession(
         capturePrompts: true,
         price,
         budgets,
-        modelBudgets: createModelBudgets({ now: () => new Date(0) }, 'unprocessable'),
         limits: createCallLimits(someRateLimits(), { now: () => new Date(0) }),
       },
     },

@@ -1,5 +1,15 @@
-/** Whose spend a counter has: a key, an owner of keys, or a label of calls; the prefix of its name. */
-export const SPENDERS = ['key', 'team', 'user', 'member', 'organization', 'project', 'tag', 'end_user'] as const;
+/** Whose spend a counter has: a key, an owner of keys, a label of calls, or a budget window; the prefix of its name. */
+export const SPENDERS = [
+  'key',
+  'team',
+  'user',
+  'member',
+  'organization',
+  'project',
+  'tag',
+  'end_user',
+  'window',
+] as const;
 export type Spender = (typeof SPENDERS)[number];
 
 /** Name of the spend counter of a key or an owner, in picodollars. The id of a member is made by `memberId`. */

@@ -1,3 +1,5 @@
+import type { WindowScope } from '../budgets/budget-window.ts';
+
 /** Scopes of limits per minute and of parallel calls, by their names on the wire. */
 export type RateScope =
   | 'api_key'
@@ -16,6 +18,7 @@ export type RateScope =
 
 /** Scopes of budgets. */
 export type BudgetScope =
+  | WindowScope
   | 'key'
   | 'key_window'
   | 'team'
@@ -43,4 +46,10 @@ export const BUDGET_REFUSES: Readonly<Record<BudgetScope, 'at' | 'above'>> = {
   tag: 'above',
   access_group: 'at',
   global: 'above',
+  provider: 'at',
+  deployment: 'at',
+  model_per_key: 'at',
+  model_per_user: 'at',
+  model_per_team: 'at',
+  model_per_end_user: 'at',
 };

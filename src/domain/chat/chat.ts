@@ -28,8 +28,8 @@ export interface ModelRequest {
   readonly form?: Form;
   /** The caller's name for this call; null lets the gateway make one. */
   readonly callId: string | null;
-  /** Parent span in the caller's own trace; null starts a new trace. */
-  readonly parent: { readonly traceId: string; readonly spanId: string } | null;
+  /** Parent span in the caller's own trace; null starts a new trace. Without a span, the call is a root of the trace. */
+  readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
   /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
   readonly forwarded?: Readonly<Record<string, string>>;
   /** Retries and fallbacks; none when absent. */

@@ -1,6 +1,7 @@
 import type { RealtimeRequest, RealtimeUpstream } from '../realtime/realtime.ts';
 import type { Exchange, ModelRequest } from './chat.ts';
 import type { Secret } from '../secret.ts';
+import type { RouteBudget } from '../budgets/route-budget.ts';
 import type { ProbeSettings } from '../deployments/probe-settings.ts';
 import type { DeploymentRouting } from '../routing/routing-policy.ts';
 import type { PassThrough } from '../upstream-objects/pass-through.ts';
@@ -54,6 +55,8 @@ export interface Deployment {
   readonly priceOverrides: Readonly<Record<string, unknown>>;
   /** Its own retries and cooldowns, where configured. */
   readonly routing?: DeploymentRouting;
+  /** Its own budget, where configured. */
+  readonly budget?: RouteBudget;
   /** Settings of its health check, where configured. */
   readonly probe?: ProbeSettings;
   /** Id of the catalog entry whose price applies, where configured. */

@@ -9,4 +9,7 @@ export interface DecisionDraft {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly callId: string | null;
   readonly parent: ModelRequest['parent'];
+  /** Labels of the call, and whether its span keeps neither input nor answers. None and false when absent. */
+  readonly labels?: ModelRequest['labels'];
+  readonly unkept?: true;
 }

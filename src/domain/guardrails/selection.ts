@@ -1,41 +1,14 @@
 import { InvalidInput, Unavailable } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 import type { ActiveGuardrail } from './guardrail.ts';
+import type { CallerGuardrails } from './key-guardrails.ts';
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** What a key, its team and its project say about guardrails. */
-export interface CallerGuardrails {
-  /** Guardrails that they name, each once. */
-  readonly named: readonly string[];
-  /** Guardrails that run on every call do not run on theirs. */
-  readonly disableGlobal: boolean;
-  /** Guardrails that do not run on their calls, though they run on every call. */
-  readonly optedOut: readonly string[];
-}
-
-const NONE: CallerGuardrails = Object.freeze({ named: [], disableGlobal: false, optedOut: [] });
-
-const textsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
-
-/** Guardrails of a caller, from the metadata of its key and its team. */
-export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
-  if (key === null) return NONE;
-  const team = key.owners?.team?.metadata;
-  const sources: readonly Members[] = team === undefined ? [key.metadata] : [key.metadata, team];
-  const listed = (name: string): readonly string[] => [...new Set(sources.flatMap((one) => textsIn(one[name])))];
-  return {
-    named: listed('guardrails'),
-    disableGlobal: sources.some((one) => one['disable_global_guardrails'] === true),
-    optedOut: listed('opted_out_global_guardrails'),
-  };
-}
-
-/** Whether a key or its team names guardrails. Allocates nothing: it is asked for every call. */
+/** Whether a key, its team or its project names guardrails. Allocates nothing: it is asked for every call. */
 export const namesGuardrails = (key: VirtualKey | null): boolean =>
   key !== null &&
-  (isNamed(key.metadata['guardrails']) || isNamed(key.owners?.team?.metadata['guardrails']));
+  (isNamed(key.metadata['guardrails']) ||
+    isNamed(key.owners?.team?.metadata['guardrails']) ||
+    isNamed(key.owners?.project?.metadata['guardrails']));
 
 const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
 
@@ -56,7 +29,7 @@ export function selectedGuardrails(
   const known = new Set(all.map(({ definition }) => definition.name));
   const unknown = request.find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownGuardrail(unknown);
-  const required = [...caller.named, ...configured];
+  const required = [...caller.guardrails, ...configured];
   const missing = required.find((name) => !known.has(name));
   // A key or a model that names a guardrail looks protected.
   if (missing !== undefined)

@@ -52,7 +52,14 @@ export interface Endpoint {
   /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
   readonly streams: boolean;
   /** Name of the operation, the GenAI conventions' own where they have one: begins the name of the span. */
-  readonly operation: 'chat' | 'text_completion' | 'embeddings' | 'moderation' | 'rerank' | 'generate_content';
+  readonly operation:
+    | 'chat'
+    | 'text_completion'
+    | 'embeddings'
+    | 'moderation'
+    | 'rerank'
+    | 'generate_content'
+    | 'decide';
   /** Output type in those conventions, where the operation does not imply it. */
   readonly outputs?: 'speech' | 'image' | 'text';
   /** Billing unit of its request, where its answer does not report it. */
@@ -190,7 +197,7 @@ export const DECISIONS: Endpoint = {
   needs: ['questions'],
   answers: { member: 'answers', form: 'decision' },
   streams: false,
-  operation: 'generate_content',
+  operation: 'decide',
   callType: 'adecisions',
 };
 

@@ -81,3 +81,22 @@ export function windowEnd(duration: string, now: Date): Date {
   if (endMs <= END_OF_TIME_MS) return new Date(endMs);
   throw new InvalidInput(`Invalid budget_duration '${duration}'. Use a format like '1h', '24h', '7d', or '30d'.`);
 }
+
+/**
+ * The end of the window that `now` is in, where windows follow each other without a stored start: as `windowEnd`, but
+ * windows of several days or months, and shorter ones that do not divide a day, an hour or a minute, count from 1970. Throws
+ * InvalidInput for a malformed duration.
+ */
+export function fixedWindowEnd(duration: string, now: Date): Date {
+  const end = windowEnd(duration, now);
+  const { count, unit } = durationOf(duration) ?? { count: 1, unit: 'd' };
+  if (unit === 'mo') {
+    const months = now.getUTCFullYear() * 12 + now.getUTCMonth();
+    return new Date(Date.UTC(1970, (Math.floor(months / count) + 1) * count - 1970 * 12, 1));
+  }
+  const days = unit === 'd' ? count : unit === 'w' ? count * 7 : 0;
+  if (days === 7 || (unit === 'd' && days === 30)) return end;
+  const step = count * UNIT_MS[unit];
+  const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
+  return days === 0 && cycle % step === 0 ? end : new Date((Math.floor(now.getTime() / step) + 1) * step);
+}

@@ -11,6 +11,8 @@ interface UserRights {
   /** Models of keys without a team; empty is every model. */
   readonly models: readonly string[];
   readonly limits: Limits;
+  /** Budgets of single models; absent for none. */
+  readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
 }
@@ -57,6 +59,7 @@ interface ProjectRights {
   readonly models: readonly string[];
   /** Tags of each of its calls. */
   readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** Null when it has no budget. */
   readonly limits: Limits | null;
 }

@@ -24,7 +24,7 @@ export interface RealtimeRequest {
   /** The caller's name for this session; null lets the gateway make one. */
   readonly callId: string | null;
   /** Parent span in the caller's own trace; null starts a new trace. */
-  readonly parent: { readonly traceId: string; readonly spanId: string } | null;
+  readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
 }
 
 type Counted =

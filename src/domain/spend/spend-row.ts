@@ -1,5 +1,6 @@
 import type { Spender } from '../admission/counters.ts';
 import type { Usd } from '../money.ts';
+import type { BudgetWindow } from '../budgets/budget-window.ts';
 import type { Usage } from '../chat/chat.ts';
 
 /** What one gateway call used and cost. Append-only. */
@@ -38,6 +39,8 @@ export interface SpendRow {
   readonly traceId: string;
   readonly spanId: string;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** Budget windows that its cost counts in. Their totals are stored, not the list. Absent for none. */
+  readonly windows?: readonly BudgetWindow[];
 }
 
 /** What leads from a client's span to a call that the gateway has in a trace of its own. */
@@ -50,7 +53,7 @@ export interface SoughtCall {
   readonly toMs: number;
 }
 
-/** Owner of keys, or label of calls, whose spend is summed. Labels are cut by `cutLabel`. */
+/** Owner of keys, label of calls, or budget window, whose spend is summed. Labels are cut by `cutLabel`. */
 export type OwnerKind = Exclude<Spender, 'key'>;
 
 /** Where spend is kept. */
@@ -73,6 +76,7 @@ export interface SpendStore {
   /**
    * What the keys of each of these owners, or the calls with each of these labels, have spent together, exact; deleted keys count, so that deleting a key does not
    * refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`.
+   * A window has the calls that name it.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -29,7 +29,7 @@ export interface CallUsage extends CallNames, CallTokens {}
 
 /** Operations billed by text tokens only, by type of span; empty for conventions without operations. */
 const OPERATIONS: Partial<Record<SpanType, ReadonlySet<string>>> = {
-  llm: new Set(['', 'chat', 'completion', 'text_completion', 'generate_content']),
+  llm: new Set(['', 'chat', 'completion', 'text_completion', 'generate_content', 'decide']),
   embedding: new Set(['', 'embeddings', 'embedding']),
 };
 const OUTPUT_TYPES = new Set(['', 'text', 'json']);

@@ -27,6 +27,7 @@ const MEMBERS = [
   'sessionId',
   'userId',
   'tag',
+  'internal',
 ] as const satisfies readonly (keyof TraceFilters)[];
 
 /** Filters as canonical text. */
@@ -103,6 +104,8 @@ export function filtersOfText(searched: unknown): TraceFilters {
     at(member) === null ? null : numberIn(at(member));
   const status = SPAN_STATUSES.find((known) => known === at('status')) ?? null;
   const minErrors = at('minErrors');
+  const internal = at('internal');
+  if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(NOT_OURS);
   if (status !== at('status') || (minErrors !== null && !isCount(minErrors))) throw new InvalidInput(NOT_OURS);
   return {
     status,
@@ -117,6 +120,7 @@ export function filtersOfText(searched: unknown): TraceFilters {
     sessionId: text('sessionId'),
     userId: text('userId'),
     tag: text('tag'),
+    internal,
     text: text('text'),
   };
 }

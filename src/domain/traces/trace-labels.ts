@@ -65,6 +65,9 @@ const MEANINGS: ReadonlyMap<string, { readonly means: Meaning; readonly rank: nu
 const LONGEST = 512;
 const MOST_TAGS = 100;
 
+/** Tag of the model calls that the product makes itself: runs of lenses and signals. */
+export const INTERNAL_TAG = 'litellm-lens';
+
 const LABELLED: ReadonlySet<SpanType> = new Set(['agent', 'llm', 'chain']);
 
 /** The labels that a span states; undefined for none. Roots, agents, steps and model calls can state some. */

@@ -1,5 +1,6 @@
 import type { Usd } from '../money.ts';
 import type { SpanStatus } from './span.ts';
+import { INTERNAL_TAG } from './trace-labels.ts';
 import type { TraceSummary } from './trace.ts';
 
 /** Filters of traces. Every filter that is not null must match. */
@@ -22,6 +23,8 @@ export interface TraceFilters {
   readonly userId: string | null;
   /** One of its tags. */
   readonly tag: string | null;
+  /** Whether it has the tag of the product's own model calls. */
+  readonly internal: boolean | null;
   /** Text in its name, service, input preview, agents, models, session, user or tags; ignores case. */
   readonly text: string | null;
 }
@@ -39,6 +42,7 @@ export const NO_FILTERS: TraceFilters = {
   sessionId: null,
   userId: null,
   tag: null,
+  internal: null,
   text: null,
 };
 
@@ -74,7 +78,7 @@ export function rankOf({ startNs, endNs, spend, errorCount }: TraceSummary, orde
 /** Whether a trace passes the filters. */
 export function passesFilters(summary: TraceSummary, filters: TraceFilters): boolean {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
-  const { sessionId, userId, tag } = filters;
+  const { sessionId, userId, tag, internal } = filters;
   if (status !== null && summary.status !== status) return false;
   if (service !== null && summary.service !== service) return false;
   if (agent !== null && !summary.agentNames.includes(agent)) return false;
@@ -87,6 +91,7 @@ export function passesFilters(summary: TraceSummary, filters: TraceFilters): boo
   if (sessionId !== null && summary.sessionId !== sessionId) return false;
   if (userId !== null && summary.userId !== userId) return false;
   if (tag !== null && !summary.tags.includes(tag)) return false;
+  if (internal !== null && summary.tags.includes(INTERNAL_TAG) !== internal) return false;
   if (text === null) return true;
   const wanted = text.toLowerCase();
   const { name, service: of, inputPreview, agentNames, models, tags } = summary;

@@ -12,7 +12,9 @@ import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';
 import type { CallUnfolding } from './unfold.ts';
+import type { createWindowTotals } from '../spend/budget-windows.ts';
 import type { createTotals } from '../spend/store.ts';
+import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /** Append-only log of committed calls. Segments are unfolded into rows later: when the process is idle, or before a read. */
 export interface CallLog {
@@ -52,11 +54,16 @@ export function createCallLog(
   {
     unfolding,
     addToTotals,
+    addToWindows,
+    isStored,
     storeOneByOne,
     log,
   }: {
     readonly unfolding: CallUnfolding;
     readonly addToTotals: ReturnType<typeof createTotals>;
+    readonly addToWindows: ReturnType<typeof createWindowTotals>;
+    /** Whether all of these calls are stored: their segment was committed twice. */
+    readonly isStored: (calls: readonly CallRecord[]) => Promise<boolean>;
     readonly storeOneByOne: (calls: readonly CallRecord[]) => Promise<readonly TraceSummary[]>;
     readonly log: StoresOptions['log'];
   },
@@ -97,6 +104,10 @@ export function createCallLog(
         db,
         segments.flatMap(({ totals }) => costsOf(totals)),
       );
+      await addToWindows(
+        db,
+        segments.flatMap(({ totals }) => windowsOf(totals)),
+      );
       await remove(db, segments);
       return Number(final.body_no);
     });
@@ -122,13 +133,17 @@ export function createCallLog(
     }
   }
 
-  /** Whether at least one call of a segment is in the tables now. */
-  async function unfoldedOneByOne(bodyNo: string, bytes: Uint8Array): Promise<boolean> {
+  /**
+   * Whether at least one call of a segment is in the tables now, and whether one of them is new. The windows of single calls
+   * are not in the segment: they count together where one is new.
+   */
+  async function unfoldedOneByOne(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
       const db = orm.em.fork().getKysely<Tables>();
       const calls = await reaching(async () => unfolding.read(db, bodyNo, await inflate(bytes)));
+      const state = (await isStored(calls)) ? 'repeated' : 'new';
       const refused = await storeApart(calls);
-      if (refused.length < calls.length) return true;
+      if (refused.length < calls.length) return state;
       log.warn(
         { segment: bodyNo, calls: calls.length },
         'A segment of the call log was set aside: none of its calls can be stored.',
@@ -137,7 +152,7 @@ export function createCallLog(
       if (error instanceof Unavailable) throw error;
       log.warn({ err: error, segment: bodyNo }, 'A segment of the call log was set aside: it cannot be read.');
     }
-    return false;
+    return null;
   }
 
   async function unfoldOneByOne(): Promise<number | null> {
@@ -154,12 +169,13 @@ export function createCallLog(
     if (segment === undefined) return null;
     const number = Number(segment.body_no);
     const unfolded = await unfoldedOneByOne(segment.body_no, segment.bytes);
-    if (!unfolded) {
+    if (unfolded === null) {
       // Kept: a store that refuses every call may itself be at fault.
       await sql`update call_segment set set_aside = 1 where body_no = ${number}`.execute(db);
       return number;
     }
     await transaction(orm, async (own) => {
+      if (unfolded === 'new') await addToWindows(own, windowsOf(segment.totals));
       await remove(own, [segment]);
       // The payloads are in the span rows now.
       await sql`delete from export_body where body_no = ${number}`.execute(own);
@@ -239,4 +255,13 @@ export function createCallLog(
 const costsOf = (totals: string): readonly { readonly keyHash: string; readonly cost: Usd }[] =>
   (JSON.parse(totals) as readonly { readonly key_hash?: string; readonly total: string }[]).flatMap(
     ({ key_hash: keyHash, total }) => (keyHash === undefined ? [] : { keyHash, cost: BigInt(total) as Usd }),
+  );
+
+type WindowTotals = readonly Pick<SpendRow, 'cost' | 'windows'>[];
+
+const windowsOf = (totals: string): WindowTotals =>
+  (
+    JSON.parse(totals) as readonly { readonly window?: string; readonly end_ms?: number; readonly total: string }[]
+  ).flatMap(({ window: name, end_ms: endMs = 0, total }) =>
+    name === undefined ? [] : { cost: BigInt(total) as Usd, windows: [{ name, endMs }] },
   );

@@ -7,7 +7,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import { joined, type SlabPlace } from './text-slabs.ts';
 import type { CallProfile } from './encode.ts';
-import { costsByKey, costsByLabel } from '../spend/spend-rows.ts';
+import { costsByKey, costsByLabel, costsByWindow } from '../spend/spend-rows.ts';
 
 /** An encoded call that waits for its commit. */
 export interface LoggedCall extends KeptCall {
@@ -15,6 +15,8 @@ export interface LoggedCall extends KeptCall {
   readonly cost: SpendRow['cost'];
   /** End user and tags of the request; null without any. */
   readonly labels: Pick<SpendRow, 'endUser' | 'tags'> | null;
+  /** Budget windows of the call; undefined for none. */
+  readonly windows: SpendRow['windows'];
   /** As `encode.ts` makes them, with comma and line break. */
   readonly row: SlabPlace;
   readonly payload: SlabPlace;
@@ -27,7 +29,7 @@ export interface Segment {
   readonly rows: Buffer;
   /** Compressed payloads, in the order of the rows. */
   readonly body: Buffer;
-  /** JSON list: the spend of each key, tag and end user in picodollars. */
+  /** JSON list: the spend of each key, tag, end user and budget window in picodollars. */
   readonly totals: string;
 }
 
@@ -76,7 +78,7 @@ async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
     calls: calls.length,
     rows: Buffer.concat([...rows, Buffer.from(']')]),
     body: await compress(Buffer.concat(piecesOf(payloads)), ZSTD),
-    totals: JSON.stringify([...costs, ...costsByLabel(calls)]),
+    totals: JSON.stringify([...costs, ...costsByLabel(calls), ...costsByWindow(calls)]),
   };
 }
 

@@ -8,6 +8,7 @@ import type { SpanBatch } from '../../domain/traces/span.ts';
 import type { TraceStore } from '../../domain/traces/store.ts';
 import { growSummary, type TraceSummary } from '../../domain/traces/trace.ts';
 import type { Database } from '../database/database.ts';
+import { BudgetWindowEntity } from '../spend/entities/budget-window.ts';
 import { KeySpendEntity } from '../spend/entities/key-spend.ts';
 import { SpanEntity } from '../traces/entities/span.ts';
 import { SpendRowEntity } from '../spend/entities/spend-row.ts';
@@ -22,6 +23,7 @@ import { createCallEncoder, namesOfRow } from '../call-log/encode.ts';
 import type { LoggedCall } from '../call-log/segments.ts';
 import { createCallUnfolding } from '../call-log/unfold.ts';
 import { createTotals } from '../spend/store.ts';
+import { createWindowTotals } from '../spend/budget-windows.ts';
 import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
@@ -33,6 +35,7 @@ class KeptRoot implements LoggedCall {
   readonly profile: LoggedCall['profile'];
   readonly cost: LoggedCall['cost'];
   readonly labels: LoggedCall['labels'];
+  readonly windows: LoggedCall['windows'];
   /** Summary of its trace, of this call alone; null when no subscriber follows traces. */
   readonly summary: TraceSummary | null;
   readonly #rows: Buffer;
@@ -42,10 +45,14 @@ class KeptRoot implements LoggedCall {
   readonly #payloadStart: number;
   readonly #payloadEnd: number;
 
-  constructor({ profile, cost, labels, row, payload }: Omit<LoggedCall, keyof KeptCall>, summary: TraceSummary | null) {
+  constructor(
+    { profile, cost, labels, windows, row, payload }: Omit<LoggedCall, keyof KeptCall>,
+    summary: TraceSummary | null,
+  ) {
     this.profile = profile;
     this.cost = cost;
     this.labels = labels;
+    this.windows = windows;
     this.summary = summary;
     this.#rows = row.slab;
     this.#rowStart = row.start;
@@ -105,9 +112,20 @@ export function createCallStore(
       span: rowTable(orm, 'span', SpanEntity),
     }),
     addToTotals: createTotals(flavour, rowTable(orm, 'key_spend', KeySpendEntity)),
+    addToWindows: createWindowTotals(flavour, rowTable(orm, 'budget_window', BudgetWindowEntity)),
+    isStored,
     storeOneByOne,
     log,
   });
+
+  /** Whether all of these calls have their spend row. */
+  async function isStored(records: readonly CallRecord[]): Promise<boolean> {
+    const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
+      `${traceId}:${spanId}:${id}`;
+    const rows = await stores.spend.findBySpans(records.map(({ spend }) => `${spend.traceId}:${spend.spanId}`));
+    const known = new Set(rows.map(keyOf));
+    return records.every(({ spend }) => known.has(keyOf(spend)));
+  }
 
   async function storeOneByOne(records: readonly CallRecord[]): Promise<readonly TraceSummary[]> {
     if (records.length === 0) return [];
@@ -163,9 +181,12 @@ export function createCallStore(
       const summary = withSummary
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;
-      const { cost } = call.spend;
+      const { cost, windows } = call.spend;
       const labels = labelsOf(call.spend);
-      return new KeptRoot({ profile, cost, labels, row: placeRow(row), payload: placePayload(payload) }, summary);
+      return new KeptRoot(
+        { profile, cost, labels, windows, row: placeRow(row), payload: placePayload(payload) },
+        summary,
+      );
     },
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');

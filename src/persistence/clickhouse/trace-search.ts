@@ -9,6 +9,7 @@ import type {
   TraceOrder,
   TraceSeries,
 } from '../../domain/traces/trace-search.ts';
+import { INTERNAL_TAG } from '../../domain/traces/trace-labels.ts';
 import type { ClickHouse, Params } from './client.ts';
 
 /** A condition on summaries, with its parameters. */
@@ -59,7 +60,7 @@ const textsIn = (column: string): string => `JSONExtract(${column}, 'Array(Strin
 /** The filters as one condition. */
 export function passing(filters: TraceFilters): Condition {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
-  const { sessionId, userId, tag } = filters;
+  const { sessionId, userId, tag, internal } = filters;
   const demand = (condition: string, name: string, value: string | null): Condition[] =>
     value === null ? [] : [{ text: condition, params: { [name]: value } }];
   const textOf = (value: string | null): string | null => (value === null ? null : storable(value));
@@ -81,6 +82,11 @@ export function passing(filters: TraceFilters): Condition {
     ...demand(`ifNull(session_id, '') = {sessionId:String}`, 'sessionId', textOf(sessionId)),
     ...demand(`ifNull(user_id, '') = {userId:String}`, 'userId', textOf(userId)),
     ...demand(lists(`ifNull(tags, '[]')`, 'tag'), 'tag', textOf(tag)),
+    ...demand(
+      `${internal === false ? 'not ' : ''}${lists(`ifNull(tags, '[]')`, 'internalTag')}`,
+      'internalTag',
+      internal === null ? null : INTERNAL_TAG,
+    ),
     ...demand('spend >= {minSpend:Int64}', 'minSpend', numberOf(minSpend)),
     ...demand(`${RANKS.duration} >= {minDuration:Int64}`, 'minDuration', numberOf(minDurationNs)),
     ...demand('error_count >= {minErrors:Int64}', 'minErrors', numberOf(minErrors)),

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
 /** Connection-level failures as Node and the `sqlite3` package name them. */
@@ -34,6 +35,36 @@ function isConnectionFailure(error: unknown): boolean {
     (code.length === 5 && CONNECTION_SQLSTATE.test(code)) ||
     isConnectionFailure(error.cause)
   );
+}
+
+/** PostgreSQL ended the connection: an administrator, a restart or a crash. */
+const LOST_SQLSTATE = /^(?:08|57P0)/;
+
+/** Whether a connection that was open is lost. Another connection may work at once. */
+function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return (
+    code === 'ECONNRESET' ||
+    code === 'EPIPE' ||
+    LOST_SQLSTATE.test(code) ||
+    error.message.startsWith('Connection terminated') ||
+    isLostConnection(error.cause)
+  );
+}
+
+/** Time in which the pool removes a lost connection, in ms. */
+const LEAVE_MS = 25;
+
+/** Runs a read, and once more when its connection was lost. */
+export async function readingAgain<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isLostConnection(error)) throw error;
+    await setTimeout(LEAVE_MS);
+    return read();
+  }
 }
 
 /** Whether a PostgreSQL statement ran into the lock timeout. */

@@ -1,11 +1,13 @@
 import { Unavailable } from '../../domain/errors.ts';
-import { reaching } from './faults.ts';
+import { reaching, readingAgain } from './faults.ts';
 import type { WriteHealth } from './write-health.ts';
 
 /** Tracks the work in flight, so that the database is closed only after it. */
 export interface InFlight {
-  /** Runs work that only reads. Throws Unavailable when the database cannot be reached, or is closing. */
+  /** Runs work. Throws Unavailable when the database cannot be reached, or is closing. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** The same for a read that calls wait for: it runs once more when its connection is lost. */
+  read<Result>(work: () => Promise<Result>): Promise<Result>;
   /** The same for work that writes. Its outcome counts for the readiness of the process. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Refuses new work; resolves when all running work has ended. */
@@ -32,6 +34,10 @@ export function createInFlight(writes?: Pick<WriteHealth, 'succeeded' | 'failed'
     async run(work) {
       refuseWhileDraining();
       return track(work);
+    },
+    async read(work) {
+      refuseWhileDraining();
+      return track(() => readingAgain(work));
     },
     async write(work) {
       refuseWhileDraining();

@@ -138,8 +138,8 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
         }
       });
     },
-    find: (id) => inFlight.run(async () => (await found([{ id: storable(id) }]))[0] ?? null),
-    findMany: (ids) => inFlight.run(() => found(among('id', ids))),
+    find: (id) => inFlight.read(async () => (await found([{ id: storable(id) }]))[0] ?? null),
+    findMany: (ids) => inFlight.read(() => found(among('id', ids))),
     all: (filter) => inFlight.run(() => found(where(filter))),
     list: (page) => inFlight.run(() => listed(page)),
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),

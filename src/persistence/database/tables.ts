@@ -12,6 +12,7 @@ import { ExportBodyEntity, type ExportBodySchema } from '../traces/entities/expo
 import { FreeTierUseEntity, type FreeTierUseSchema } from '../free-tier/entities/free-tier-use.ts';
 import { GatewayActivityEntity, type GatewayActivitySchema } from '../gateway-activity/entities/gateway-activity.ts';
 import { CheckoutEntity, type CheckoutSchema } from '../checkout/entities/checkout.ts';
+import { BudgetWindowEntity, type BudgetWindowSchema } from '../spend/entities/budget-window.ts';
 import { KeySpendEntity, type KeySpendSchema } from '../spend/entities/key-spend.ts';
 import { PaymentEventEntity, type PaymentEventSchema } from '../checkout/entities/payment-event.ts';
 import { PaymentObjectEntity, type PaymentObjectSchema } from '../checkout/entities/payment-object.ts';
@@ -86,6 +87,7 @@ export const ENTITIES = [
   SpendDayEntity,
   SpendDayLabelEntity,
   KeySpendEntity,
+  BudgetWindowEntity,
   FreeTierUseEntity,
   AdmissionCounterEntity,
   AdmissionProcessEntity,
@@ -148,6 +150,7 @@ export type Tables = InferKyselyDB<
   | typeof SpendDaySchema
   | typeof SpendDayLabelSchema
   | typeof KeySpendSchema
+  | typeof BudgetWindowSchema
   | typeof FreeTierUseSchema
   | typeof AdmissionCounterSchema
   | typeof AdmissionProcessSchema

@@ -209,8 +209,8 @@ export function createKeyStore({ orm, inFlight, audit }: Database): KeyStore {
         }
       });
     },
-    find: (secretHash) => inFlight.run(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
-    findBySecrets: (secretHashes) => inFlight.run(() => openedBy(secretHashes)),
+    find: (secretHash) => inFlight.read(async () => (await openedBy([secretHash])).get(secretHash) ?? null),
+    findBySecrets: (secretHashes) => inFlight.read(() => openedBy(secretHashes)),
     findMany: (hashes) =>
       inFlight.run(async () => {
         const entities = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } });

@@ -9,12 +9,23 @@ import type { Tables } from '../database/tables.ts';
 
 type Flavour = Database['flavour'];
 
-type LabelKind = 'tag' | 'end_user';
+type LabelKind = 'tag' | 'end_user' | 'window';
 
-const isLabel = (kind: OwnerKind): kind is LabelKind => kind === 'tag' || kind === 'end_user';
+const isLabel = (kind: OwnerKind): kind is LabelKind => kind === 'tag' || kind === 'end_user' || kind === 'window';
+
+/** The spend of budget windows as `one` and `total`, with the call log. */
+function windowed(flavour: Flavour, names: readonly string[]): RawBuilder<unknown> {
+  const among = (): RawBuilder<unknown> => textsIn(flavour, names);
+  return sql`
+    select name as one, '' as other, total from budget_window where name in ${among()}
+    union all
+    select t.value ->> 'window', '', cast(t.value ->> 'total' as bigint)
+    from call_segment s cross join ${eachTotal(flavour)} t where t.value ->> 'window' in ${among()}`;
+}
 
 /** The spend of labels as `one` and `total`, with the call log. */
 function labelled(flavour: Flavour, kind: LabelKind, ids: readonly string[]): RawBuilder<unknown> {
+  if (kind === 'window') return windowed(flavour, ids);
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   return sql`
     select label as one, '' as other, cost as total from spend_day_label where kind = ${kind} and label in ${among()}
@@ -67,7 +78,7 @@ function ownedKeys(flavour: Flavour, kind: Exclude<OwnerKind, LabelKind>, ids: r
 export const createOwnerTotals =
   ({ orm, flavour, inFlight }: Database) =>
   (kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.run(async () => {
+    inFlight.read(async () => {
       const { rows } = await sql<{ one: string; other: string; total: string }>`
         ${isLabel(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
         select one, other, cast(sum(total) as text) as total

@@ -119,3 +119,21 @@ export function costsByLabel(
     [...sums].map(([label, total]) => ({ kind, label, total: amountText(total) })),
   );
 }
+
+/** Costs per budget window, in the order of their names, so that all processes lock totals in one order. */
+export function costsByWindow(
+  rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],
+): readonly { readonly window: string; readonly end_ms: number; readonly total: string }[] {
+  const totals = new Map<string, { readonly endMs: number; total: Usd }>();
+  for (const { cost, windows } of rows) {
+    if (cost === null || windows === undefined) continue;
+    for (const { name, endMs } of windows) {
+      const known = totals.get(name);
+      if (known === undefined) totals.set(name, { endMs, total: cost });
+      else known.total = addUsd(known.total, cost);
+    }
+  }
+  return [...totals]
+    .map(([window, { endMs, total }]) => ({ window, end_ms: endMs, total: amountText(total) }))
+    .toSorted((left, right) => (left.window < right.window ? -1 : 1));
+}

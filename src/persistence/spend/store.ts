@@ -4,10 +4,12 @@ import type { SoughtCall, SpendRow, SpendStore } from '../../domain/spend/spend-
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
+import { BudgetWindowEntity } from './entities/budget-window.ts';
 import { KeySpendEntity } from './entities/key-spend.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
 import { createDailySums } from './daily-sums.ts';
 import { createOwnerTotals } from './owner-totals.ts';
+import { createWindowTotals } from './budget-windows.ts';
 import {
   type EncodedRow,
   encodeRow,
@@ -94,6 +96,7 @@ export function createSpendStore(database: Database): SpendStore {
     sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
   );
   const addToTotals = createTotals(flavour, totals);
+  const addToWindows = createWindowTotals(flavour, rowTable(orm, 'budget_window', BudgetWindowEntity));
   const addToDays = createDailySums(flavour, spendRows);
   const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
     rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
@@ -103,7 +106,7 @@ export function createSpendStore(database: Database): SpendStore {
    * count twice until their segment is deleted.
    */
   const totalsOf = (keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
-    inFlight.run(async () => {
+    inFlight.read(async () => {
       const hashes = textsIn(flavour, keyHashes.map(storable));
       const { rows } = await sql<{ key_hash: string; total: string }>`
         select key_hash, cast(sum(total) as text) as total from (
@@ -125,6 +128,7 @@ export function createSpendStore(database: Database): SpendStore {
     await insert(db, all);
     await addToDays(db, all);
     await addToTotals(db, rows);
+    await addToWindows(db, rows);
   }
 
   /** Checks each row for being new, which costs as much as storing it. */
@@ -134,6 +138,7 @@ export function createSpendStore(database: Database): SpendStore {
     const fresh = rows.filter((row) => news.has(keyOf(row)));
     await addToDays(db, encoded(fresh));
     await addToTotals(db, fresh);
+    await addToWindows(db, fresh);
   }
 
   return {

@@ -9,6 +9,7 @@ import type {
   TraceOrder,
   TraceSeries,
 } from '../../domain/traces/trace-search.ts';
+import { INTERNAL_TAG } from '../../domain/traces/trace-labels.ts';
 import type { Database } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 
@@ -30,6 +31,12 @@ const lists = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBo
   flavour === 'postgresql'
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
+
+/** Condition: the product's own model calls, or all others. Traces of earlier versions have no list of tags. */
+function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
+  const tagged = lists(flavour, 'trace_summary.tags', INTERNAL_TAG);
+  return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;
+}
 
 const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'session_id', 'user_id'];
 const LIST_COLUMNS = ['agent_names', 'models', 'tags'];
@@ -59,7 +66,7 @@ function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
 /** The filters as one condition on summaries. */
 export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<SqlBool> {
   const { status, service, agent, model, keyHash, teamId, minSpend, minDurationNs, minErrors, text } = filters;
-  const { sessionId, userId, tag } = filters;
+  const { sessionId, userId, tag, internal } = filters;
   const demands: (RawBuilder<SqlBool> | null)[] = [
     status === null ? null : sql<SqlBool>`trace_summary.status = ${status}`,
     service === null ? null : sql<SqlBool>`trace_summary.service = ${storable(service)}`,
@@ -68,6 +75,7 @@ export function passing(flavour: Flavour, filters: TraceFilters): RawBuilder<Sql
     sessionId === null ? null : sql<SqlBool>`trace_summary.session_id = ${storable(sessionId)}`,
     userId === null ? null : sql<SqlBool>`trace_summary.user_id = ${storable(userId)}`,
     tag === null ? null : lists(flavour, 'trace_summary.tags', storable(tag)),
+    internal === null ? null : internalIs(flavour, internal),
     agent === null ? null : lists(flavour, 'trace_summary.agent_names', storable(agent)),
     model === null ? null : lists(flavour, 'trace_summary.models', storable(model)),
     minSpend === null ? null : sql<SqlBool>`trace_summary.spend >= ${bigint(minSpend)}`,

@@ -30,6 +30,7 @@ const ANSWERS = {
   rerank,
   moderation: unsupported,
   generate_content: unsupported,
+  decide: unsupported,
 } as const;
 
 /** Provider that answers in this process, without an upstream. The same request gets the same answer text. */
@@ -44,7 +45,7 @@ export function createDemo(): NativeProvider {
   };
 }
 
-/** Rejects operations that the demo model does not support: moderation, images and audio. */
+/** Rejects operations that the demo model does not support: moderation, decisions, images and audio. */
 function unsupported({ endpoint }: ModelRequest): never {
   throw new Unsupported(`${endpoint.path}: The built-in demo model does not support this endpoint.`);
 }

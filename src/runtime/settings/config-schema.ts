@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelEntry } from './deployments.ts';
+import { guardrailEntry } from './guardrails.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
@@ -82,14 +83,17 @@ function withNulls(schema: unknown): unknown {
   return { ...schema, properties: Object.fromEntries(members) };
 }
 
-function modelsSchema(): JsonSchema {
-  const { $schema: _dialect, ...entry } = z.toJSONSchema(modelEntry, { io: 'input', unrepresentable: 'any' });
-  return {
-    description: 'Models that callers may call. Several entries with one `model_name` share its calls.',
-    type: ['array', 'null'],
-    items: withNulls(entry),
-  };
+/** A list of entries. */
+function listSchema(description: string, entry: z.ZodType): JsonSchema {
+  const { $schema: _dialect, ...items } = z.toJSONSchema(entry, { io: 'input', unrepresentable: 'any' });
+  return { description, type: ['array', 'null'], items: withNulls(items) };
 }
+
+const modelsSchema = (): JsonSchema =>
+  listSchema('Models that callers may call. Several entries with one `model_name` share its calls.', modelEntry);
+
+const guardrailsSchema = (): JsonSchema =>
+  listSchema('Checks of the texts of calls and answers. They run in this order.', guardrailEntry);
 
 /** JSON Schema of the configuration file, for editors. */
 export function configSchema(): JsonSchema {
@@ -113,6 +117,7 @@ export function configSchema(): JsonSchema {
         items: { type: 'string' },
       },
       model_list: modelsSchema(),
+      guardrails: guardrailsSchema(),
       ...properties,
     },
   };

@@ -8,7 +8,8 @@ const ROWS: readonly Setting[] = Object.values(SETTINGS);
 /** Keys that a row of the table reads. Settings of the sale of access may refer to variables that are not set. */
 function isRead(path: Path): boolean {
   const [section] = path;
-  if (section === 'model_list' || section === 'billing_settings') return section === 'model_list';
+  if (section === 'model_list' || section === 'guardrails') return true;
+  if (section === 'billing_settings') return false;
   const key = `${path.join('.')}.`;
   return ROWS.some(({ file }) => file !== undefined && (`${file}.`.startsWith(key) || key.startsWith(`${file}.`)));
 }

@@ -21,7 +21,6 @@ const NO_LOGIN = 'callers authenticate with keys only';
 
 export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
   effects: {
-    guardrails: NO_GUARDRAIL,
     policies: NO_GUARDRAIL,
     policy_attachments: NO_GUARDRAIL,
     callback_settings: NO_CALLBACK,
@@ -169,7 +168,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
 
 /** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
-  guardrails: NO_GUARDRAIL,
   rpm: 'the limit is not enforced, and does not weight the deployment',
   tpm: 'the limit is not enforced, and does not weight the deployment',
   max_budget: NO_LIMIT,

@@ -27,7 +27,8 @@ function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['pla
 
 function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
-    const { config, deployments, routing, passThrough, warnings } = readSettings(argv, env, keyGenerator);
+    const settings = readSettings(argv, env, keyGenerator);
+    const { config, deployments, routing, passThrough, guardrails, warnings } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -42,6 +43,7 @@ function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
       places: placesOf(config),
       routing,
       endpoints: passThrough.endpoints,
+      guardrails: guardrails.definitions,
       warnings,
     };
     yield { kind: 'end', config: carried(whole, mark) };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
@@ -14,6 +15,7 @@ export interface Reloaded {
   readonly deployments: readonly Deployment[];
   readonly routing: RoutingPolicy;
   readonly endpoints: readonly PassThroughEndpoint[];
+  readonly guardrails: readonly GuardrailDefinition[];
   readonly warnings: readonly string[];
 }
 

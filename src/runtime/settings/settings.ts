@@ -4,6 +4,8 @@ import type { DeploymentReader } from '../../domain/deployments/deployment-sourc
 import type { BudgetErrorKind } from '../../domain/errors.ts';
 import type { KeyGenerator } from '../../domain/keys/virtual-key.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
+import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
+import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -22,6 +24,7 @@ import { readModels } from './model-list.ts';
 import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
+import { paramReader, readGuardrails } from './guardrails.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
@@ -63,6 +66,8 @@ export interface Settings {
   readonly codingAgentPollSeconds: number;
   readonly codingAgentWebhookSecret: Secret | null;
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
+  /** Guardrails of the file, and the reader of the params of all guardrails. */
+  readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
   /** Serves the built-in `demo` model. */
@@ -207,6 +212,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     warn,
   });
   const endpoints = readPassThrough(document, { env, fault });
+  const guardrails = readGuardrails(document, { fault, tell });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
@@ -225,6 +231,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     config: declaredConfigOf(document, file, env),
     deployments,
     providerAccounts,
+    guardrails: { definitions: guardrails, readParams: paramReader(env) },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
     clickHouse,
     tokens,
@@ -253,6 +260,7 @@ function settingsOf(
   | 'deployments'
   | 'deploymentReader'
   | 'passThrough'
+  | 'guardrails'
   | 'providerAccounts'
   | 'clickHouse'
   | 'tokens'

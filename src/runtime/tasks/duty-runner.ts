@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { type Duty, type DutyBackend, dutyLeaseMs, type DutyOutcome, periodOf } from '../../domain/jobs/duty.ts';
 import { claimOf, type Job } from '../../domain/jobs/job.ts';
 import type { Log } from '../telemetry/log.ts';
+import { withinDeadline } from './deadline.ts';
 
 /** Runs one duty, in turn with the other processes. */
 export interface DutyRunner {
@@ -15,6 +16,8 @@ interface DutyRunnerOptions {
   readonly backend: DutyBackend;
   /** Start of the first period. */
   readonly anchor: Date;
+  /** Longest time of a run, in ms. A longer one is aborted, and the next period runs again. */
+  readonly deadlineMs: number;
   /** Delay of the first look after the start. */
   readonly firstLookMs: number;
   /** Rejects with the signal's reason when it stops before its end. */
@@ -30,10 +33,10 @@ class DutyLost extends Error {
 
 /**
  * Looks for the job of each period when the period begins, and for jobs of lost processes twice in a lease. While the work
- * runs, its lease is extended. A failed run is logged; the next period runs again.
+ * runs, its lease is extended. A failed run, and one that is aborted at its deadline, is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
-  const { duty, backend, anchor, firstLookMs, work, clock, log } = options;
+  const { duty, backend, anchor, deadlineMs, firstLookMs, work, clock, log } = options;
   const leaseMs = dutyLeaseMs(duty);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -56,7 +59,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
     const beating = setInterval(() => void extend(), leaseMs / 3).unref();
     let outcome: DutyOutcome = { kind: 'completed' };
     try {
-      await work(both);
+      await withinDeadline(work, { deadlineMs, signal: both });
     } catch (error) {
       if (lost.signal.aborted) return;
       if (signal.aborted) outcome = { kind: 'released' };

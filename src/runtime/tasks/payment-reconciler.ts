@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Log } from '../telemetry/log.ts';
+import { withinDeadline } from './deadline.ts';
 
 /** Period of the first check: longer than a payment provider retries a webhook. */
 const FIRST_LOOK_MS = 7 * 86_400_000;
@@ -27,23 +28,29 @@ export function sinceLastLook(
   };
 }
 
-/** Checks periodically, with a pause after each check. A failed check is logged and repeated at the next interval. */
+/**
+ * Checks periodically, with a pause after each check. A failed check, and one that is aborted at its deadline, is logged and
+ * repeated at the next interval.
+ */
 export function createReconciler(options: {
   /** Name of the checked objects for the log, e.g. `payments`. */
   readonly what: string;
   /** Interval; zero never checks. */
   readonly seconds: number;
+  /** Longest time of a check, in seconds. */
+  readonly longestSeconds: number;
   readonly reconcile: (signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }): Reconciler {
-  const { what, seconds, reconcile, log } = options;
+  const { what, seconds, longestSeconds, reconcile, log } = options;
+  const deadlineMs = longestSeconds * 1000;
   const stopping = new AbortController();
   const { signal } = stopping;
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
     try {
-      await reconcile(signal);
+      await withinDeadline(reconcile, { deadlineMs, signal });
     } catch (error) {
       if (!signal.aborted) log.warn({ err: error }, `${what} not reconciled; trying again`);
     }

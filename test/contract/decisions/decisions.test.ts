@@ -143,7 +143,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
     await ask(path, body('standard'), headers);
     expect(await left(app, traceId)).toMatchObject([
       {
-        name: 'generate_content standard',
+        name: 'decide standard',
         spendRow: {
           callType,
           model: 'up-1',

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Platform, Scope } from '../../../resolvers/operation/scope.ts';
 import { healthRoutes } from '../../../rest-shims/health.ts';
+import { ICON_SVG } from '../../../src/domain/icon.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { serveRows } from '../../support/rest-server.ts';
 
@@ -81,5 +82,16 @@ describe('docs.page', () => {
       'Read one trace with its spans.<details><summary>Query</summary><code>trace_ref</code> string',
     );
     expect(page).toContain(`</details><br><code>curl &#34;${app.url}/v1/traces/$TRACE_ID&#34;`);
+  });
+
+  it('docs.icon 200: the icon that browsers ask for', async () => {
+    const answer = await fetch(`${app.url}/favicon.ico`);
+    const { headers } = answer;
+    expect([answer.status, headers.get('content-type'), headers.get('cache-control')]).toEqual([
+      200,
+      'image/svg+xml',
+      'public, max-age=86400',
+    ]);
+    expect(await answer.text()).toBe(ICON_SVG);
   });
 });

@@ -105,6 +105,17 @@ describe('a run of a lens by the worker of this process', () => {
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
   }, 60_000);
 
+  it('its own calls are one named trace for each run, which lists can leave out', async () => {
+    const query = `{ own: traces(first: 5, filter: { internal: true }) { nodes { traceId name tags } }
+      others: traces(first: 50, filter: { internal: false, tag: "litellm-lens" }) { totalCount } }`;
+    const { data } = (await send('POST', '/graphql', { query })).body as {
+      readonly data: { readonly own: { readonly nodes: readonly object[] }; readonly others: object };
+    };
+    const traceId = lens.jobs[0].id.replaceAll('-', '');
+    expect(data.own.nodes).toContainEqual({ traceId, name: 'chat judge', tags: ['litellm-lens'] });
+    expect(data.others).toEqual({ totalCount: 0 });
+  });
+
   it('lens.finding 200: sets the status of a finding', async () => {
     const [finding] = lens.findings;
     const path = `/lens/${lens.id}/findings/${finding?.id}`;

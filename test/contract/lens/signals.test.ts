@@ -133,6 +133,25 @@ describe('signals of traces', () => {
     const jobs = (await send('POST', '/graphql', { query: '{ jobs(kind: "lens-signals") { status attempts } }' })).body;
     expect(jobs['data']).toEqual({ jobs: [{ status: 'COMPLETED', attempts: 1 }] });
     expect(asked).toHaveLength(1);
+    // Its own call is a trace with a name and without the text of the other; lists can leave it out.
+    const names = `nodes { name tags spans(first: 5) { nodes { name parentSpanId input output } } }`;
+    const lists = `{ own: traces(first: 5, filter: { internal: true }) { totalCount ${names} }
+      others: traces(first: 5, filter: { internal: false }) { nodes { traceId } } }`;
+    await expect
+      .poll(async () => (await send('POST', '/graphql', { query: lists })).body['data'], { timeout: 10_000 })
+      .toEqual({
+        own: {
+          totalCount: 1,
+          nodes: [
+            {
+              name: 'decide decider',
+              tags: ['litellm-lens'],
+              spans: { nodes: [{ name: 'decide decider', parentSpanId: null, input: null, output: null }] },
+            },
+          ],
+        },
+        others: { nodes: [{ traceId }] },
+      });
   }, 30_000);
 
   it('other questions are asked again; an open question is a failure', async () => {

@@ -69,6 +69,17 @@ const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) =>
       model_max_budget: max_budget === null ? {} : { priced: { budget_limit: max_budget, time_period: '1d' } },
     }),
   }),
+  async 'Model of a user'(user_id, max_budget) {
+    const model_max_budget = max_budget === null ? {} : { priced: { max_budget, budget_duration: '1d' } };
+    await calls.manage('/user/new', { user_id, auto_create_key: false, model_max_budget });
+    return { key: await calls.newKey({ user_id }) };
+  },
+  async 'Model of a customer'(user_id, max_budget) {
+    const model_max_budget = max_budget === null ? {} : { priced: { budget_limit: max_budget, time_period: '1d' } };
+    await calls.manage('/budget/new', { budget_id: user_id, model_max_budget });
+    await calls.manage('/customer/new', { user_id, budget_id: user_id });
+    return { key: await calls.newKey({}), fields: { user: user_id } };
+  },
   async 'Model of a team'(team_id, max_budget) {
     const model_max_budget = max_budget === null ? {} : { priced: { budget_limit: max_budget, time_period: '1d' } };
     await calls.manage('/team/new', { team_id, metadata: { model_max_budget } });
@@ -90,6 +101,8 @@ const NAMED: Readonly<Record<string, (id: string) => string>> = {
   'Tag of a key': (id) => `Tag=${id} `,
   'End User': (id) => `End User=${id} over`,
   'Model of a key': (id) => `key_alias: ${id}, exceeded budget for model=priced`,
+  'Model of a user': (id) => `LiteLLM User: ${id}, exceeded budget for model=priced`,
+  'Model of a customer': (id) => `LiteLLM End User: ${id}, exceeded budget for model=priced`,
   'Model of a team': (id) => `LiteLLM Team: ${id}, exceeded budget for model=priced`,
 };
 

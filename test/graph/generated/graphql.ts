@@ -1077,6 +1077,8 @@ export type TeamMemberRole =
 export type TraceFilter = {
   /** Exact name of one of its agents. */
   agent?: string | null | undefined;
+  /** Whether it has model calls of the product itself, tagged `litellm-lens`: a lens run, or signals. */
+  internal?: boolean | null | undefined;
   /** Hash or global id of the key that sent it. */
   keyHash?: string | number | null | undefined;
   /** Minimum of `costUsd`. Traces without a cost do not match. */

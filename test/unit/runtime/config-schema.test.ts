@@ -34,8 +34,14 @@ describe('the schema of the configuration file', () => {
     expect(at(['litellm_params', 'model'], entry)).toEqual({ type: 'string', minLength: 1 });
   });
 
+  it('has the members of guardrails', () => {
+    const entry = at(['guardrails'])?.['items'] as Json;
+    expect(entry['required']).toEqual(['guardrail_name', 'litellm_params']);
+    expect(at(['litellm_params'], entry)).toMatchObject({ required: ['guardrail', 'mode'] });
+  });
+
   it('says what has no effect', () => {
-    expect(at(['guardrails'])).toEqual({
+    expect(at(['policies'])).toEqual({
       description: 'Has no effect: no request and no answer is checked, masked or blocked.',
       deprecated: true,
     });

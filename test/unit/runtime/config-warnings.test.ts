@@ -7,12 +7,12 @@ const LITELLM = `model_list:
     litellm_params:
       model: openai/gpt-4o
       api_key: sk-upstream
-guardrails:
-  - guardrail_name: presidio-mask
-    litellm_params:
-      guardrail: presidio
-      mode: pre_call
-      api_key: sk-guard
+policies:
+  masked:
+    guardrails:
+      add: [presidio-mask]
+    condition: null
+    pipeline: sk-guard
 litellm_settings:
   drop_params: true
   set_verbose: false
@@ -26,7 +26,7 @@ general_settings:
 `;
 
 const EXPECTED = [
-  'config.yaml:6: guardrails: has no effect: no request and no answer is checked, masked or blocked',
+  'config.yaml:6: policies: has no effect: no request and no answer is checked, masked or blocked',
   'config.yaml:15: litellm_settings.cache: has no effect: no answer is cached',
   'config.yaml:19: litellm_settings.callbacks: "langfuse", "presidio" have no effect: no call is sent there',
 ];
@@ -56,7 +56,7 @@ environment_variables: { KEY: sk-variable }
   });
 
   it.each(['false', 'null', '[]', '{}', '""'])('are not warned about when they are switched off: %s', (off) => {
-    const yaml = `guardrails: ${off}\nlitellm_settings: { cache: ${off}, cache_params: { type: redis }, callbacks: ${off} }\n`;
+    const yaml = `guardrails: ${off}\npolicies: ${off}\nlitellm_settings: { cache: ${off}, cache_params: { type: redis }, callbacks: ${off} }\n`;
     expect(warningsFrom({ yaml })).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe('unknown keys', () => {
 describe('included files', () => {
   const files = {
     'models.yaml': '\nmodel_list:\n  - model_name: b\n    litellm_params: { model: demo, tpm: 1 }\n',
-    'rest.yaml': 'guardrails: [x]\ngeneral_settings:\n  demo_model: maybe\n',
+    'rest.yaml': 'policies: [x]\ngeneral_settings:\n  demo_model: maybe\n',
   };
 
   it('extend lists, and keep their own file and line', () => {

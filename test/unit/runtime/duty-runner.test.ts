@@ -32,6 +32,8 @@ function aRunner() {
   const state = {
     away: false,
     held: true,
+    /** The work does not end when it is aborted. */
+    deaf: false,
     periods: [] as (string | null)[],
     ended: [] as DutyOutcome[],
     warnings: [] as string[],
@@ -52,10 +54,11 @@ function aRunner() {
     duty: DUTY,
     backend,
     anchor: new Date(0),
+    deadlineMs: 150_000,
     firstLookMs: 100,
     work(signal) {
       const end = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => end.reject(signal.reason as Error));
+      if (!state.deaf) signal.addEventListener('abort', () => end.reject(signal.reason as Error));
       state.runs.push({ signal, end });
       return end.promise;
     },
@@ -102,6 +105,28 @@ it('a job that another process holds now is left', async () => {
   expect(state.ended).toEqual([]);
   await runner.stop();
 });
+
+it.each([
+  ['ends when it is aborted', false, 150_000],
+  ['does not end', true, 155_000],
+])(
+  'work that runs longer than its deadline and %s is a failure, and the next period runs',
+  async (_how, deaf, endMs) => {
+    const { runner, state } = aRunner();
+    state.deaf = deaf;
+    runner.start();
+    await vi.advanceTimersByTimeAsync(100 + endMs - 1);
+    expect(state.ended).toEqual([]);
+    expect(state.runs[0]?.signal.aborted).toBe(deaf);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);
+    expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(state.runs).toHaveLength(2);
+    state.runs[1]?.end.resolve();
+    await runner.stop();
+  },
+);
 
 it('a stop aborts the work and returns the job', async () => {
   const { runner, state } = aRunner();

@@ -19,6 +19,7 @@ function aReconciler(seconds = 300) {
   const reconciler = createReconciler({
     what: 'payments',
     seconds,
+    longestSeconds: 60,
     reconcile: sinceLastLook({ now: () => new Date(), monotonicMs: () => Date.now() }, async (since) => {
       looks.push(since.getTime() - START_MS);
       if (state.away) throw new Error('away');
@@ -48,6 +49,27 @@ it('looks again from the last look that ended well', async () => {
   await vi.advanceTimersByTimeAsync(600_000);
   expect(state.looks).toEqual([-7 * DAY_MS, -600_000, -600_000, -600_000, 300_000]);
   expect(state.warnings).toEqual(Array(2).fill('payments not reconciled; trying again'));
+  reconciler.stop();
+});
+
+it('aborts a check at its deadline, and checks again', async () => {
+  const warnings: string[] = [];
+  const aborted: unknown[] = [];
+  const quiet = (): void => {};
+  const reconciler = createReconciler({
+    what: 'stored models',
+    seconds: 2,
+    longestSeconds: 60,
+    reconcile(signal) {
+      signal.addEventListener('abort', () => aborted.push(String(signal.reason)));
+      return new Promise(() => {});
+    },
+    log: { debug: quiet, info: quiet, error: quiet, warn: (_facts, event) => void warnings.push(event) },
+  });
+  reconciler.start();
+  await vi.advanceTimersByTimeAsync(2 * 67_000);
+  expect(aborted).toEqual(Array(2).fill('Overrun: Aborted after its deadline of 60 seconds.'));
+  expect(warnings).toEqual(Array(2).fill('stored models not reconciled; trying again'));
   reconciler.stop();
 });
 

@@ -69,6 +69,7 @@ export const GEN_AI_OPERATIONS = {
   rerank: 'reranker',
   moderation: 'guardrail',
   realtime: 'llm',
+  decide: 'llm',
 } as const;
 
 /** Events that carry a message: whose it is, and on which side of the call it stands. */

@@ -10,7 +10,7 @@ export const CallSegmentSchema = defineEntity({
     calls: p.integer(),
     /** 1 when it cannot be unfolded; an operator has to look at it. */
     setAside: p.integer(),
-    /** JSON list: spend of each key, tag and end user, picodollars as text. */
+    /** JSON list: spend of each key, tag, end user and budget window, picodollars as text. */
     totals: p.text(),
     /** JSON text, see `Segment.rows`. */
     rows: p.text(),

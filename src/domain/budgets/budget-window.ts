@@ -1,0 +1,36 @@
+import { spendCounter } from '../admission/counters.ts';
+import { fixedWindowEnd } from '../keys/durations.ts';
+
+/** Budgets that are counted for each window by itself: of a provider, a deployment, or a model of a key or an owner. */
+export type WindowScope =
+  | 'provider'
+  | 'deployment'
+  | 'model_per_key'
+  | 'model_per_user'
+  | 'model_per_team'
+  | 'model_per_end_user';
+
+/** One window of such a budget, as a call counts in it. */
+export interface BudgetWindow {
+  /** Name of the window in the store. */
+  readonly name: string;
+  /** Its end, Unix ms; 0 for a budget that never begins anew. */
+  readonly endMs: number;
+}
+
+/** The window of a budget that `now` is in. Throws InvalidInput for a malformed duration. */
+export function windowOf(
+  {
+    scope,
+    ids,
+    duration,
+  }: { readonly scope: WindowScope; readonly ids: readonly string[]; readonly duration: string | null },
+  now: Date,
+): BudgetWindow {
+  const endMs = duration === null ? 0 : fixedWindowEnd(duration, now).getTime();
+  // JSON: ids may contain any separator, and lone surrogates and NUL are escaped.
+  return { name: JSON.stringify([endMs, scope, ...ids]), endMs };
+}
+
+/** The counter of a window. */
+export const windowCounter = ({ name }: BudgetWindow): string => spendCounter('window', name);

@@ -1,0 +1,44 @@
+import { InvalidInput } from '../errors.ts';
+import { windowEnd } from '../keys/durations.ts';
+import { type Usd, usdFrom } from '../money.ts';
+
+/** A budget of a provider or a deployment, or of one model. */
+export interface RouteBudget {
+  /** Null refuses nothing. */
+  readonly limit: Usd | null;
+  /** How often the spend begins anew, as `1d`; null for never. */
+  readonly duration: string | null;
+}
+
+/** Budgets by provider. */
+export type ProviderBudgets = ReadonlyMap<string, RouteBudget>;
+
+export const NO_PROVIDER_BUDGETS: ProviderBudgets = new Map();
+
+const memberIn = (value: object, ...names: readonly string[]): unknown => {
+  const members: Readonly<Record<string, unknown>> = { ...value };
+  return names.map((name) => members[name]).find((found) => found !== undefined && found !== null);
+};
+
+/**
+ * A budget by the reference's names: `budget_limit` and `time_period`, or `max_budget` and `budget_duration`. Null for a
+ * value that is no budget. A malformed period is none.
+ */
+export function readRouteBudget(value: unknown): RouteBudget | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const amount = memberIn(value, 'budget_limit', 'max_budget');
+  const limit = typeof amount === 'string' || typeof amount === 'number' ? usdFrom(amount) : null;
+  const period = memberIn(value, 'time_period', 'budget_duration');
+  return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
+}
+
+/** Whether windows of this length can be counted. */
+export function isDuration(text: string): boolean {
+  try {
+    windowEnd(text, new Date(0));
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidInput) return false;
+    throw error;
+  }
+}

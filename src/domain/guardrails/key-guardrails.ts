@@ -1,0 +1,86 @@
+import { Forbidden, InvalidInput } from '../errors.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
+import type { GuardrailDefinition } from './definition.ts';
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** What a key, its team and its project say about guardrails. */
+export interface CallerGuardrails {
+  /** Names of guardrails that run besides those that run on every call. */
+  readonly guardrails: readonly string[];
+  /** Guardrails that run on every call do not run. */
+  readonly disableGlobal: boolean;
+  /** Names of guardrails that would run on every call and do not. */
+  readonly optedOut: readonly string[];
+}
+
+const NONE: CallerGuardrails = Object.freeze({ guardrails: [], disableGlobal: false, optedOut: [] });
+
+/** Members of metadata that decide which guardrails run. A request may have the same ones, and `disable_global_guardrail`. */
+export const GUARDRAIL_MEMBERS = ['guardrails', 'disable_global_guardrails', 'opted_out_global_guardrails'] as const;
+
+/** Names in a member of metadata. A team may have an object in place of names: the right to change guardrails. */
+const namesIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+
+const unionOf = (metadata: readonly Metadata[], member: string): readonly string[] => [
+  ...new Set(metadata.flatMap((one) => namesIn(one[member]))),
+];
+
+/** What a key, its team and its project say together. A project adds guardrails and switches none off. */
+export function guardrailsOfKey(key: VirtualKey | null): CallerGuardrails {
+  if (key === null) return NONE;
+  const { team, project } = key.owners ?? {};
+  const own = team ? [key.metadata, team.metadata] : [key.metadata];
+  return {
+    guardrails: unionOf(project ? [...own, project.metadata] : own, 'guardrails'),
+    disableGlobal: own.some((one) => one['disable_global_guardrails'] === true),
+    optedOut: unionOf(own, 'opted_out_global_guardrails'),
+  };
+}
+
+const isObject = (value: unknown): value is Metadata =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether the metadata of a team takes the right to change guardrails from requests of its keys. */
+function lacksRight({ guardrails, guardrails_modify: modify }: Metadata): boolean {
+  return modify === false || (isObject(guardrails) && guardrails['modify_guardrails'] === false);
+}
+
+/** Members of a request that change guardrails. */
+const REQUEST_MEMBERS: readonly string[] = [...GUARDRAIL_MEMBERS, 'disable_global_guardrail'];
+
+/** The metadata of a request, which may be JSON text. */
+function metadataIn(value: unknown): Metadata | null {
+  if (typeof value !== 'string') return isObject(value) ? value : null;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const changesGuardrails = (members: Metadata | null): boolean =>
+  members !== null &&
+  REQUEST_MEMBERS.some((name) => Object.hasOwn(members, name) && members[name] !== null && members[name] !== undefined);
+
+/** Refuses a change of guardrails by a team without the right. */
+export const refuseGuardrails = (): Forbidden =>
+  new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails');
+
+/** Refuses a request that changes guardrails where the team of its key has no right to. Reads only one member elsewhere. */
+export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata): void {
+  const metadata = key?.owners?.team?.metadata;
+  if (metadata === undefined || !lacksRight(metadata)) return;
+  const places = [body, metadataIn(body['metadata']), metadataIn(body['litellm_metadata'])];
+  if (places.some(changesGuardrails)) throw refuseGuardrails();
+}
+
+/** Refuses names of guardrails that do not exist, in metadata that is about to be stored. */
+export function assertKnownGuardrails(definitions: readonly GuardrailDefinition[], metadata: Metadata): void {
+  for (const member of ['guardrails', 'opted_out_global_guardrails'] as const) {
+    const unknown = namesIn(metadata[member]).find((name) => definitions.every((one) => one.name !== name));
+    if (unknown !== undefined) throw new InvalidInput(`Guardrail '${unknown}' does not exist.`, [], { field: member });
+  }
+}
