@@ -62,7 +62,8 @@ export function guardAnswer(guard: CallGuard, request: ModelRequest, call: Runni
     return {
       ...exchange,
       bytes: late,
-      deltas: () => (edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts)),
+      deltas: () =>
+        edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts),
       outcome() {
         const outcome = exchange.outcome();
         return edited?.texts == null || outcome.text === null

@@ -33,10 +33,7 @@ export function selectedGuardrails(
   const missing = required.find((name) => !known.has(name));
   // A key or a model that names a guardrail looks protected.
   if (missing !== undefined)
-    throw new Unavailable(
-      `The guardrail '${missing}' of this call is not configured, so the call is refused.`,
-      null,
-    );
+    throw new Unavailable(`The guardrail '${missing}' of this call is not configured, so the call is refused.`, null);
   const named = new Set([...required, ...request]);
   return all.filter(({ definition: { name, defaultOn, modes } }) => {
     if (named.has(name)) return true;

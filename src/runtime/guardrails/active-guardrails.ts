@@ -59,8 +59,7 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
         guardrail: make(params, definition),
         stream: {
           samplingRate: shared.streaming_sampling_rate ?? SAMPLING_RATE,
-          atEndOnly:
-            shared.streaming_end_of_stream_only === true || shared.streaming_buffer_until_moderated === true,
+          atEndOnly: shared.streaming_end_of_stream_only === true || shared.streaming_buffer_until_moderated === true,
         },
         inspectsEmbeddings: shared.inspect_embeddings === true,
         skips,

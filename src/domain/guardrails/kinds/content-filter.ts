@@ -93,4 +93,7 @@ const wordDetail = ({ keyword, description }: WordRule) => ({
   description,
 });
 
-const patternDetail = ({ name }: PatternRule) => ({ error: `Content blocked: ${name} pattern detected`, pattern: name });
+const patternDetail = ({ name }: PatternRule) => ({
+  error: `Content blocked: ${name} pattern detected`,
+  pattern: name,
+});

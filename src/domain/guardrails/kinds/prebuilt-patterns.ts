@@ -60,8 +60,13 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   amex: card(AMEX),
   discover: card(DISCOVER),
   credit_card: card(VISA, MASTERCARD, AMEX, DISCOVER),
-  iban: { expression: /(?<![a-z\d])[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){2,7}(?:[ -]?[a-z\d]{1,4})?(?![a-z\d])/gi, holds: isIban },
-  ipv4: { expression: /(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?!\.?\d)/g },
+  iban: {
+    expression: /(?<![a-z\d])[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){2,7}(?:[ -]?[a-z\d]{1,4})?(?![a-z\d])/gi,
+    holds: isIban,
+  },
+  ipv4: {
+    expression: /(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?!\.?\d)/g,
+  },
   ipv6: { expression: /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{0,4}(?![\w:])/gi, holds: isIpv6 },
   url: { expression: /(?<!\w)https?:\/\/[^\s<>"']{1,2048}/gi },
   aws_access_key: { expression: /(?<![A-Z\d])(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z\d]{16}(?![A-Z\d])/g },
@@ -79,9 +84,13 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   npm_token: { expression: /(?<!\w)npm_[A-Za-z\d]{36}(?!\w)/g },
   huggingface_token: { expression: /(?<!\w)hf_[A-Za-z\d]{30,64}(?!\w)/g },
   jwt: { expression: /(?<![\w-])eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}\.[\w-]{8,2048}(?![\w-])/g },
-  private_key: { expression: /-----BEGIN (?:[A-Z]{2,16} ){0,3}PRIVATE KEY-----[^-]{0,16384}(?:-----END (?:[A-Z]{2,16} ){0,3}PRIVATE KEY-----)?/g },
+  private_key: {
+    expression:
+      /-----BEGIN (?:[A-Z]{2,16} ){0,3}PRIVATE KEY-----[^-]{0,16384}(?:-----END (?:[A-Z]{2,16} ){0,3}PRIVATE KEY-----)?/g,
+  },
   generic_api_key: {
-    expression: /(?<=(?:api|secret|access|auth)[_-]?(?:key|token|secret)["']?\s{0,4}[=:]\s{0,4}["']?)[\w./+-]{16,128}(?![\w./+-])/gi,
+    expression:
+      /(?<=(?:api|secret|access|auth)[_-]?(?:key|token|secret)["']?\s{0,4}[=:]\s{0,4}["']?)[\w./+-]{16,128}(?![\w./+-])/gi,
   },
 };
 
@@ -101,9 +110,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 export const PREBUILT_NAMES: readonly string[] = Object.keys(PATTERNS);
 
 /** Names of those that find secrets. */
-export const SECRET_PATTERNS: readonly string[] = PREBUILT_NAMES.filter((name) =>
-  /key|token|jwt/.test(name),
-);
+export const SECRET_PATTERNS: readonly string[] = PREBUILT_NAMES.filter((name) => /key|token|jwt/.test(name));
 
 /** Finds the places of a pattern that needs no configuration; null for an unknown name. */
 export function prebuiltFinder(name: string): Finder | null {

@@ -21,8 +21,7 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
       break;
     case 'candidates':
       for (const [index, candidate] of listOf(body['candidates']).entries())
-        if (isMembers(candidate))
-          walk.content(candidate['content'], ['candidates', index, 'content'], 'assistant');
+        if (isMembers(candidate)) walk.content(candidate['content'], ['candidates', index, 'content'], 'assistant');
       break;
     case 'content':
     case 'output':

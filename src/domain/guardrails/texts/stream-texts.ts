@@ -70,10 +70,12 @@ function readEvent(event: Readonly<Record<string, unknown>>, heard: Heard): void
     heard(`${type} ${String(event['output_index'])} ${String(event['content_index'])}`, delta);
   // Messages: an object for the block at an index.
   if (isMembers(delta))
-    for (const member of ['text', 'partial_json', 'thinking']) heard(`${member} ${String(event['index'])}`, delta[member]);
+    for (const member of ['text', 'partial_json', 'thinking'])
+      heard(`${member} ${String(event['index'])}`, delta[member]);
   const block = event['content_block'];
   if (isMembers(block)) heard(`text ${String(event['index'])}`, block['text']);
-  for (const [position, choice] of listOf(event['choices']).entries()) if (isMembers(choice)) readChoice(choice, position, heard);
+  for (const [position, choice] of listOf(event['choices']).entries())
+    if (isMembers(choice)) readChoice(choice, position, heard);
   for (const [index, candidate] of listOf(event['candidates']).entries()) {
     const content = isMembers(candidate) ? candidate['content'] : undefined;
     for (const part of isMembers(content) ? listOf(content['parts']) : []) {

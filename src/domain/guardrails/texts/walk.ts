@@ -57,7 +57,8 @@ export function createWalk(): Walk {
     if (value['thought'] === true) return;
     const source = value['source'];
     if (isMembers(source) && source['type'] === 'text') everything(source['data'], [...path, 'source', 'data'], role);
-    if (isMembers(source) && source['type'] === 'content') content(source['content'], [...path, 'source', 'content'], role);
+    if (isMembers(source) && source['type'] === 'content')
+      content(source['content'], [...path, 'source', 'content'], role);
     if (type === 'input_json') everything(value['data'], [...path, 'data'], role);
     for (const name of CONTENTS) if (name in value) content(value[name], [...path, name], role);
     for (const name of VALUES) if (name in value) everything(value[name], [...path, name], role);
