@@ -6,6 +6,7 @@ import {
   InvalidInput,
   LimitExceeded,
   NotFound,
+  Rejected,
   TooLarge,
   Unauthenticated,
   Unavailable,
@@ -25,8 +26,8 @@ export interface ProxyError {
   readonly type: string | null;
   readonly param: string | null;
   readonly code: string;
-  /** The message again, where the reference puts it and its clients read it. */
-  readonly provider_specific_fields?: { readonly error: string };
+  /** The message again, where the reference puts it and its clients read it, or what a guardrail says. */
+  readonly provider_specific_fields?: Readonly<Record<string, unknown>>;
 }
 
 const CREDENTIAL_FAULTS: Record<Unauthenticated['fault'], { type: string; param: string }> = {
@@ -56,6 +57,7 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
     };
   }
   const plain = { message: error.message, ...typeAndParam(error), code };
+  if (error instanceof Rejected) return error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 

@@ -89,6 +89,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
     deployments,
     configuration,
     fallbacks,
+    guardrails,
   });
   const connections = composeConnections(context);
   const parts = {

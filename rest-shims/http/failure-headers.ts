@@ -5,7 +5,7 @@ import { usdText } from '../../src/domain/money.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import type { Surface } from '../errors.ts';
 import { keyLimitHeaders } from '../model-call/limit-headers.ts';
-import { callFactsOf } from '../model-call/model-call.ts';
+import { callFactsOf, headerText } from '../model-call/model-call.ts';
 import { upstreamLimits } from '../model-call/upstream-limits.ts';
 import type { RouteFacts } from './route.ts';
 
@@ -31,6 +31,7 @@ export function failureHead(
     head['x-litellm-call-id'] = call?.callId ?? callFactsOf({ headers }).callId ?? crypto.randomUUID();
   head['x-litellm-version'] = VERSION;
   if (call !== null) head['x-litellm-timeout'] = String(call.timeoutSeconds);
+  if (call?.guardrails !== undefined) head['x-litellm-applied-guardrails'] = headerText(call.guardrails.join(','));
   const allowance = caller?.key?.maxBudget ?? null;
   if (allowance !== null) head['x-litellm-key-max-budget'] = usdText(allowance);
   return { ...head, ...Object.fromEntries(keyLimitHeaders(caller?.key ?? null)) };

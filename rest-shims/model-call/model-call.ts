@@ -188,6 +188,8 @@ export function headOf(call: GatewayCall, scope: Scope): string[] {
     'x-litellm-attempted-fallbacks',
     String(tries.fallbacks),
   ];
+  if (call.guardrails !== undefined && call.guardrails.length > 0)
+    head.push('x-litellm-applied-guardrails', headerText(call.guardrails.join(',')));
   if (tries.mostRetries !== null) head.push('x-litellm-max-retries', String(tries.mostRetries));
   if (tries.mostFallbacks !== null) head.push('x-litellm-max-fallbacks', String(tries.mostFallbacks));
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));

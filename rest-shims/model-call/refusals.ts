@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped, type RequestBody } from '../../src/domain/inference/request-validation.ts';
+import type { RequestBody } from '../../src/domain/inference/request-validation.ts';
 import type { Endpoint } from '../../src/domain/inference/endpoint.ts';
 
 /** Switches that test a router. They are never supported. */
@@ -19,10 +19,6 @@ export function assertHonoured(body: RequestBody, endpoint: Endpoint): void {
   const member = TEST_SWITCHES.find((name) => !isOff(body[name]));
   if (member !== undefined)
     throw unsupported(member, { rule: 'test_switch', reason: 'switches for router tests are disabled' }, endpoint);
-  const guardrails = body['guardrails'] ?? [];
-  if (!Array.isArray(guardrails)) throw mistyped('guardrails', 'an array', endpoint);
-  if (guardrails.length > 0)
-    throw unsupported('guardrails', { rule: 'unsupported', reason: 'no guardrails are configured' }, endpoint);
 }
 
 function unsupported(

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { GATEWAY_FIELDS } from '../../src/domain/inference/gateway-fields.ts';
 import { labelsOf } from './labels.ts';
+import { guardrailsOf } from './guardrails.ts';
 import { assertHonoured } from './refusals.ts';
 import { retriesOf } from './retries.ts';
 import { timeoutOf } from './timeout.ts';
@@ -9,7 +10,17 @@ import { mockOf } from './mock-response.ts';
 import type { HttpRequest } from '../http/route.ts';
 
 type Asked = Pick<ModelRequest, 'endpoint' | 'stream' | 'body'>;
-type Terms = Pick<ModelRequest, 'timeoutSeconds' | 'retries' | 'labels' | 'unkept' | 'credentials' | 'mockResponse'>;
+type Terms = Pick<
+  ModelRequest,
+  | 'timeoutSeconds'
+  | 'retries'
+  | 'labels'
+  | 'unkept'
+  | 'credentials'
+  | 'mockResponse'
+  | 'guardrails'
+  | 'reportsGuardrails'
+>;
 
 /** Members of the body and prefix of the headers that contain settings of the call. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
@@ -33,5 +44,6 @@ export function callTermsOf(request: Pick<HttpRequest, 'headers'>, asked: Asked)
     ...labelsOf(request, asked),
     ...credentialsOf(asked),
     ...mockOf(asked),
+    ...guardrailsOf(asked),
   };
 }

@@ -236,14 +236,22 @@ interface UsedUpBudget {
   readonly text: string;
 }
 
-/** A guardrail refused the request. */
-export class Rejected extends DomainError {
+/** A guardrail refused the request or its answer. */
+export class Rejected extends Refusal {
   readonly code = 'REJECTED';
   readonly guardrail: string;
-  constructor(message: string, guardrail: string, options?: ErrorOptions) {
+  /** What the guardrail says about it, with the message as `error`; null where it says the message only. */
+  readonly detail: Readonly<Record<string, unknown>> | null;
+  constructor(
+    message: string,
+    guardrail: string,
+    detail: Readonly<Record<string, unknown>> | null = null,
+    options?: ErrorOptions,
+  ) {
     super(message, options);
     this.name = 'Rejected';
     this.guardrail = guardrail;
+    this.detail = detail;
   }
 }
 
@@ -287,6 +295,16 @@ export class UpstreamFailed extends DomainError {
     this.timedOut = about.timedOut ?? false;
     this.retryAfterSeconds = about.retryAfterSeconds ?? null;
     this.upstreamHeaders = about.upstreamHeaders ?? {};
+  }
+}
+
+/** A guardrail that calls a service got no answer that it can use. */
+export class GuardrailFailed extends UpstreamFailed {
+  readonly guardrail: string;
+  constructor(message: string, guardrail: string, options?: ErrorOptions) {
+    super(message, { provider: 'guardrail', upstreamStatus: 502 }, options);
+    this.name = 'GuardrailFailed';
+    this.guardrail = guardrail;
   }
 }
 

@@ -6,7 +6,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
 import type { HealthWatch, WatchedCall } from './health.ts';
-import { type Accounted, type ClosedCall, recordOf } from './record.ts';
+import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
 export interface AccountTools {
@@ -38,6 +38,10 @@ export interface CallAccount {
   moved(to: CallTarget, failure: unknown): void;
   /** All deployments failed: the call is recorded with the deployment `at`. */
   gaveUp(at: CallTarget, failure: unknown): void;
+  /** The request is recorded as it was edited. */
+  edited(request: Accounted): void;
+  /** Guardrails that the call is recorded with. */
+  guarded(guard: Guarded): void;
   closed(): boolean;
   /** Records the call; later calls change nothing. */
   close(
@@ -69,6 +73,7 @@ export function openCallAccount(
   let resendCount = 0;
   let watched: WatchedCall | null = health.begin(about.deployment.id);
   let closed = false;
+  let guard: Guarded | null = null;
 
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
   return {
@@ -97,6 +102,12 @@ export function openCallAccount(
       watched = null;
       target = at;
     },
+    edited(edited) {
+      target = { ...target, request: edited };
+    },
+    guarded(applied) {
+      guard = applied;
+    },
     closed: () => closed,
     close(end, { failure, outcome, cost, windows }) {
       if (closed) return;
@@ -122,6 +133,7 @@ export function openCallAccount(
           failure: failure instanceof Error ? failure : null,
           capturePrompts: capturePrompts && target.request.unkept !== true,
           ...(resendCount === 0 ? {} : { resendCount }),
+          ...(guard === null ? {} : { guard }),
           ...(windows === undefined ? {} : { windows }),
         }),
       );

@@ -9,6 +9,7 @@ import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
+import type { Accounted, Guarded } from './record.ts';
 import { settledCall } from './settlement.ts';
 import type { CallLimits, Limited } from './rate-limits.ts';
 
@@ -22,6 +23,7 @@ export interface CallTools extends AccountTools {
 /** An admitted call: it fails before a response, or it is answered. Settled once. */
 export interface OpenCall {
   readonly callId: string;
+  readonly traceId: string;
   /**
    * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous when
    * the key's spend is in memory. Throws BudgetExceeded.
@@ -35,6 +37,10 @@ export interface OpenCall {
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
+  /** The request was edited: it is recorded so. */
+  edited(request: Accounted): void;
+  /** The call is recorded with the guardrails of `guard`. */
+  guarded(guard: Guarded): void;
   /** The deployment that it is sent to. */
   deployment(): Deployment;
   /** Goes to another deployment in place of the one it was opened for, which was not called. */
@@ -106,6 +112,12 @@ export function openCall(
 
   return {
     callId,
+    traceId,
+    guarded: (guard) => account.guarded(guard),
+    edited(request) {
+      target = { ...target, request };
+      account.edited(request);
+    },
     reserve(at) {
       release();
       const reserving = tools.budgets.reserve(caller, at, target.request.labels);

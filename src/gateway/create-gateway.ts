@@ -16,6 +16,7 @@ import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
+import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
@@ -43,6 +44,9 @@ import { createPricer, isFreeOfCharge } from './price.ts';
 import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
 import { createRetrying } from './retrying.ts';
+import { createGuardOf } from './guard-of.ts';
+import { sendGuarded } from './guarded-call.ts';
+import { createGuards } from './guarding.ts';
 import { createLiveRouter } from './live-router.ts';
 import { mockOf, type Route, unknownModel } from './route.ts';
 import { createTokenGateway } from './token-count.ts';
@@ -87,6 +91,8 @@ export interface GatewayOptions {
   readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, for the random part of waits. */
   readonly random: () => number;
+  /** Guardrails of calls; none when absent. */
+  readonly guardrails?: ActiveGuardrails;
 }
 
 /** Route, admit, call, price, record: one call through the gateway. Throws InvalidInput for a bad deployment. */
@@ -178,6 +184,9 @@ export function createGateway(
     return routeFor(caller, request);
   }
 
+  const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
+  const guardOf = createGuardOf(guards, () => deployments.current());
+
   return {
     ...createPassing({
       deployments,
@@ -215,16 +224,28 @@ export function createGateway(
       // No turn of the event loop where the model is known.
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
+      const guard = guardOf({ caller, request, route });
       const call = openCall(tools, { caller, request, deployment, signal });
+      if (guard !== null) call.guarded(guard);
       try {
         const reserving = retrying.reserve(call, { key: caller.key, request, route });
         const reserved = reserving instanceof Promise ? await reserving : reserving;
         const limiting = call.limit(request);
         if (limiting) await limiting;
         const sent = capturePrompts ? { ...request, textLimit: MAX_VALUE_BYTES } : request;
-        return await retrying.send(call, { key: caller.key, request: sent, route: reserved, signal });
+        const { key } = caller;
+        if (guard === null) return await retrying.send(call, { key, request: sent, route: reserved, signal });
+        return await sendGuarded(guard, call, {
+          request: sent,
+          signal,
+          send: (guarded, checked) => retrying.send(guarded, { key, route: reserved, ...checked }),
+        });
       } catch (failure) {
-        rememberCall(failure, { callId: call.callId, timeoutSeconds: deployment.timeoutSeconds });
+        rememberCall(failure, {
+          callId: call.callId,
+          timeoutSeconds: deployment.timeoutSeconds,
+          ...(guard === null || guard.applied.length === 0 ? {} : { guardrails: guard.applied }),
+        });
         call.failed(failure);
         throw failure;
       }

@@ -43,6 +43,8 @@ export interface GatewayCall {
   readonly exchange: AnswerHead;
   readonly traceId: string;
   readonly spanId: string;
+  /** Names of the guardrails that apply to the call; absent for a call without. */
+  readonly guardrails?: readonly string[];
   /** Cost; null before the answer has ended and was priced. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */

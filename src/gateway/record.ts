@@ -5,6 +5,7 @@ import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { labelsOfCall, spendLabels } from '../domain/calls/spend-labels.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { GuardrailEntry } from '../domain/guardrails/entry.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../domain/money.ts';
@@ -19,6 +20,7 @@ const SERVICE = 'lensgate';
 /** Shared object, so that writers can cache its encoding by identity. */
 const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
 const CALL_ID = 'litellm.call_id';
+const GUARDRAILS = 'litellm.guardrail_information';
 const RESEND_COUNT = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
@@ -32,6 +34,12 @@ export interface Accounted extends Pick<
     /** Absent for endpoints without a prompt. */
     readonly asks?: Endpoint['asks'];
   };
+}
+
+/** Guardrails of a call, and their runs. */
+export interface Guarded {
+  readonly applied: readonly string[];
+  readonly entries: readonly GuardrailEntry[];
 }
 
 /** Facts of a call at the close of its account. */
@@ -54,6 +62,8 @@ export interface ClosedCall {
   readonly capturePrompts: boolean;
   /** Number of retries and fallbacks; absent for none. */
   readonly resendCount?: number;
+  /** Absent for a call without guardrails. */
+  readonly guard?: Guarded;
   /** Budget windows that the cost counts in; absent for none. */
   readonly windows?: SpendRow['windows'];
 }
@@ -172,6 +182,8 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
   }
   if (call.resendCount !== undefined) attributes[RESEND_COUNT] = String(call.resendCount);
+  if (call.guard !== undefined && call.guard.entries.length > 0)
+    attributes[GUARDRAILS] = truncateText(JSON.stringify(call.guard.entries), MAX_VALUE_BYTES);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }

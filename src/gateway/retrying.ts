@@ -10,6 +10,8 @@ import type { CallTarget } from './call-account.ts';
 import { reserveAffordable } from './affordable.ts';
 import type { OpenCall } from './call.ts';
 import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
+import type { BeforeSend } from './guarded-call.ts';
+import { isOfGuardrail } from './guarding.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
@@ -41,6 +43,8 @@ interface RoutedCall {
   /** The refusal where no deployment of the first model has a budget left. */
   readonly route: Route | RouteBudgetExceeded;
   readonly signal: AbortSignal;
+  /** Called before each attempt; absent for a call without guardrails. */
+  readonly beforeSend?: BeforeSend;
 }
 
 /** Retries and fallbacks, before the first response byte. */
@@ -78,6 +82,7 @@ interface Attempt {
 interface Sending {
   readonly call: OpenCall;
   readonly signal: AbortSignal;
+  readonly beforeSend: BeforeSend | undefined;
   /** The routes that its key permits. */
   readonly routeOf: Router;
   readonly made: Made;
@@ -107,8 +112,9 @@ export function createRetrying(tools: RetryTools): Retrying {
     group === null ? [] : routeOf.all(group);
 
   /** Sends to one model until it answers. Throws its last failure. */
-  async function sendTo({ asked, first, group }: Attempt, sending: Sending): Promise<Exchange> {
-    const { signal, made } = sending;
+  async function sendTo({ asked: given, first, group }: Attempt, sending: Sending): Promise<Exchange> {
+    const { signal, made, beforeSend } = sending;
+    let asked = given;
     const called: string[] = [];
     if (isCooling(first)) {
       const all = membersOf(group, sending);
@@ -117,6 +123,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let next = first;
     for (let nth = 0; ; nth += 1) {
       const deployment = forRequest(next.deployment, asked);
+      if (beforeSend !== undefined) asked = await beforeSend(deployment, asked);
       sending.target = { request: asked, deployment };
       // Credentials and timeouts of a caller say nothing about the deployment.
       const isOwn = deployment.id === next.deployment.id;
@@ -224,7 +231,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     const { call, made, signal } = sending;
     const failures: DomainError[] = [];
     const note = (failure: unknown): DomainError => {
-      if (signal.aborted || !(failure instanceof DomainError)) throw failure;
+      if (signal.aborted || !(failure instanceof DomainError) || isOfGuardrail(failure)) throw failure;
       failures.push(failure);
       return failure;
     };
@@ -281,12 +288,13 @@ export function createRetrying(tools: RetryTools): Retrying {
         throw failure;
       });
     },
-    async send(call, { key, request, route, signal }) {
+    async send(call, { key, request, route, signal, beforeSend }) {
       const { retries } = request;
       const names = retries !== undefined && retries.fallbacks.length + retries.longer.size > 0;
       const sending: Sending = {
         call,
         signal,
+        beforeSend,
         routeOf: permittedFor(tools.routeOf, key),
         made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },

@@ -3,6 +3,7 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
+import type { GuardrailDirectory } from '../domain/guardrails/definition.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { withTokenCalls } from '../gateway/token-calls.ts';
@@ -23,6 +24,7 @@ import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
+import { createActiveGuardrails } from '../runtime/guardrails/active-guardrails.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
 import { randomIds } from '../runtime/identifiers.ts';
@@ -114,6 +116,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
+  readonly guardrails: GuardrailDirectory;
 }
 
 /** The gateway over the configured deployments and every provider adapter. */
@@ -150,6 +153,10 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     budgetAlerts: createBudgetAlerts(systemClock, (alert) => {
       parts.bus.publish('budgetAlert', alert);
       webhook?.send(alert);
+    }),
+    guardrails: createActiveGuardrails({
+      directory: parts.guardrails,
+      broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
     }),
     admission,
     labelBudgets,

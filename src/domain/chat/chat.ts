@@ -42,6 +42,14 @@ export interface ModelRequest {
   readonly userAgent?: string;
   /** The span keeps neither prompt nor answer. */
   readonly unkept?: true;
+  /** Names of guardrails that the caller asks for, beside those of its key and those that run on every call. */
+  readonly guardrails?: readonly string[];
+  /** A complete answer has the list of guardrails that ran. */
+  readonly reportsGuardrails?: true;
+  /** The typed deltas of the answer are read, not its bytes. */
+  readonly typed?: true;
+  /** No guardrail runs: a guardrail itself makes the call. */
+  readonly unguarded?: true;
   /** Mock answer; no upstream is called. */
   readonly mockResponse?: string;
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */

@@ -3,6 +3,8 @@ export interface FailedCall {
   readonly callId: string;
   /** Timeout of the answer's head, in seconds. */
   readonly timeoutSeconds: number;
+  /** Names of its guardrails; absent for none. */
+  readonly guardrails?: readonly string[];
 }
 
 const calls = new WeakMap<object, FailedCall>();

@@ -65,6 +65,8 @@ export interface Deployment {
   readonly credentialName?: string;
   /** Why it cannot be called; absent where it can. Its calls are refused, and others of its group take its turns. */
   readonly misconfigured?: string;
+  /** Names of the guardrails of its calls; none when absent. */
+  readonly guardrails?: readonly string[];
   /** Groups of models it is in: a key that may call a group may call its models. None when absent. */
   readonly accessGroups?: readonly string[];
 }

@@ -8,7 +8,6 @@ import type {
   Decision,
   DecisionFormat,
   DecisionRequest,
-  Members,
   Question,
 } from '../../domain/decisions/decision.ts';
 import { withEarlier } from '../../domain/decisions/earlier-answers.ts';
@@ -113,9 +112,7 @@ async function decided({
   const answers = questions.map((question, index) => shown(question, raw[index] ?? { kind: 'refusal' }));
   const own = { ...made, answers };
   const decision = earlier === undefined ? own : withEarlier(earlier, own, terms.model);
-  // No guardrail of this installation reports about decisions.
-  const more = body['include_guardrail_response'] === true ? { guardrail_information: [] } : {};
-  const text = answerText(format, decision, core.questions, { model: terms.model, more });
+  const text = answerText(format, decision, core.questions, terms.model);
   const exchange = {
     ...wholeExchange(
       { status: 200, headers: {} },
@@ -130,10 +127,10 @@ function answerText(
   format: DecisionFormat,
   decision: Decision,
   questions: readonly Question[],
-  { model, more }: { readonly model: string; readonly more: Members },
+  model: string,
 ): string {
-  if (format === 'named-map') return writeNamedMapAnswer(decision, questions, more);
-  return JSON.stringify({ ...writeStandardAnswer(decision, questions, model), ...more });
+  if (format === 'named-map') return writeNamedMapAnswer(decision, questions, {});
+  return JSON.stringify(writeStandardAnswer(decision, questions, model));
 }
 
 const outcomeOf = (

@@ -38,6 +38,7 @@ export const modelEntry = z.looseObject({
     extra_headers: z.record(z.string(), z.string()).optional(),
     configurable_clientside_auth_params: z.array(z.enum(CLIENT_CREDENTIALS)).optional(),
     litellm_credential_name: z.string().min(1).optional(),
+    guardrails: z.array(z.string().min(1)).optional(),
   }),
   model_info: z
     .looseObject({
@@ -168,6 +169,7 @@ export function toDeployment(
     priceOverrides: ownPrices(params, info ?? {}),
     baseModel: info?.base_model ?? null,
     ...(credentialName === undefined ? {} : { credentialName }),
+    ...(params.guardrails === undefined ? {} : { guardrails: params.guardrails }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     ...routingOf(entry),
     ...budgetOf(entry),

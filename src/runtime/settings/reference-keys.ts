@@ -167,7 +167,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
 
 /** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
-  guardrails: NO_GUARDRAIL,
   rpm: 'the limit is not enforced, and does not weight the deployment',
   tpm: 'the limit is not enforced, and does not weight the deployment',
   max_parallel_requests: NO_LIMIT,

@@ -1,0 +1,44 @@
+import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { mistyped } from '../../src/domain/inference/request-validation.ts';
+
+type Asked = Pick<ModelRequest, 'endpoint' | 'body'>;
+
+/** Most guardrails that a request names. */
+const MOST_NAMES = 100;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Guardrails that a request names, in itself or in its metadata, and whether it asks for their results. Throws InvalidInput.
+ */
+export function guardrailsOf({ body, endpoint }: Asked): Pick<ModelRequest, 'guardrails' | 'reportsGuardrails'> {
+  const noted = ['metadata', 'litellm_metadata'].map((member) => body[member]);
+  const lists = [body['guardrails'], ...noted.map((one) => (isObject(one) ? one['guardrails'] : undefined))];
+  const names = lists.flatMap((list) => namesIn(list ?? [], endpoint));
+  const reports = body['include_guardrail_response'] === true;
+  return {
+    ...(names.length === 0 ? {} : { guardrails: [...new Set(names)] }),
+    ...(reports ? { reportsGuardrails: true } : {}),
+  };
+}
+
+/** Names in a list of names, or of objects with one name and its parameters each. */
+function namesIn(list: unknown, endpoint: Asked['endpoint']): readonly string[] {
+  if (!Array.isArray(list)) throw mistyped('guardrails', 'an array', endpoint);
+  if (list.length > MOST_NAMES) throw mistyped('guardrails', `an array of at most ${MOST_NAMES} names`, endpoint);
+  return list.map((one: unknown) => {
+    if (typeof one === 'string') return one;
+    const [entry, ...others] = isObject(one) ? Object.entries(one) : [];
+    if (entry === undefined || others.length > 0) throw mistyped('guardrails', 'an array of names', endpoint);
+    const [name, parameters] = entry;
+    if (isObject(parameters) && Object.keys(parameters).length > 0) throw unsupportedParameters(name, endpoint);
+    return name;
+  });
+}
+
+function unsupportedParameters(name: string, { path }: Asked['endpoint']): InvalidInput {
+  const message = `${path}: The guardrail '${name.slice(0, 256)}' takes no parameters from a request.`;
+  return new InvalidInput(message, [{ path: ['body', 'guardrails'], rule: 'unsupported', message }]);
+}

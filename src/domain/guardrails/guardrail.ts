@@ -1,0 +1,81 @@
+import type { Caller } from '../caller.ts';
+import type { GuardrailDefinition, GuardrailMode } from './definition.ts';
+
+export type TextRole = 'system' | 'user' | 'assistant' | 'tool';
+
+/** One text of a request or of an answer. */
+export interface GuardedText {
+  readonly text: string;
+  /** Null where the format has no roles. */
+  readonly role: TextRole | null;
+}
+
+/** Texts of one call for one guardrail. */
+export interface Inspection {
+  readonly phase: 'request' | 'response';
+  readonly texts: readonly GuardedText[];
+  /** Name of the model that the caller sent. */
+  readonly model: string;
+  readonly callId: string;
+  readonly traceId: string;
+  /** Null for an answer that no caller asked for. */
+  readonly caller: Caller;
+  /** Ends with the call. */
+  readonly signal: AbortSignal;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a guardrail found, as it is recorded and shown on request. */
+export type GuardrailReport = string | Members | readonly unknown[];
+
+interface Reported {
+  readonly report?: GuardrailReport;
+}
+
+/** Result of a guardrail. */
+export type Verdict =
+  | ({ readonly kind: 'passed' } & Reported)
+  /** As many texts as there were, in their order, and the number of masked places by kind. */
+  | ({
+      readonly kind: 'edited';
+      readonly texts: readonly string[];
+      readonly masked: Readonly<Record<string, number>>;
+    } & Reported)
+  /** `detail` is the text of the error, or an object with that text as `error`. */
+  | ({ readonly kind: 'blocked'; readonly detail: string | Members } & Reported)
+  /** Something was found that stops nothing. */
+  | ({ readonly kind: 'flagged' } & Reported);
+
+/** A check of texts. Throws GuardrailFailed, and Unavailable when it cannot run with its settings. */
+export interface Guardrail {
+  check(inspection: Inspection): Verdict | Promise<Verdict>;
+}
+
+/** How texts of a stream are checked. */
+export interface StreamSettings {
+  /** Chunks between two checks. */
+  readonly samplingRate: number;
+  /** Checks at the end only; the stream is held until then. */
+  readonly atEndOnly: boolean;
+}
+
+/** A definition that is ready to run. */
+export interface ActiveGuardrail {
+  readonly definition: GuardrailDefinition;
+  readonly guardrail: Guardrail;
+  readonly stream: StreamSettings;
+  /** Whether it checks the texts of embedding requests. */
+  readonly inspectsEmbeddings: boolean;
+  /** Whether it leaves out the texts of the system, and those of tools. */
+  readonly skips: readonly TextRole[];
+}
+
+/** The guardrails in force, compiled. */
+export interface ActiveGuardrails {
+  /** In the order in which they run. The same array as before until one changes. */
+  current(): readonly ActiveGuardrail[];
+}
+
+export const hasMode = ({ definition }: ActiveGuardrail, mode: GuardrailMode): boolean =>
+  definition.modes.includes(mode);

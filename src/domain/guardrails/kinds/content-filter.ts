@@ -1,0 +1,99 @@
+import type { Guardrail, Inspection, Verdict } from '../guardrail.ts';
+
+/** A place in a text: from its first character to the one after its last. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds places in a text, in order and apart. */
+export type Finder = (text: string) => readonly Span[];
+
+interface Rule {
+  readonly find: Finder;
+  readonly action: 'BLOCK' | 'MASK';
+}
+
+/** Rule of a pattern. */
+export interface PatternRule extends Rule {
+  readonly name: string;
+  /** Text that stands for what is masked. */
+  readonly replacement: string;
+}
+
+/** Rule of a word. */
+export interface WordRule extends Rule {
+  readonly keyword: string;
+  readonly description: string | null;
+  readonly replacement: string;
+}
+
+/** Rules in the order in which they run: words first, then patterns, as in the reference. */
+export interface FilterRules {
+  readonly words: readonly WordRule[];
+  readonly patterns: readonly PatternRule[];
+}
+
+/** Places of a keyword, without regard to case. */
+export function keywordFinder(keyword: string): Finder {
+  const sought = keyword.toLowerCase();
+  return (text) => {
+    const spans: Span[] = [];
+    const lower = text.toLowerCase();
+    // The case of few characters changes the length of a text; its places cannot be told then.
+    if (lower.length !== text.length) return lower.includes(sought) ? [{ from: 0, to: text.length }] : spans;
+    for (let at = lower.indexOf(sought); at !== -1; at = lower.indexOf(sought, at + sought.length))
+      spans.push({ from: at, to: at + sought.length });
+    return spans;
+  };
+}
+
+function replaced(text: string, spans: readonly Span[], replacement: string): string {
+  let result = '';
+  let from = 0;
+  for (const span of spans) {
+    result += text.slice(from, span.from) + replacement;
+    from = span.to;
+  }
+  return result + text.slice(from);
+}
+
+/** A guardrail that finds words and patterns, and blocks a call or masks what it found. */
+export function contentFilter({ words, patterns }: FilterRules): Guardrail {
+  const rules = [
+    ...words.map((rule) => ({ ...rule, label: 'keyword', detail: wordDetail(rule) })),
+    ...patterns.map((rule) => ({ ...rule, label: rule.name, detail: patternDetail(rule) })),
+  ];
+
+  return {
+    check({ texts }: Pick<Inspection, 'texts'>): Verdict {
+      const edited = texts.map(({ text }) => text);
+      const masked: Record<string, number> = {};
+      const detections: object[] = [];
+      for (const { find, action, label, detail, replacement } of rules) {
+        for (const [index, text] of edited.entries()) {
+          const spans = find(text);
+          if (spans.length === 0) continue;
+          const detection = { type: label === 'keyword' ? 'blocked_word' : 'pattern', ...detail, action };
+          if (action === 'BLOCK') return { kind: 'blocked', detail, report: [...detections, detection] };
+          masked[label] = (masked[label] ?? 0) + spans.length;
+          edited[index] = replaced(text, spans, replacement);
+          detections.push(detection);
+        }
+      }
+      if (detections.length === 0) return { kind: 'passed' };
+      return { kind: 'edited', texts: edited, masked, report: detections };
+    },
+  };
+}
+
+const wordDetail = ({ keyword, description }: WordRule) => ({
+  error: `Content blocked: keyword '${keyword}' detected`,
+  keyword,
+  description,
+});
+
+const patternDetail = ({ name }: PatternRule) => ({
+  error: `Content blocked: ${name} pattern detected`,
+  pattern: name,
+});

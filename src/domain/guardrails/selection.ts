@@ -1,0 +1,48 @@
+import { InvalidInput, Unavailable } from '../errors.ts';
+import type { VirtualKey } from '../keys/virtual-key.ts';
+import type { ActiveGuardrail } from './guardrail.ts';
+import type { CallerGuardrails } from './key-guardrails.ts';
+
+/** Whether a key, its team or its project names guardrails. Allocates nothing: it is asked for every call. */
+export const namesGuardrails = (key: VirtualKey | null): boolean =>
+  key !== null &&
+  (isNamed(key.metadata['guardrails']) ||
+    isNamed(key.owners?.team?.metadata['guardrails']) ||
+    isNamed(key.owners?.project?.metadata['guardrails']));
+
+const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
+
+/** The guardrails of a call, in the order in which they run. Throws InvalidInput for an unknown name of the request. */
+export function selectedGuardrails(
+  all: readonly ActiveGuardrail[],
+  by: {
+    readonly caller: CallerGuardrails;
+    /** Names in the request. */
+    readonly request: readonly string[];
+    /** Names of the configuration, as of a deployment or a pass-through path. */
+    readonly configured: readonly string[];
+    /** Whether those run that run on every call. */
+    readonly defaults: boolean;
+  },
+): readonly ActiveGuardrail[] {
+  const { caller, request, configured, defaults } = by;
+  const known = new Set(all.map(({ definition }) => definition.name));
+  const unknown = request.find((name) => !known.has(name));
+  if (unknown !== undefined) throw unknownGuardrail(unknown);
+  const required = [...caller.guardrails, ...configured];
+  const missing = required.find((name) => !known.has(name));
+  // A key or a model that names a guardrail looks protected.
+  if (missing !== undefined)
+    throw new Unavailable(`The guardrail '${missing}' of this call is not configured, so the call is refused.`, null);
+  const named = new Set([...required, ...request]);
+  return all.filter(({ definition: { name, defaultOn, modes } }) => {
+    if (named.has(name)) return true;
+    if (modes.includes('logging_only') && modes.length === 1) return defaults;
+    return defaults && defaultOn && !caller.disableGlobal && !caller.optedOut.includes(name);
+  });
+}
+
+function unknownGuardrail(name: string): InvalidInput {
+  const message = `The guardrail '${name.slice(0, 256)}' does not exist. Remove it from 'guardrails', or name one that is configured.`;
+  return new InvalidInput(message, [{ path: ['body', 'guardrails'], rule: 'unknown', message }]);
+}

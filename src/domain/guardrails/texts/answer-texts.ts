@@ -1,0 +1,46 @@
+import type { Endpoint } from '../../inference/endpoint.ts';
+import { createWalk, isMembers, listOf, type Members, type Place } from './walk.ts';
+
+/** Members of the answers of a decision that are no texts of the model. */
+const ANSWER_SKIPS: ReadonlySet<string> = new Set(['type', 'name']);
+
+/** The texts of a complete answer with their places. */
+export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, body: Members): readonly Place[] {
+  const walk = createWalk();
+  switch (member) {
+    case 'choices':
+      for (const [index, choice] of listOf(body['choices']).entries()) {
+        if (!isMembers(choice)) continue;
+        walk.content(choice['text'], ['choices', index, 'text'], 'assistant');
+        const message = choice['message'];
+        if (!isMembers(message)) continue;
+        const path = ['choices', index, 'message'];
+        walk.content(message, path, 'assistant');
+        walk.content(message['reasoning_content'], [...path, 'reasoning_content'], 'assistant');
+      }
+      break;
+    case 'candidates':
+      for (const [index, candidate] of listOf(body['candidates']).entries())
+        if (isMembers(candidate)) walk.content(candidate['content'], ['candidates', index, 'content'], 'assistant');
+      break;
+    case 'content':
+    case 'output':
+    case 'message':
+    case 'text':
+      walk.content(body[member], [member], 'assistant');
+      if (typeof body['output_text'] === 'string') walk.content(body['output_text'], ['output_text'], 'assistant');
+      break;
+    case 'answers':
+      walk.everything(body['answers'], ['answers'], 'assistant', ANSWER_SKIPS);
+      break;
+    case 'data':
+      // Pictures: the prompt as the model rewrote it.
+      for (const [index, one] of listOf(body['data']).entries())
+        if (isMembers(one)) walk.content(one['revised_prompt'], ['data', index, 'revised_prompt'], 'assistant');
+      break;
+    case 'results':
+    case null:
+      break;
+  }
+  return walk.places;
+}

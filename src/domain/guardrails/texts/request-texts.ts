@@ -1,0 +1,128 @@
+import { InvalidInput } from '../../errors.ts';
+import type { Endpoint } from '../../inference/endpoint.ts';
+import type { TextRole } from '../guardrail.ts';
+import { createWalk, isMembers, listOf, type Members, type Place, type Walk } from './walk.ts';
+
+/** Members of a decision's input that are no texts of the caller. */
+const DECISION_SKIPS: ReadonlySet<string> = new Set(['type', 'role', 'image_url', 'id', 'call_id', 'status', 'phase']);
+
+const ROLES: Readonly<Record<string, TextRole>> = {
+  system: 'system',
+  developer: 'system',
+  user: 'user',
+  assistant: 'assistant',
+  model: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+};
+
+/** Role of items without one, by their type. */
+const ITEM_ROLES: Readonly<Record<string, TextRole>> = {
+  function_call: 'assistant',
+  custom_tool_call: 'assistant',
+  reasoning: 'assistant',
+  function_call_output: 'tool',
+  custom_tool_call_output: 'tool',
+};
+
+function roleOf({ role, type }: Members): TextRole | null {
+  if (typeof role === 'string') return ROLES[role] ?? null;
+  return typeof type === 'string' ? (ITEM_ROLES[type] ?? 'user') : 'user';
+}
+
+type Reader = (walk: Walk, value: unknown, member: string) => void;
+
+/** Messages, turns or items with roles, or one text. */
+const turns: Reader = (walk, value, member) => {
+  if (typeof value === 'string') return walk.content(value, [member], 'user');
+  const all = isMembers(value) ? [[null, value] as const] : listOf(value).map((one, index) => [index, one] as const);
+  for (const [index, turn] of all) {
+    const path = index === null ? [member] : [member, index];
+    if (isMembers(turn)) walk.content(turn, path, roleOf(turn));
+    else walk.content(turn, path, 'user');
+  }
+};
+const system: Reader = (walk, value, member) => walk.content(value, [member], 'system');
+const plain: Reader = (walk, value, member) => walk.content(value, [member], 'user');
+const every: Reader = (walk, value, member) => walk.everything(value, [member], 'user');
+const decisionInput: Reader = (walk, value, member) => walk.everything(value, [member], 'user', DECISION_SKIPS);
+
+/** Instructions and descriptions of questions. Names and labels stay, because answers refer to them. */
+const questions: Reader = (walk, value, member) => {
+  const all: Iterable<readonly [string | number, unknown]> = isMembers(value)
+    ? Object.entries(value)
+    : listOf(value).entries();
+  for (const [at, question] of all) {
+    if (!isMembers(question)) continue;
+    walk.everything(question['instructions'], [member, at, 'instructions'], 'user', DECISION_SKIPS);
+    walk.everything(question['criteria'], [member, at, 'criteria'], 'user');
+    for (const list of ['choices', 'levels'])
+      for (const [index, one] of listOf(question[list]).entries())
+        if (isMembers(one)) walk.everything(one['description'], [member, at, list, index, 'description'], 'user');
+  }
+};
+
+/** Members with texts of all conversations. */
+const CONVERSATION: Readonly<Record<string, Reader>> = {
+  messages: turns,
+  contents: turns,
+  input: turns,
+  prompt: plain,
+  suffix: plain,
+  system,
+  instructions: system,
+  systemInstruction: system,
+  system_instruction: system,
+  prediction: plain,
+};
+
+const DECISION: Readonly<Record<string, Reader>> = {
+  input: decisionInput,
+  state: every,
+  context: every,
+  questions,
+};
+
+const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
+  '/embeddings': { input: plain },
+  '/rerank': { query: plain, documents: every },
+  '/decisions': DECISION,
+  '/systemone': DECISION,
+  '/audio/speech': { input: plain, instructions: plain },
+  '/images/generations': { prompt: plain },
+  '/images/edits': { prompt: plain },
+  '/audio/transcriptions': { prompt: plain },
+  '/audio/translations': { prompt: plain },
+  // The texts of a moderation are there to be judged.
+  '/moderations': {},
+};
+
+/** Members of decisions whose texts cannot be read. */
+const UNREADABLE = ['audio', 'video'];
+
+/** The texts of a request with their places. Throws InvalidInput for sound that cannot be checked. */
+export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly Place[] {
+  const readers = OTHERS[path] ?? CONVERSATION;
+  if (readers === DECISION) {
+    const sound = UNREADABLE.find((member) => body[member] !== undefined && body[member] !== null);
+    if (sound !== undefined) throw unreadable(sound);
+  }
+  const walk = createWalk();
+  for (const [member, read] of Object.entries(readers)) {
+    const value = body[member];
+    if (value !== undefined && value !== null) read(walk, value, member);
+  }
+  return walk.places;
+}
+
+/** Every text of a JSON object. */
+export function allTexts(body: Members): readonly Place[] {
+  const walk = createWalk();
+  for (const [member, value] of Object.entries(body)) walk.everything(value, [member], null);
+  return walk.places;
+}
+
+function unreadable(member: string): InvalidInput {
+  const message = `The guardrails of this call check texts, and cannot check '${member}'.`;
+  return new InvalidInput(message, [{ path: ['body', member], rule: 'unreadable', message }]);
+}

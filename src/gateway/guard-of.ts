@@ -1,0 +1,50 @@
+import type { Caller } from '../domain/caller.ts';
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { namesGuardrails } from '../domain/guardrails/selection.ts';
+import { EMBEDDINGS } from '../domain/inference/endpoint.ts';
+import type { CallGuard, Guards } from './guarding.ts';
+import type { Route } from './route.ts';
+
+interface Asked {
+  readonly caller: Caller;
+  readonly request: ModelRequest;
+  readonly route: Route;
+}
+
+/** Selects the guardrails of model calls; null for a call that has nothing to do with any. */
+type GuardOf = (asked: Asked) => CallGuard | null;
+
+/** Whether any deployment names a guardrail. Computed once for each list of deployments. */
+function createNaming(deployments: () => readonly Deployment[]): () => boolean {
+  let of: readonly Deployment[] | null = null;
+  let names = false;
+  return () => {
+    const now = deployments();
+    if (now !== of) {
+      of = now;
+      names = now.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
+    }
+    return names;
+  };
+}
+
+export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
+  if (guards === null) return () => null;
+  const anyNamed = createNaming(deployments);
+
+  return ({ caller, request, route }) => {
+    if (request.unguarded === true) return null;
+    const { guardrails, reportsGuardrails, endpoint, model } = request;
+    const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;
+    if (isIdle && !anyNamed() && !namesGuardrails(caller.key)) return null;
+    const guard = guards.open({
+      caller,
+      model,
+      ...(guardrails === undefined ? {} : { named: guardrails }),
+      configured: route.deployment.guardrails ?? [],
+      isEmbedding: endpoint.path === EMBEDDINGS.path,
+    });
+    return guard.applied.length === 0 && reportsGuardrails !== true && !anyNamed() ? null : guard;
+  };
+}

@@ -1,0 +1,80 @@
+import type { ModelRequest } from '../domain/chat/chat.ts';
+import type { Deployment } from '../domain/chat/provider.ts';
+import { requestTexts } from '../domain/guardrails/texts/request-texts.ts';
+import { withTexts } from '../domain/guardrails/texts/walk.ts';
+import type { OpenCall } from './call.ts';
+import type { GatewayCall } from './gateway.ts';
+import { guardAnswer, unmaskable } from './guarded-answer.ts';
+import type { CallGuard } from './guarding.ts';
+
+type RunningCall = Parameters<CallGuard['check']>[2];
+
+/** Runs the guardrails of a deployment that did not run yet, before a request is sent to it. */
+export type BeforeSend = (deployment: Deployment, request: ModelRequest) => Promise<ModelRequest>;
+
+/** Sends an admitted and checked request. */
+type Send = (
+  call: OpenCall,
+  sent: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly beforeSend: BeforeSend },
+) => Promise<GatewayCall>;
+
+/** The request with the texts that the guardrails of a mode edited; the same object when they edited none. */
+async function edited(
+  guard: CallGuard,
+  mode: 'pre_call' | 'during_call',
+  { request, call }: { readonly request: ModelRequest; readonly call: RunningCall },
+): Promise<ModelRequest> {
+  if (!guard.has(mode)) return request;
+  const places = requestTexts(request.endpoint, request.body);
+  const { texts, isEdited } = await guard.check(mode, places, call);
+  if (!isEdited) return request;
+  if (request.form !== undefined) throw unmaskable(guard, 'in a form');
+  const changes = withTexts(request.body, places, texts);
+  return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
+}
+
+/** Runs guardrails beside the call. A block ends the call's own signal. */
+function besides(guard: CallGuard, request: ModelRequest, call: RunningCall) {
+  const stop = new AbortController();
+  const running = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
+  running.catch((failure: unknown) => stop.abort(failure));
+  return { running, signal: AbortSignal.any([call.signal, stop.signal]) };
+}
+
+/**
+ * Sends a call with its guardrails: before it, beside it, and on its answer. Resolves when the head of the answer may be
+ * sent. Throws Rejected, GuardrailFailed and Unavailable, and what `send` throws.
+ */
+export async function sendGuarded(
+  guard: CallGuard,
+  call: OpenCall,
+  { request, signal, send }: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly send: Send },
+): Promise<GatewayCall> {
+  const running = { callId: call.callId, traceId: call.traceId, signal };
+  const checked = await edited(guard, 'pre_call', { request, call: running });
+  if (checked !== request) call.edited(checked);
+  const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
+  const answer = guardAnswer(guard, checked, running);
+  const guarded: OpenCall = {
+    ...call,
+    answered: (exchange, tries) => call.answered(answer.take(exchange), tries),
+  };
+  const beforeSend: BeforeSend = async (deployment, asked) => {
+    const more = guard.join(deployment.guardrails ?? []);
+    if (more === null) return asked;
+    const first = await edited(more, 'pre_call', { request: asked, call: running });
+    const places = requestTexts(first.endpoint, first.body);
+    await more.checkAtOnce('during_call', places, running);
+    if (first !== asked) call.edited(first);
+    return first;
+  };
+  try {
+    const sending = send(guarded, { request: checked, signal: beside?.signal ?? signal, beforeSend });
+    const [answered] = await Promise.all([sending, beside?.running]);
+    await answer.checked();
+    return { ...answered, guardrails: guard.applied };
+  } catch (failure) {
+    answer.cancel(failure);
+    throw failure;
+  }
+}

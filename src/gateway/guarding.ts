@@ -1,0 +1,213 @@
+import type { Caller } from '../domain/caller.ts';
+import type { Clock } from '../domain/clock.ts';
+import { DomainError, GuardrailFailed, Rejected } from '../domain/errors.ts';
+import type { GuardrailMode } from '../domain/guardrails/definition.ts';
+import { entryOf, type GuardrailEntry } from '../domain/guardrails/entry.ts';
+import {
+  type ActiveGuardrail,
+  type ActiveGuardrails,
+  type GuardedText,
+  hasMode,
+  type Inspection,
+  type Verdict,
+} from '../domain/guardrails/guardrail.ts';
+import { guardrailsOfKey } from '../domain/guardrails/key-guardrails.ts';
+import { selectedGuardrails } from '../domain/guardrails/selection.ts';
+
+/** What a call is guarded by. */
+interface Guarding {
+  readonly caller: Caller;
+  /** Name of the model that the caller sent. */
+  readonly model: string;
+  /** Names in the request; none when absent. */
+  readonly named?: readonly string[];
+  /** Names of a pass-through path; none when absent. */
+  readonly configured?: readonly string[];
+  /** Only the guardrails of `configured` run, not those of the key and those that run on every call. */
+  readonly configuredOnly?: true;
+  /** Whether the texts are those of an embedding request. */
+  readonly isEmbedding?: boolean;
+}
+
+/** Ids and end of the call. */
+interface RunningCall {
+  readonly callId: string;
+  readonly traceId: string;
+  readonly signal: AbortSignal;
+}
+
+/** Verdict of all guardrails of one mode. */
+export interface Checked {
+  /** As many texts as there were. */
+  readonly texts: readonly string[];
+  readonly isEdited: boolean;
+}
+
+/** The guardrails of one call. */
+export interface CallGuard {
+  /** Names of the guardrails that apply to the call, each once. */
+  readonly applied: readonly string[];
+  /** Runs so far, in the order of their ends. */
+  readonly entries: readonly GuardrailEntry[];
+  has(mode: GuardrailMode): boolean;
+  /** Guardrails of a mode. */
+  of(mode: GuardrailMode): readonly ActiveGuardrail[];
+  /**
+   * Runs the guardrails of a mode one after another, with edits chained. Throws Rejected, GuardrailFailed and Unavailable.
+   * With `failures`, runs that let the texts pass have no entry.
+   */
+  check(
+    mode: GuardrailMode,
+    texts: readonly GuardedText[],
+    call: RunningCall,
+    recorded?: 'all' | 'failures',
+  ): Promise<Checked>;
+  /** Runs them at once; edits are dropped. Throws as `check`. */
+  checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
+  /** Adds guardrails that a deployment names. Returns those that are new; null where there are none. */
+  join(names: readonly string[]): CallGuard | null;
+}
+
+/** Selects and runs guardrails. */
+export interface Guards {
+  /** Whether no guardrail is configured. */
+  isIdle(): boolean;
+  /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and Unavailable for one of its key. */
+  open(about: Guarding): CallGuard;
+}
+
+const NO_NAMES: readonly string[] = [];
+
+export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
+  function guardOf(about: Guarding, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
+    const fits = selected.filter((one) => about.isEmbedding !== true || one.inspectsEmbeddings);
+    const applied = [...new Set(fits.map(({ definition }) => definition.name))];
+    const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => fits.filter((one) => hasMode(one, mode));
+
+    function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
+      const durationMs = clock.monotonicMs() - startMs;
+      entries.push(entryOf(one, { mode, verdict, durationMs, startedAt: clock.now().getTime() - durationMs }));
+    }
+
+    async function run(
+      one: ActiveGuardrail,
+      mode: GuardrailMode,
+      texts: readonly GuardedText[],
+      { callId, traceId, signal }: RunningCall,
+      recorded: 'all' | 'failures' = 'all',
+    ): Promise<Verdict> {
+      const seen = texts.filter(({ role }) => role === null || !one.skips.includes(role));
+      const startMs = clock.monotonicMs();
+      if (seen.length === 0) return { kind: 'passed' };
+      const phase = mode === 'post_call' ? 'response' : 'request';
+      const inspection: Inspection = {
+        phase,
+        texts: seen,
+        model: about.model,
+        callId,
+        traceId,
+        caller: about.caller,
+        signal,
+      };
+      let verdict: Verdict | null = null;
+      try {
+        verdict = checkedVerdict(await one.guardrail.check(inspection), seen);
+      } catch (failure) {
+        if (signal.aborted && !(failure instanceof DomainError)) throw signal.reason;
+        record(one, mode, null, startMs);
+        throw failure;
+      }
+      if (recorded === 'all' || verdict.kind === 'blocked') record(one, mode, verdict, startMs);
+      if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
+      return verdict.kind === 'edited' && seen.length < texts.length ? spread(verdict, texts, seen) : verdict;
+    }
+
+    const guard: CallGuard = {
+      applied,
+      entries,
+      of,
+      has: (mode) => fits.some((one) => hasMode(one, mode)),
+      async check(mode, texts, call, recorded) {
+        let current = texts;
+        let isEdited = false;
+        for (const one of of(mode)) {
+          const verdict = await run(one, mode, current, call, recorded);
+          if (verdict.kind !== 'edited') continue;
+          current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));
+          isEdited = true;
+        }
+        return { texts: current.map(({ text }) => text), isEdited };
+      },
+      async checkAtOnce(mode, texts, call) {
+        await Promise.all(of(mode).map((one) => run(one, mode, texts, call)));
+      },
+      join(names) {
+        const fresh = names.filter((name) => !applied.includes(name));
+        if (fresh.length === 0) return null;
+        const caller = { guardrails: fresh, disableGlobal: true, optedOut: NO_NAMES };
+        const more = selectedGuardrails(active.current(), {
+          caller,
+          request: NO_NAMES,
+          configured: NO_NAMES,
+          defaults: false,
+        });
+        for (const one of more) if (!fits.includes(one)) fits.push(one);
+        applied.push(...fresh);
+        return guardOf(about, more, entries);
+      },
+    };
+    return guard;
+  }
+
+  return {
+    isIdle: () => active.current().length === 0,
+    open(about) {
+      const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
+      const selected = selectedGuardrails(active.current(), {
+        caller: guardrailsOfKey(configuredOnly === true ? null : caller.key),
+        request: named,
+        configured,
+        defaults: configuredOnly !== true,
+      });
+      return guardOf(about, selected, []);
+    },
+  };
+}
+
+/** The verdict, if it has a text for each one that was checked. Throws Rejected: the others would be lost. */
+function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
+  if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
+  const error = 'The guardrail returned another number of texts than it was given';
+  return { kind: 'blocked', detail: { error }, report: error };
+}
+
+/** The edited texts among those that a guardrail does not look at. */
+function spread(
+  verdict: Extract<Verdict, { kind: 'edited' }>,
+  texts: readonly GuardedText[],
+  seen: readonly GuardedText[],
+): Verdict {
+  const edited = new Map(seen.map((one, index) => [one, verdict.texts[index]]));
+  return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
+}
+
+function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, detail: string | object): Rejected {
+  const { name } = definition;
+  if (typeof detail === 'string') return new Rejected(detail, name);
+  const members: Readonly<Record<string, unknown>> = { ...detail };
+  const fields = { ...members, guardrail_name: name, guardrail_mode: mode };
+  return new Rejected(messageIn(members), name, fields);
+}
+
+/** Text of a refusal: that of its members that is one, else all of them as JSON. */
+function messageIn(detail: Readonly<Record<string, unknown>>): string {
+  const { error, message } = detail;
+  if (typeof error === 'string') return error;
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string')
+    return error.message;
+  return typeof message === 'string' ? message : JSON.stringify(detail);
+}
+
+/** Failures that end a call without retries and fallbacks. */
+export const isOfGuardrail = (failure: unknown): boolean =>
+  failure instanceof Rejected || failure instanceof GuardrailFailed;

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { GuardrailDefinition, GuardrailDirectory } from '../../domain/guardrails/definition.ts';
+import type {
+  ActiveGuardrail,
+  ActiveGuardrails,
+  Guardrail,
+  StreamSettings,
+  TextRole,
+} from '../../domain/guardrails/guardrail.ts';
+import { brokenGuardrail } from '../../domain/guardrails/kinds/broken.ts';
+import { createContentFilter, createSecretFilter } from './content-filter.ts';
+import { GuardrailFault, readParams } from './params.ts';
+
+/** Makes a guardrail of one kind. Throws GuardrailFault for settings that it cannot run with. */
+export type GuardrailKind = (params: GuardrailDefinition['params'], definition: GuardrailDefinition) => Guardrail;
+
+const LOCAL_KINDS: Readonly<Record<string, GuardrailKind>> = {
+  litellm_content_filter: createContentFilter,
+  'hide-secrets': createSecretFilter,
+};
+
+interface Options {
+  readonly directory: GuardrailDirectory;
+  /** Kinds that call services. */
+  readonly services?: Readonly<Record<string, GuardrailKind>>;
+  /** Receives each guardrail that cannot run, once for each version of it. */
+  readonly broken?: (about: { readonly guardrail: string; readonly fault: string }) => void;
+}
+
+const common = z.looseObject({
+  streaming_sampling_rate: z.coerce.number().int().min(1).max(10_000).nullish(),
+  streaming_end_of_stream_only: z.boolean().nullish(),
+  streaming_buffer_until_moderated: z.boolean().nullish(),
+  inspect_embeddings: z.boolean().nullish(),
+  skip_system_message_in_guardrail: z.boolean().nullish(),
+  skip_tool_message_in_guardrail: z.boolean().nullish(),
+});
+
+const SAMPLING_RATE = 5;
+const STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
+
+/** The guardrails of a directory, compiled again when it changes. One that cannot run refuses its calls. */
+export function createActiveGuardrails({ directory, services = {}, broken }: Options): ActiveGuardrails {
+  let of: readonly GuardrailDefinition[] | null = null;
+  let active: readonly ActiveGuardrail[] = [];
+  let compiled: ReadonlyMap<GuardrailDefinition, ActiveGuardrail> = new Map();
+
+  function compile(definition: GuardrailDefinition): ActiveGuardrail {
+    try {
+      const { kind, params } = definition;
+      const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];
+      if (make === undefined) throw new GuardrailFault(`guardrails of the kind '${kind}' do not run here`);
+      const shared = readParams(common, params);
+      const skips: TextRole[] = [];
+      if (shared.skip_system_message_in_guardrail === true) skips.push('system');
+      if (shared.skip_tool_message_in_guardrail === true) skips.push('tool');
+      return {
+        definition,
+        guardrail: make(params, definition),
+        stream: {
+          samplingRate: shared.streaming_sampling_rate ?? SAMPLING_RATE,
+          atEndOnly: shared.streaming_end_of_stream_only === true || shared.streaming_buffer_until_moderated === true,
+        },
+        inspectsEmbeddings: shared.inspect_embeddings === true,
+        skips,
+      };
+    } catch (error) {
+      if (!(error instanceof GuardrailFault)) throw error;
+      broken?.({ guardrail: definition.name, fault: error.message });
+      const guardrail = brokenGuardrail(definition, error.message);
+      return { definition, guardrail, stream: STREAM, inspectsEmbeddings: true, skips: [] };
+    }
+  }
+
+  return {
+    current() {
+      const definitions = directory.definitions();
+      if (definitions === of) return active;
+      const next = new Map(definitions.map((one) => [one, compiled.get(one) ?? compile(one)]));
+      of = definitions;
+      compiled = next;
+      active = [...next.values()];
+      return active;
+    },
+  };
+}

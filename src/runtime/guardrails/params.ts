@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+/** Settings of a guardrail that cannot be used. The message completes "cannot run:". */
+export class GuardrailFault extends Error {}
+
+/** Reads the settings of a kind. Throws GuardrailFault with the first fault. */
+export function readParams<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = (issue?.path ?? []).map(String).join('.');
+  throw new GuardrailFault(`${place === '' ? 'its settings' : place}: ${issue?.message ?? 'invalid'}`);
+}
+
+/** Seconds until the answer of a service is late. */
+export const DEADLINE_SECONDS = 10;
+const MOST_SECONDS = 600;
+
+/** Settings of all kinds that call a service. */
+export const SERVICE = {
+  api_base: z.url({ protocol: /^https?$/ }).nullish(),
+  api_key: z.string().nullish(),
+  timeout: z.coerce.number().positive().max(MOST_SECONDS).nullish(),
+  unreachable_fallback: z.enum(['fail_closed', 'fail_open']).nullish(),
+} as const;
