@@ -1,4 +1,9 @@
-import { countFindingsOfTrace, getExecutionContent, listLensAgents, previewSample } from '../resolvers/lens-activity.ts';
+import {
+  countFindingsOfTrace,
+  getExecutionContent,
+  listLensAgents,
+  previewSample,
+} from '../resolvers/lens-activity.ts';
 import { readLensService, type LensService } from '../resolvers/lens-service.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
 import type { ContentPage, ContentPart } from '../src/domain/lens/content.ts';

@@ -95,6 +95,7 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
     {
       what: 'stored guardrails',
       seconds: ENTRIES_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) =>
         refreshGuardrails(systemScope(platform, 'guardrail-refresh', signal), undefined),
     },

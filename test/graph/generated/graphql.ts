@@ -125,6 +125,8 @@ export type AuditNoun =
   | 'CUSTOMER'
   /** Models that are stored at run time. */
   | 'DEPLOYMENT'
+  /** Guardrails, without their parameters. */
+  | 'GUARDRAIL'
   /** Invitations of users. */
   | 'INVITATION'
   /** Virtual keys. */
