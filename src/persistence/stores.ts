@@ -101,4 +101,6 @@ export interface StoresOptions {
   readonly ingestLimit?: IngestLimit;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;
+  /** Deadline of a query in SQL over traces, in ms; absent: 10,000. */
+  readonly traceQueryMs?: number;
 }

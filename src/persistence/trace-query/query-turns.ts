@@ -17,7 +17,8 @@ interface Waiter {
 
 const tooMany = (): Unavailable => new Unavailable('Too many trace queries at once. Try again shortly.');
 
-export function createQueryTurns(): QueryTurns {
+/** `timeMs` is the longest wait. */
+export function createQueryTurns(timeMs: number = QUERY_LIMITS.timeMs): QueryTurns {
   const running = new Set<string>();
   const waiting = new Set<Waiter>();
 
@@ -42,7 +43,7 @@ export function createQueryTurns(): QueryTurns {
     const turn = Promise.withResolvers<void>();
     const waiter = { owner, start: turn.resolve };
     const leave = (): void => turn.reject(signal.reason);
-    const deadline = setTimeout(() => turn.reject(tooMany()), QUERY_LIMITS.timeMs);
+    const deadline = setTimeout(() => turn.reject(tooMany()), timeMs);
     signal.addEventListener('abort', leave, { once: true });
     waiting.add(waiter);
     try {
