@@ -84,7 +84,7 @@ function limitedKey(number: number): VirtualKey {
       team: { id: team, blocked: false, models: [], modelAliases: {}, metadata: {}, limits: LIMITS, spentBefore },
       member: { role: 'user', models: [], limits: LIMITS, hasOwnLimits: true },
       organization: { id: `organization-${number % 10}`, models: [], limits: LIMITS },
-      project: { id: `project-${number % TEAMS}`, blocked: false, models: [], tags: [], limits: LIMITS },
+      project: { id: `project-${number % TEAMS}`, blocked: false, models: [], tags: [], metadata: {}, limits: LIMITS },
     },
   });
 }

@@ -1,9 +1,12 @@
 // Quality and speed of lenses over synthetic runs with planted failures; writes its part of bench/RESULTS.md.
 //   npm run bench:lens -- [--runs 240] [--seed 1] [--traces 1000] [--lenses 1000] [--dry]
-// The scripted reviewer of bench/lens/judge.ts answers. Another model: `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY
-// [--api-base URL]`; it is asked about the quality only. `--traces 0` and `--lenses 0` leave out the speed.
+// The scripted reviewer of bench/lens/judge.ts answers. Another model, asked about the quality only: `--config config.yaml
+// [--model reviewer]`, a model of a configuration file of the product, the first one when none is named; or `--upstream
+// openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and `--lenses 0` leave out the speed.
+import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { parse } from 'yaml';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { judgeModel, startJudge } from './lens/judge-server.ts';
@@ -18,6 +21,8 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
     traces: { type: 'string', default: '1000' },
     lenses: { type: 'string', default: '1000' },
+    config: { type: 'string' },
+    model: { type: 'string' },
     upstream: { type: 'string' },
     'api-base': { type: 'string' },
     'key-env': { type: 'string', default: 'OPENAI_API_KEY' },
@@ -154,10 +159,38 @@ async function claims(): Promise<number | null> {
   }
 }
 
+interface Reviewer {
+  /** The model as the result names it. */
+  readonly title: string;
+  readonly models: readonly object[];
+  /** Its public name. */
+  readonly name: string;
+}
+
+/** The model of the caller; null for the scripted reviewer. */
+function ownReviewer(): Reviewer | null {
+  const { upstream, config, 'api-base': base } = options;
+  if (config !== undefined) {
+    const { model_list: models = [] } = parse(readFileSync(config, 'utf8')) as {
+      readonly model_list?: readonly { readonly model_name: string }[];
+    };
+    const name = options.model ?? models[0]?.model_name;
+    if (name === undefined || !models.some((model) => model.model_name === name))
+      throw new Error(`${config}: \`model_list\` has no model ${name ?? ''}`);
+    return { title: `${name} of ${config}`, models, name };
+  }
+  if (upstream === undefined) return null;
+  const params = {
+    model: upstream,
+    api_key: `os.environ/${options['key-env']}`,
+    ...(base === undefined ? {} : { api_base: base }),
+  };
+  return { title: upstream, models: [{ model_name: 'reviewer', litellm_params: params }], name: 'reviewer' };
+}
+
 /** The quality by the scripted reviewer, or by a model of the caller. */
-async function judgedQuality() {
-  const { upstream } = options;
-  if (upstream === undefined) {
+async function judgedQuality(reviewer: Reviewer | null) {
+  if (reviewer === null) {
     const judge = await startJudge();
     const server = await startServer([judgeModel(judge.base)], 1);
     try {
@@ -167,23 +200,18 @@ async function judgedQuality() {
       await judge.stop();
     }
   }
-  const base = options['api-base'];
-  const params = {
-    model: upstream,
-    api_key: `os.environ/${options['key-env']}`,
-    ...(base === undefined ? {} : { api_base: base }),
-  };
-  const server = await startServer([{ model_name: 'reviewer', litellm_params: params }], 1);
+  const server = await startServer(reviewer.models, 1);
   try {
-    return await quality(server, 'reviewer');
+    return await quality(server, reviewer.name);
   } finally {
     await server.stop();
   }
 }
 
-const seen = await judgedQuality();
-const timed = options.upstream === undefined ? await speed() : null;
-const claimMs = options.upstream === undefined ? await claims() : null;
+const reviewer = ownReviewer();
+const seen = await judgedQuality(reviewer);
+const timed = reviewer === null ? await speed() : null;
+const claimMs = reviewer === null ? await claims() : null;
 
 const validity = percent(seen.evidence.valid, seen.evidence.all);
 const goals = [
@@ -219,7 +247,7 @@ const goals = [
 
 const text = `## Lenses: planted failures found, and speed
 
-Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${options.upstream ?? 'scripted (bench/lens/judge.ts)'}. ${seen.runs} runs, ${seen.screened} reviewed, ${seen.findings} findings,
+Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${reviewer?.title ?? 'scripted (bench/lens/judge.ts)'}. ${seen.runs} runs, ${seen.screened} reviewed, ${seen.findings} findings,
 ${seen.evidence.all} quotes, ${seen.costPerRun.toFixed(6)} USD per run. The scripted reviewer knows only what the prompts show it: its figures test the pipeline,
 not a model.
 
@@ -227,6 +255,7 @@ ${table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], goals)}
 
 ${table(['Failure', 'Planted', 'Reported', 'Right'], seen.kinds)}
 `;
-if (options.dry) console.log(text);
+// The stored figures are those of the scripted reviewer.
+if (options.dry || reviewer !== null) console.log(text);
 else writePart('lens', text);
 if (validity < 100) process.exitCode = 1;

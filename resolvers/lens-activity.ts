@@ -4,14 +4,14 @@ import {
   assertExecutionIds,
   contentVersionOf,
   type Execution,
-  executionIdOf,
   executionOf,
   readExecutionId,
   type Sample,
   selectedCount,
 } from '../src/domain/lens/execution.ts';
+import { findingCounts } from '../src/domain/lens/finding-counts.ts';
 import { isSignalCall } from '../src/domain/lens/signals.ts';
-import type { Selection } from '../src/domain/lens/settings.ts';
+import { assertPreview, type Selection } from '../src/domain/lens/settings.ts';
 import { NO_FILTERS, rankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { lensNamed } from './lens.ts';
@@ -144,6 +144,7 @@ export const previewSample = operation({
   name: 'readSamplePreview',
   access: lensReader,
   async run(scope: Scope<LensPlatform>, { selection, lookbackHours, offset, asOf }: PreviewRequest): Promise<Sample> {
+    assertPreview(selection, lookbackHours, offset);
     assertExecutionIds(selection.executionIds);
     const nowMs = scope.platform.clock.now().getTime();
     const endMs = Math.min(nowMs, asOf?.getTime() ?? nowMs);
@@ -254,18 +255,21 @@ export const countTraceFindings = operation({
     traces: readonly { readonly traceId: string; readonly traceRef: string }[],
   ): Promise<readonly TraceFindings[]> {
     const unique = [...new Map(traces.map((one) => [JSON.stringify([one.traceId, one.traceRef]), one])).values()];
-    const states = await scope.platform.stores.lenses.all();
-    const keyOf = (executionId: string): string => {
-      const address = readExecutionId(executionId);
-      return address === null ? '' : executionIdOf('', address);
-    };
-    const assessed = new Set(states.flatMap(({ run }) => run.assessments.map((one) => keyOf(one.executionId))));
-    const open = states.flatMap(({ findings }) => findings).filter(({ status }) => status === 'open');
-    const about = open.map(({ occurrences }) => new Set(occurrences.map(keyOf)));
-    return unique.map((trace) => {
-      const key = executionIdOf('', trace);
-      const findingCount = about.filter((ids) => ids.has(key)).length;
-      return { ...trace, findingCount: findingCount > 0 || assessed.has(key) ? findingCount : null };
-    });
+    const counts = findingCounts(await scope.platform.stores.lenses.all(), unique);
+    return unique.map((trace, at) => ({ ...trace, findingCount: counts[at] ?? null }));
+  },
+});
+
+/** The number of open findings about a trace, of all its parts; null when no run has assessed it. */
+export const countFindingsOfTrace = operation({
+  name: 'countFindingsOfTrace',
+  access: lensReader,
+  async run(
+    { loaders }: Scope<LensPlatform>,
+    parts: readonly { readonly traceId: string; readonly traceRef: string }[],
+  ): Promise<number | null> {
+    const counts = await Promise.all(parts.map((part) => loaders.findingCountByTrace.load(part)));
+    const known = counts.filter((count) => count !== null);
+    return known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0);
   },
 });

@@ -2,6 +2,7 @@ import { Conflict, NotFound } from '../src/domain/errors.ts';
 import { assertCases, type CaseDraft, caseSeed } from '../src/domain/lens/dataset-cases.ts';
 import { type Dataset, type DatasetCase, revisionId } from '../src/domain/lens/dataset.ts';
 import { newStamps } from '../src/domain/row-store.ts';
+import { snakeCased } from '../src/domain/key-case.ts';
 import { storable } from '../src/domain/storable.ts';
 import { authored } from './operation/authored.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
@@ -15,6 +16,19 @@ export interface ReadDataset {
   readonly revision: number;
   readonly cases: readonly DatasetCase[];
 }
+
+/** The cases of an export, with the members of the HTTP routes. */
+export const includedCases = ({ cases }: ReadDataset): readonly unknown[] =>
+  cases.filter(({ included }) => included).map((one) => snakeCased(one));
+
+/** An export as JSON lines; empty without a case. */
+export const exportText = (read: ReadDataset): string =>
+  includedCases(read)
+    .map((one) => `${JSON.stringify(one)}\n`)
+    .join('');
+
+/** Name of the file of an export. */
+export const exportName = ({ dataset, revision }: ReadDataset): string => `dataset-${dataset.id}-r${revision}.jsonl`;
 
 const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
 

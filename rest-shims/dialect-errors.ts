@@ -57,7 +57,8 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
     };
   }
   const plain = { message: error.message, ...typeAndParam(error), code };
-  if (error instanceof Rejected) return error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
+  if (error instanceof Rejected)
+    return error.detail === null ? plain : { ...plain, provider_specific_fields: error.detail };
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 

@@ -1,6 +1,9 @@
 import { buildDatasetCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
 import {
   createDataset,
+  exportName,
+  exportText,
+  includedCases,
   listDatasets,
   readDataset,
   type ReadDataset,
@@ -145,9 +148,6 @@ const datasetJson = ({ dataset, revision, cases }: ReadDataset): object => ({
   cases: snakeCased(cases),
 });
 
-const includedOf = ({ cases }: ReadDataset): readonly unknown[] =>
-  cases.filter(({ included }) => included).map((one) => snakeCased(one));
-
 /** Test cases from traces and findings. `/lens/datasets/build` comes before `/lens/datasets/:dataset`. */
 export const lensDatasetRows: readonly RouteRow[] = [
   route({
@@ -221,15 +221,11 @@ export const lensDatasetRows: readonly RouteRow[] = [
     run: readDataset,
     render: (found) => ({
       headers: {
-        'content-disposition': `attachment; filename="dataset-${found.dataset.id}-r${found.revision}.jsonl"`,
+        'content-disposition': `attachment; filename="${exportName(found)}"`,
       },
       body: {
         kind: 'bytes',
-        bytes: new TextEncoder().encode(
-          includedOf(found)
-            .map((one) => `${JSON.stringify(one)}\n`)
-            .join(''),
-        ),
+        bytes: new TextEncoder().encode(exportText(found)),
         contentType: 'application/x-ndjson',
       },
     }),
@@ -241,6 +237,6 @@ export const lensDatasetRows: readonly RouteRow[] = [
     answers: [200, 401, 403, 404],
     parse: ({ params }) => ({ id: params['dataset'] ?? '', revision: numberIn(params['revision']) }),
     run: readDataset,
-    render: (found) => json({ dataset_id: found.dataset.id, revision: found.revision, cases: includedOf(found) }),
+    render: (found) => json({ dataset_id: found.dataset.id, revision: found.revision, cases: includedCases(found) }),
   }),
 ];

@@ -1,6 +1,8 @@
 import { buildDatasetCases, type BuiltCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
 import {
   createDataset,
+  exportName,
+  exportText,
   listDatasets,
   readDataset,
   type ReadDataset,
@@ -83,6 +85,12 @@ const DatasetType = builder.objectRef<ReadDataset>('Dataset').implement({
   fields: (t) => ({
     summary: t.expose('dataset', { type: SummaryType, description: 'The dataset.' }),
     revision: t.exposeInt('revision', { description: 'Number of this revision.' }),
+    fileName: t.string({ description: 'Name of the file of an export.', resolve: exportName }),
+    jsonLines: t.string({
+      nullable: true,
+      description: 'Its included cases as JSON lines, as the HTTP route exports them. Null without one.',
+      resolve: (found) => textOrNull(exportText(found)),
+    }),
     cases: t.field({
       type: [CaseType],
       complexity: { field: 1, multiplier: 10 },

@@ -3,7 +3,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
-import { described } from './lens-types.ts';
+import { described } from './lens-enums.ts';
 import { CONTENT_COST } from './limits.ts';
 import { partsOf, TraceType } from './refs.ts';
 

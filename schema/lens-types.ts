@@ -2,7 +2,7 @@ import { getLens, getLensRun, listLensRuns } from '../resolvers/lens.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import type { Execution } from '../src/domain/lens/execution.ts';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
-import type { Evidence, FindingKind, FindingStatus, Priority } from '../src/domain/lens/finding.ts';
+import type { Evidence } from '../src/domain/lens/finding.ts';
 import type { Coverage, LensRun, LensState } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
@@ -10,18 +10,16 @@ import { snakeCased } from '../src/domain/key-case.ts';
 import { usdText } from '../src/domain/money.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
+import {
+  EvidenceRoleType,
+  FindingKindType,
+  FindingPriorityType,
+  FindingStatusType,
+  LensRunStatusType,
+} from './lens-enums.ts';
 import { CONTENT_COST } from './limits.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { SpanType } from './refs.ts';
-
-/** Values of an enumeration with their descriptions. */
-export const described = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
-  Object.fromEntries(
-    Object.entries<string>(texts).map(([name, description]) => [
-      name.toUpperCase(),
-      { value: name as Name, description },
-    ]),
-  ) as Record<string, { readonly value: Name; readonly description: string }>;
 
 // Declared apart from their fields, because they refer to each other.
 export const FindingType = builder.objectRef<LensFinding>('Finding');
@@ -34,42 +32,7 @@ function partOf(id: string): readonly [lensId: string, partId: string] {
   return [lensId, partId];
 }
 
-export const FindingStatusType = builder.enumType('FindingStatus', {
-  description: 'Status of a finding, set by people; a resolved one that occurs again is open.',
-  values: described<FindingStatus>({
-    open: 'Not judged yet, or occurred again.',
-    resolved: 'Said to be repaired.',
-    dismissed: 'Not to be reported again.',
-  }),
-});
-export const FindingKindType = builder.enumType('FindingKind', {
-  description: 'Whether a finding is a failure or behaviour that is worth knowing.',
-  values: described<FindingKind>({ issue: 'A failure.', pattern: 'Behaviour that breaks nothing.' }),
-});
-export const FindingPriorityType = builder.enumType('FindingPriority', {
-  description: 'Priority of a finding.',
-  values: described<Priority>({
-    high: 'Harm to users or data.',
-    medium: 'Failed tasks.',
-    low: 'The rest.',
-  }),
-});
-const EvidenceRoleType = builder.enumType('EvidenceRole', {
-  description: 'Whether a quote supports a finding or limits it.',
-  values: described<Evidence['role']>({ support: 'Supports the finding.', counterexample: 'Limits the finding.' }),
-});
-const LensRunStatusType = builder.enumType('LensRunStatus', {
-  description: 'Status of a run.',
-  values: described<LensRun['status']>({
-    queued: 'Waits for a worker.',
-    running: 'A worker holds it.',
-    completed: 'Ended with a result.',
-    failed: 'Ended without a result.',
-    cancelled: 'Cancelled by a person.',
-  }),
-});
-
-const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
+export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
   description: 'A literal quote of one span.',
   fields: (t) => ({
     executionId: t.exposeID('executionId', { description: 'Execution that it is from.' }),
@@ -130,6 +93,25 @@ builder.node(FindingType, {
       description: 'What limits the claim. Null when nothing does.',
       resolve: ({ finding }) => textOrNull(finding.limitation),
     }),
+    brief: t.field({
+      type: 'JSON',
+      nullable: true,
+      description:
+        'How to reproduce an issue: `problem`, `user_goal`, `what_happened` and `test_cases` with `input` and `expected`. Null without one.',
+      resolve: ({ finding }) => (finding.brief === null ? null : snakeCased(finding.brief)),
+    }),
+    revision: t.int({
+      description: 'Revision of the lens that produced it.',
+      resolve: ({ finding }) => finding.revision,
+    }),
+    mergedFindingIds: t.idList({
+      description: 'Ids of findings that were merged into it.',
+      resolve: ({ finding }) => [...finding.mergedFindingIds],
+    }),
+    executionIds: t.idList({
+      description: 'Executions with supporting evidence, sorted.',
+      resolve: ({ finding }) => [...finding.occurrences],
+    }),
     occurrenceCount: t.int({
       description: 'Number of executions with supporting evidence.',
       resolve: ({ finding }) => finding.occurrences.length,
@@ -163,6 +145,9 @@ builder.node(FindingType, {
 const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
   description: 'Counts of a run.',
   fields: (t) => ({
+    groupingBatches: t.exposeInt('groupingBatches', { description: 'Batches of observations to group.' }),
+    groupedBatches: t.exposeInt('groupedBatches', { description: 'Of those, the grouped ones.' }),
+    reusable: t.exposeInt('reusable', { description: 'Reviews of earlier runs that could be used again.' }),
     eligible: t.exposeInt('eligible', { description: 'Executions of the window that the settings admit.' }),
     selected: t.exposeInt('selected', { description: 'Executions of the sample.' }),
     screened: t.exposeInt('screened', { description: 'Executions that were reviewed, reused reviews included.' }),
@@ -176,7 +161,7 @@ const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
   }),
 });
 
-const LensReviewType = builder.objectRef<Review>('LensReview').implement({
+export const LensReviewType = builder.objectRef<Review>('LensReview').implement({
   description: 'The review of one execution.',
   fields: (t) => ({
     executionId: t.exposeID('executionId', { description: 'The execution.' }),
@@ -197,7 +182,7 @@ const LensReviewType = builder.objectRef<Review>('LensReview').implement({
   }),
 });
 
-const ExecutionType = builder.objectRef<Execution>('LensExecution').implement({
+export const ExecutionType = builder.objectRef<Execution>('LensExecution').implement({
   description: 'An execution of a sample.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id.' }),
@@ -205,6 +190,21 @@ const ExecutionType = builder.objectRef<Execution>('LensExecution').implement({
     traceRef: t.exposeID('traceRef', { description: 'Ref of its trace.' }),
     name: t.exposeString('name', { description: 'Name of its root.' }),
     spanCount: t.exposeInt('spanCount', { description: 'Number of its spans.' }),
+    agent: t.string({
+      nullable: true,
+      description: 'Its agent. Null when unknown.',
+      resolve: ({ agent }) => textOrNull(agent),
+    }),
+    service: t.string({
+      nullable: true,
+      description: 'Its service. Null when unknown.',
+      resolve: ({ service }) => textOrNull(service),
+    }),
+    startedAt: t.field({
+      type: 'DateTime',
+      description: 'When it began.',
+      resolve: ({ startTime }) => new Date(startTime),
+    }),
   }),
 });
 
@@ -250,8 +250,18 @@ builder.node(LensRunType, {
     executions: t.field({
       type: [ExecutionType],
       complexity: { field: 1, multiplier: 10 },
-      description: 'Its sample; empty before it is chosen.',
-      resolve: ({ sample }) => [...(sample?.executions ?? [])],
+      description: 'Its sample, in the order of its choice; empty before it is chosen.',
+      args: {
+        first: t.arg.int({ description: 'Most executions; all when absent.' }),
+        offset: t.arg.int({ defaultValue: 0, description: 'Number of executions to leave out.' }),
+      },
+      resolve({ sample }, { first, offset }) {
+        const from = Math.max(0, offset ?? 0);
+        return [...(sample?.executions ?? [])].slice(
+          from,
+          typeof first === 'number' ? from + Math.max(0, first) : undefined,
+        );
+      },
     }),
     callsTraceId: t.id({
       description: 'Id of the trace of its own model calls.',

@@ -10,73 +10,14 @@ import {
 import { listFindings, listJobs, watchFindings, watchJobs, watchLensRun } from '../resolvers/lens-feeds.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Job } from '../src/domain/jobs/job.ts';
-import { PLAIN_RUN } from '../src/domain/lens/schedule.ts';
-import type { LensSettings } from '../src/domain/lens/settings.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
-import {
-  described,
-  FindingKindType,
-  FindingPriorityType,
-  FindingStatusType,
-  FindingType,
-  LensRunType,
-  LensType,
-} from './lens-types.ts';
+import { described, FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
+import { FindingType, LensRunType, LensType } from './lens-types.ts';
+import { LENS_ID, RunInput, runRequestFrom, SettingsInput, settingsFrom } from './lens-settings.ts';
 import { localId } from './global-id.ts';
 import { type Connection, pageCost } from './paging.ts';
-
-const CheckInput = builder.inputType('LensCheckInput', {
-  description: 'A rule that reviewers judge executions by.',
-  fields: (t) => ({
-    id: t.string({ required: true, description: 'Unique name.' }),
-    instruction: t.string({ required: true, description: 'The rule, at least 3 characters.' }),
-    enabled: t.boolean({ description: 'Whether it is applied; true when absent.' }),
-  }),
-});
-
-const SettingsInput = builder.inputType('LensSettingsInput', {
-  description: 'Settings of a lens. It needs a context or an enabled check.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: 'Its name.' }),
-    model: t.string({ required: true, description: 'Public name of the model that reviews.' }),
-    context: t.string({ description: 'Expected behaviour.' }),
-    checks: t.field({ type: [CheckInput], description: 'Rules.' }),
-    service: t.string({ description: 'Only executions of this service.' }),
-    agentName: t.string({ description: 'Only executions of this agent.' }),
-    teamId: t.string({ description: 'Only executions of this team.' }),
-    lookbackHours: t.int({ description: 'Length of the window; 24 when absent.' }),
-    samplePercent: t.float({ description: 'Share of the executions, above 0; 100 when absent.' }),
-    sampleSize: t.int({ description: 'Most executions; no limit when absent.' }),
-    concurrency: t.int({ description: 'Simultaneous model calls; 8 when absent.' }),
-    enabled: t.boolean({ description: 'Whether runs repeat; true when absent.' }),
-    intervalMinutes: t.int({ description: 'Minutes between runs; 15 when absent.' }),
-    monthlyBudgetUsd: t.float({ description: 'Budget of a month, UTC, in USD; 100 when absent.' }),
-  }),
-});
-
-const settingsFrom = (input: typeof SettingsInput.$inferInput): LensSettings => ({
-  source: 'traces',
-  service: input.service ?? '',
-  agentName: input.agentName ?? '',
-  filters: [],
-  sampleSize: input.sampleSize ?? null,
-  samplePercent: input.samplePercent ?? 100,
-  teamId: input.teamId ?? '',
-  executionIds: [],
-  name: input.name,
-  context: input.context ?? '',
-  lookbackHours: input.lookbackHours ?? 24,
-  checks: (input.checks ?? []).map(({ id, instruction, enabled }) => ({ id, instruction, enabled: enabled ?? true })),
-  model: input.model,
-  enabled: input.enabled ?? true,
-  intervalMinutes: input.intervalMinutes ?? 15,
-  concurrency: input.concurrency ?? 8,
-  monthlyBudget: input.monthlyBudgetUsd ?? 100,
-});
-
-const LENS_ID = 'The lens: global id or its id on the HTTP routes.';
 
 builder.queryFields((t) => ({
   lenses: t.field({
@@ -159,7 +100,6 @@ const named = (name: string, description: string) =>
     description,
     fields: (t) => ({ id: t.id({ required: true, description: LENS_ID }) }),
   });
-const RunInput = named('RunLensInput', 'The lens to run.');
 const CancelInput = named('CancelLensRunInput', 'The lens whose active run is cancelled.');
 
 const UpdateInput = builder.inputType('UpdateLensInput', {
@@ -205,13 +145,13 @@ builder.mutationFields((t) => ({
   runLens: t.field({
     type: LensType,
     description: 'Queues a run. Returns the lens with its active run when there is one. For proxy administrators.',
-    args: { input: t.arg({ type: RunInput, required: true, description: 'The lens.' }) },
+    args: { input: t.arg({ type: RunInput, required: true, description: 'The lens and the run.' }) },
     errors: {
       types: [InvalidInput, NotFound],
       union: { name: 'RunLensResult', description: 'The lens, or why no run was queued.' },
     },
-    resolve: (_root, { input: { id } }, { scope }) =>
-      queueLensRun(scope, { id: localId('Lens', id), request: PLAIN_RUN }),
+    resolve: (_root, { input }, { scope }) =>
+      queueLensRun(scope, { id: localId('Lens', input.id), request: runRequestFrom(input) }),
   }),
   cancelLensRun: t.field({
     type: LensType,

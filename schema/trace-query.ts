@@ -8,7 +8,7 @@ import {
   type ValueType,
 } from '../src/domain/traces/trace-query.ts';
 import { builder } from './builder.ts';
-import { described } from './lens-types.ts';
+import { described } from './lens-enums.ts';
 
 /** Cost of a query, which reads rows until a limit. */
 const QUERY_COST = { field: 200, multiplier: 1 } as const;

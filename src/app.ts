@@ -74,7 +74,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
   const models = await composeDeployments(context, stores);
   const { deployments, fallbacks } = models;
-  const guardrails = composeGuardrails(context);
+  const guardrails = await composeGuardrails(context, stores);
   const keys = await composeKeys(context, { stores, deployments });
   const { paidKeys, ...sales } = composeSales(context, { stores, keyRing: keys.keyRing });
   const recording = composeRecords(context, { stores, bus, http });

@@ -3,6 +3,7 @@ import { refreshFallbacks } from '../resolvers/fallbacks.ts';
 import { probeAllDeployments } from '../resolvers/health-checks.ts';
 import { refreshCalibrations } from '../resolvers/stored-decisions.ts';
 import { refreshKeys } from '../resolvers/keys.ts';
+import { refreshGuardrails } from '../resolvers/guardrails.ts';
 import { refreshEndpoints } from '../resolvers/pass-through-endpoints.ts';
 import { classifyNewTraces } from '../resolvers/lens-classification.ts';
 import { refreshSettings } from '../resolvers/settings-upkeep.ts';
@@ -22,7 +23,7 @@ const KEYS_MS = 1_500;
 
 /** Interval between looks for models and credentials that other processes changed, in seconds. */
 const MODELS_SECONDS = 2;
-/** Interval between reads of the pass-through entries, in seconds: a change by another process holds within it. */
+/** Interval between reads of pass-through entries and guardrails, in seconds: a change by another process holds within it. */
 const ENTRIES_SECONDS = 2;
 /** Interval at which settings that other processes have stored are read, in seconds. */
 const SETTINGS_SECONDS = 3;
@@ -90,6 +91,13 @@ function reconcilersOf({ settings, log }: Pick<StartContext, 'settings' | 'log'>
       longestSeconds: LONGEST_LOOK_SECONDS,
       reconcile: (signal: AbortSignal) =>
         refreshEndpoints(systemScope(platform, 'pass-through entries', signal), undefined),
+    },
+    {
+      what: 'stored guardrails',
+      seconds: ENTRIES_SECONDS,
+      longestSeconds: LONGEST_LOOK_SECONDS,
+      reconcile: (signal: AbortSignal) =>
+        refreshGuardrails(systemScope(platform, 'guardrail-refresh', signal), undefined),
     },
     {
       what: 'stored settings',

@@ -176,6 +176,20 @@ export const endpointViewer: Access = {
   check: tenantViewer.check,
 };
 
+/** Proxy administrators, for guardrails. */
+export const guardrailAdmin: Access = {
+  name: 'guardrailAdmin',
+  description: 'Proxy administrators.',
+  check: tenantAdmin.check,
+};
+
+/** Proxy administrators, the read-only ones too, for guardrails. */
+export const guardrailViewer: Access = {
+  name: 'guardrailViewer',
+  description: 'Proxy administrators, read-only ones too. Secrets in parameters are redacted.',
+  check: tenantViewer.check,
+};
+
 /** Administrators for all calls; keys of a user for the calls of the user. */
 export const spendReader: Access = {
   name: 'spendReader',

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { ALL_ANNOTATIONS, type Annotation } from '../../src/domain/annotations/annotation.ts';
 import { type Caller, mayRead, visibilityOf } from '../../src/domain/caller.ts';
 import type { EntryHistory } from '../../src/domain/catalog/history.ts';
+import { findingCounts } from '../../src/domain/lens/finding-counts.ts';
 import type { Span, SpanHead } from '../../src/domain/traces/span.ts';
 import type { TraceKey, TraceStore } from '../../src/domain/traces/store.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -51,6 +52,8 @@ export interface Loaders {
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /** A key by its hash, where the caller may see it: an administrator every one, a key without a team its own; else null. */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
+  /** Open findings about a trace, for any caller: operations check access. Null when no run has assessed it. */
+  readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
   /** Owners of keys. */
   readonly owners: OwnerLoaders;
 }
@@ -187,6 +190,9 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
         return hashes.map((hash) => (visibility?.kind === 'key' && caller?.key?.hash === hash ? caller.key : null));
       const keys = new Map((await stores.keys.findMany(hashes)).map((key) => [key.hash, key]));
       return hashes.map((hash) => keys.get(hash) ?? null);
+    }),
+    findingCountByTrace: new DataLoader(async (traces) => findingCounts(await stores.lenses.all(), traces), {
+      cacheKeyFn: ({ traceId, traceRef }) => `${traceId}:${traceRef}`,
     }),
     historyByEntry: new DataLoader((entryIds) => stores.catalogHistory.ofEntries(entryIds), {
       maxBatchSize: MOST_HISTORIES,

@@ -1,3 +1,4 @@
+import type { ProviderBudgets } from '../../src/domain/budgets/route-budget.ts';
 import type { Bus } from '../../src/domain/bus.ts';
 import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
 import type { Clock, Ids } from '../../src/domain/clock.ts';
@@ -105,6 +106,14 @@ export interface SpendPlatform extends KeyPlatform {
   readonly catalog: CatalogSource;
   /** Discounts and margins of providers. */
   readonly costAdjustments: () => CostAdjustments;
+}
+
+/** Budgets of providers. */
+export interface ProviderBudgetPlatform {
+  readonly stores: Pick<Stores, 'spend'>;
+  readonly records: Pick<RecordState, 'readable'>;
+  readonly providerBudgets: () => ProviderBudgets;
+  readonly clock: Clock;
 }
 
 /** Spend and tokens by day, of users, teams and other owners. */

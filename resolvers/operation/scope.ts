@@ -31,6 +31,7 @@ import type {
   ResponsePlatform,
   SettingsPlatform,
   TeamPlatform,
+  ProviderBudgetPlatform,
   SpendPlatform,
   StoredDeploymentPlatform,
   TracePlatform,
@@ -65,6 +66,7 @@ export interface Platform
     SettingsPlatform,
     SignInPlatform,
     TeamPlatform,
+    ProviderBudgetPlatform,
     SpendPlatform,
     StoredDeploymentPlatform,
     TracePlatform {

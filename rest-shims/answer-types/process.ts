@@ -5,6 +5,27 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.add': '{ message: string, status: string }',
   'allowedAddresses.delete': 'object',
   'allowedAddresses.list': '{ data: string[] | null }',
+  'guardrails.airlines': '{ airlines: { id: string, match: string, tags: string[] }[] }',
+  'guardrails.create': `
+    { guardrail_id: string, guardrail_name: string, litellm_params: object, guardrail_info: object | null }
+  `,
+  'guardrails.delete': '{ message: string }',
+  'guardrails.get': 'Guardrail',
+  'guardrails.kinds': 'Record<object>',
+  'guardrails.list': '{ guardrails: Guardrail[] }',
+  'guardrails.listAll': '{ guardrails: Guardrail[] }',
+  'guardrails.replace': 'ChangedGuardrail',
+  'guardrails.settings': `
+    { supported_entities: string[], supported_actions: string[], supported_modes: string[],
+    supported_modes_by_provider: Record<string[]>, providers_without_directional_logging_only_scope: string[],
+    pii_entity_categories: { category: string, entities: string[] }[], content_filter_settings: {
+    prebuilt_patterns: object[], pattern_categories: string[], supported_actions: string[],
+    content_categories: object[] }, decision_model_providers: string[] }
+  `,
+  'guardrails.submissions': `
+    { submissions: object[], summary: { total: integer, pending_review: integer, active: integer, rejected: integer } }
+  `,
+  'guardrails.update': 'ChangedGuardrail',
   'health.backlog': `
     { in_flight_requests: integer, admitted_requests: integer, queued_requests: integer, rejected_requests: integer }
   `,

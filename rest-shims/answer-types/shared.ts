@@ -161,6 +161,15 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     { self: string, first: string, prev: string | null, next: string | null, last: string }
   `,
   PageMeta: '{ total_count: integer, page: integer, page_size: integer, total_pages: integer }',
+  Guardrail: `
+    { guardrail_id: string, guardrail_name: string, litellm_params: object, guardrail_info: object | null,
+    created_at: string | null, updated_at: string | null, guardrail_definition_location: 'config' | 'db' }
+  `,
+  ChangedGuardrail: `
+    { guardrail_id: string, guardrail_name: string, litellm_params: object, guardrail_info: object | null,
+    team_id: string | null, created_at: string | null, updated_at: string | null, status: string,
+    submitted_at: string | null, reviewed_at: string | null }
+  `,
   PassThroughEndpoint: `
     { id: string, path: string, target: string, headers: object, default_query_params: object,
     include_subpath: boolean, cost_per_request: number, timeout: number | null, auth: boolean,

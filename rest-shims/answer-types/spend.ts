@@ -163,6 +163,10 @@ export const SPEND_ANSWERS: AnswerTypes = {
     { api_base: string | null, daily_data: { date: string, num_rate_limit_exceptions: integer }[],
     sum_num_rate_limit_exceptions: integer }[]
   `,
+  'providerBudgets.list': `
+    { providers: Record<{ budget_limit: number | null, time_period: string | null, spend: number | null,
+    budget_reset_at: string | null }> }
+  `,
   'globalActivity.models': `
     { model: string, daily_data: { model_group: string, date: string, api_requests: integer,
     total_tokens: integer }[], sum_api_requests: integer, sum_total_tokens: integer }[]

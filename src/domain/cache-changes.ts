@@ -16,6 +16,7 @@ export const CHANGE_KINDS = [
   'fallbacks',
   'settings',
   'endpoints',
+  'guardrails',
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 

@@ -11,7 +11,7 @@ import {
   type Inspection,
   type Verdict,
 } from '../domain/guardrails/guardrail.ts';
-import { guardrailsOfKey } from '../domain/guardrails/key-guardrails.ts';
+import { callerGuardrailsOf } from '../domain/guardrails/key-guardrails.ts';
 import { selectedGuardrails } from '../domain/guardrails/selection.ts';
 
 /** What a call is guarded by. */
@@ -144,7 +144,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       join(names) {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return null;
-        const caller = { guardrails: fresh, disableGlobal: true, optedOut: NO_NAMES };
+        const caller = { named: fresh, disableGlobal: true, optedOut: NO_NAMES };
         const more = selectedGuardrails(active.current(), {
           caller,
           request: NO_NAMES,
@@ -164,7 +164,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     open(about) {
       const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
       const selected = selectedGuardrails(active.current(), {
-        caller: guardrailsOfKey(configuredOnly === true ? null : caller.key),
+        caller: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
         request: named,
         configured,
         defaults: configuredOnly !== true,

@@ -17,6 +17,7 @@ import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
+import { providerBudgetRoutes } from '../../rest-shims/provider-budgets.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
 import { healthRoutes } from '../../rest-shims/health.ts';
@@ -35,6 +36,7 @@ import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts'
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
+import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
 import { realtimeRoutes } from '../../rest-shims/realtime.ts';
@@ -88,6 +90,7 @@ const listed: readonly RouteRow[] = [
   ...customerRoutes,
   ...budgetRoutes,
   ...tagRoutes,
+  ...guardrailRoutes,
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
   ...auditLogRoutes,
@@ -97,6 +100,7 @@ const listed: readonly RouteRow[] = [
   ...spendReportRoutes,
   ...spendEstimateRoutes,
   ...globalActivityRoutes,
+  ...providerBudgetRoutes,
   ...dailyActivityRoutes,
   ...activityKeyRoutes,
   ...tagUseRoutes,

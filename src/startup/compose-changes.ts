@@ -8,6 +8,7 @@ import {
 } from '../domain/cache-changes.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
+import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../domain/pass-through/endpoints.ts';
 import { changeNotifier } from '../domain/row-store.ts';
 import type { CatalogKeyRing } from '../gateway/catalog-key-ring.ts';
@@ -44,7 +45,7 @@ export function composeChanges<Own extends Bus>(
 }
 
 function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores {
-  const { budgets, credentials, customers, deployments, fallbacks, passThrough, settings, tags } = stores;
+  const { budgets, credentials, customers, deployments, fallbacks, guardrails, passThrough, settings, tags } = stores;
   const announcing = (kind: ChangeKind) => () => announce(kind, null);
   return {
     ...stores,
@@ -56,6 +57,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     customers: changeNotifier(customers, announcing('labelBudgets')),
     deployments: { ...deployments, ...changeNotifier(deployments, announcing('models')) },
     fallbacks: { ...fallbacks, ...changeNotifier(fallbacks, announcing('fallbacks')) },
+    guardrails: changeNotifier(guardrails, announcing('guardrails')),
     passThrough: changeNotifier(passThrough, announcing('endpoints')),
     settings: {
       ...settings,
@@ -104,6 +106,7 @@ interface Caches {
   readonly fallbacks: Pick<FallbackRegistry, 'refresh'>;
   readonly configuration: Pick<RunningConfiguration, 'refresh'>;
   readonly passThrough: Pick<PassThroughEndpoints, 'refresh'>;
+  readonly guardrails: Pick<Guardrails, 'refresh'>;
 }
 
 /** Evicts from memory what other processes have changed. */
@@ -118,6 +121,7 @@ export const evictionFrom =
     if (changed.has('fallbacks')) readAgain(caches.fallbacks);
     if (changed.has('settings')) readAgain(caches.configuration);
     if (changed.has('endpoints')) readAgain(caches.passThrough);
+    if (changed.has('guardrails')) readAgain(caches.guardrails);
   };
 
 /** A read that fails is repeated by the background task of its cache. */

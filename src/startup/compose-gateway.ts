@@ -178,6 +178,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     random: Math.random,
     routing: () => parts.fallbacks.policy(),
     costAdjustments: () => parts.configuration.costAdjustments(),
+    providerBudgets: () => parts.configuration.providerBudgets(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,

@@ -1,7 +1,20 @@
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
+import type { Stores } from '../persistence/stores.ts';
 import { createGuardrails } from '../runtime/guardrails/guardrails.ts';
 import type { StartContext } from './context.ts';
 
-/** The guardrails in force. */
-export const composeGuardrails = ({ settings }: StartContext): Guardrails =>
-  createGuardrails({ configured: settings.guardrails.definitions, readParams: settings.guardrails.readParams });
+/** The guardrails in force: those of the file, and the stored ones. */
+export async function composeGuardrails(
+  { settings, log }: StartContext,
+  stores: Pick<Stores, 'guardrails'>,
+): Promise<Guardrails> {
+  const guardrails = createGuardrails({
+    configured: settings.guardrails.definitions,
+    readParams: settings.guardrails.readParams,
+    store: stores.guardrails,
+    saltKey: settings.saltKey,
+    log,
+  });
+  await guardrails.refresh();
+  return guardrails;
+}

@@ -119,6 +119,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     },
     configuration: parts.configuration,
     costAdjustments: () => parts.configuration.costAdjustments(),
+    providerBudgets: () => parts.configuration.providerBudgets(),
     allowedAddresses: parts.configuration.allowedAddresses,
     signIns: composeSignIns(context),
     keyGenerator,

@@ -16,6 +16,7 @@ const SECONDS = 1_000;
 
 /** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
 const COST = 0.02;
+const BUDGET = 50 * COST;
 const ANSWER = JSON.stringify({
   id: 'chatcmpl-1',
   object: 'chat.completion',
@@ -94,17 +95,22 @@ function suite(name: string, withRedis: boolean): void {
       const folder = mkdtempSync(join(tmpdir(), 'lensgate-limits-'));
       folders.push(folder);
       const config = join(folder, 'config.yaml');
-      writeFileSync(
-        config,
-        `model_list:
-  - model_name: m
+      const base = await upstream.listen();
+      const model = (modelName: string, provider: string) => `
+  - model_name: ${modelName}
     litellm_params:
-      model: openai/up
-      api_base: ${await upstream.listen()}/v1
+      model: ${provider}/up
+      api_base: ${base}/v1
       api_key: sk-up
       input_cost_per_token: 0.001
       output_cost_per_token: 0.001
-`,
+`;
+      writeFileSync(
+        config,
+        `router_settings:
+  provider_budget_config:
+    groq: {budget_limit: ${BUDGET}, time_period: 30d}
+model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       );
       env = {
         DATABASE_URL: String(scratch.options.databaseUrl),
@@ -149,8 +155,8 @@ function suite(name: string, withRedis: boolean): void {
       return ((await made.json()) as { key: string }).key;
     }
 
-    async function call(position: number, key: string): Promise<number> {
-      const chat = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
+    async function call(position: number, key: string, model = 'm'): Promise<number> {
+      const chat = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
       const answer = await post(at(position), '/v1/chat/completions', chat, key);
       const text = await answer.text();
       if (answer.status !== 200 && answer.status !== 429) refusals.push(text);
@@ -158,12 +164,12 @@ function suite(name: string, withRedis: boolean): void {
     }
 
     /** Statuses of calls, `parallel` at a time, by turns in both processes. */
-    async function calls(count: number, parallel: number, key: string): Promise<Map<number, number>> {
+    async function calls(count: number, parallel: number, key: string, model = 'm'): Promise<Map<number, number>> {
       const seen = new Map<number, number>();
       let next = 0;
       const worker = async (): Promise<void> => {
         for (let position = next++; position < count; position = next++) {
-          const status = await call(position, key);
+          const status = await call(position, key, model);
           seen.set(status, (seen.get(status) ?? 0) + 1);
         }
       };
@@ -198,14 +204,17 @@ function suite(name: string, withRedis: boolean): void {
         await vi.waitFor(async () => expect(await call(position, key)).toBe(200), { timeout: 5 * SECONDS });
     });
 
-    it('passes a budget by less than one call', async () => {
-      const budget = 50 * COST;
+    it.each([
+      ['of a key', { max_budget: BUDGET }, 'm', 422],
+      ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
+      ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
+    ])('passes a budget %s by less than one call', async (_of, limits, model, refused) => {
       const before = upstream.answered;
-      const seen = await calls(300, 30, await newKey({ max_budget: budget }));
+      const seen = await calls(300, 30, await newKey(limits), model);
       const admitted = upstream.answered - before;
-      expect([...seen.keys()].toSorted((one, other) => one - other)).toEqual([200, 422]);
+      expect([...seen.keys()].toSorted((one, other) => one - other)).toEqual([200, refused]);
       expect(admitted).toBe(seen.get(200));
-      expect(admitted * COST).toBeLessThan(budget + COST);
+      expect(admitted * COST).toBeLessThan(BUDGET + COST);
       // Calls are refused early only by unused reserves and reservations of calls under way.
       expect(admitted).toBeGreaterThan(35);
     });

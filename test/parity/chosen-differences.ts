@@ -39,6 +39,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
     'models_config: model/new no name',
     'models_config: model/new unknown provider',
     'models_config: model/new empty body',
+    'other_routes: guardrail dup',
     'other_routes: test_connection bad',
     'other_routes: cache delete',
     'other_routes: cache delete none',

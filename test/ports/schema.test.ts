@@ -62,6 +62,7 @@ for (const engine of ENGINES)
         'export_body',
         'free_tier_use',
         'gateway_activity',
+        'guardrail',
         'invitation',
         'job',
         'key_spend',

@@ -41,7 +41,11 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
 export const NO_GUARDRAILS: Guardrails = {
   definitions: () => [],
   list: () => [],
+  add: needsUpstream,
+  change: needsUpstream,
+  remove: needsUpstream,
   configure: needsUpstream,
+  refresh: async () => {},
 };
 
 /** A process without requests that reports to no service. */

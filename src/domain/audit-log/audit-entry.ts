@@ -22,6 +22,7 @@ export const AUDIT_NOUNS = [
   'credential',
   'settings',
   'pass_through_endpoint',
+  'guardrail',
 ] as const;
 export type AuditNoun = (typeof AUDIT_NOUNS)[number];
 

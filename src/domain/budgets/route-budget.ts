@@ -1,6 +1,6 @@
 import { InvalidInput } from '../errors.ts';
 import { windowEnd } from '../keys/durations.ts';
-import { type Usd, usdFrom } from '../money.ts';
+import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
 /** A budget of a provider or a deployment, or of one model. */
 export interface RouteBudget {
@@ -30,6 +30,17 @@ export function readRouteBudget(value: unknown): RouteBudget | null {
   const limit = typeof amount === 'string' || typeof amount === 'number' ? usdFrom(amount) : null;
   const period = memberIn(value, 'time_period', 'budget_duration');
   return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
+}
+
+/** Budgets of providers from a setting. What is no budget is left out. */
+export function readProviderBudgets(value: unknown): ProviderBudgets {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return NO_PROVIDER_BUDGETS;
+  return new Map(
+    Object.entries(value).flatMap(([provider, sent]) => {
+      const budget = readRouteBudget(sent);
+      return budget === null || (budget.limit ?? ZERO_USD) < 0n ? [] : [[provider, budget] as const];
+    }),
+  );
 }
 
 /** Whether windows of this length can be counted. */

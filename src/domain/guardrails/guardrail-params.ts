@@ -1,16 +1,10 @@
 import { GUARDRAIL_MODES, type GuardrailDefinition, type GuardrailMode } from './definition.ts';
+import { KIND_DESCRIPTIONS } from './kind-descriptions.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
 /** Kinds of guardrails that run here. */
-export const GUARDRAIL_KINDS: readonly string[] = [
-  'litellm_content_filter',
-  'hide-secrets',
-  'openai_moderation',
-  'generic_guardrail_api',
-  'decision_model',
-  'presidio',
-];
+export const GUARDRAIL_KINDS: readonly string[] = KIND_DESCRIPTIONS.map(({ kind }) => kind);
 
 /** Modes of the LiteLLM proxy in which nothing runs here. */
 const OTHER_MODES: readonly string[] = [

@@ -1,12 +1,29 @@
+import type { Authored } from '../row-store.ts';
 import type { GuardrailDefinition, GuardrailDirectory } from './definition.ts';
+import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
 
-/** All guardrails: those of the configuration file, and the stored ones. */
+/**
+ * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`, params
+ * have the values of the variables that they refer to, and a stored guardrail that cannot be decrypted has the kind
+ * `UNREADABLE_KIND`.
+ */
 export interface Guardrails extends GuardrailDirectory {
   /** Guardrails as configured, those of the file first: references to variables stand in their params. */
   list(): readonly GuardrailDefinition[];
+  /** Stores a guardrail; it runs when this resolves. Throws Conflict when its id or name is taken, and InvalidInput. */
+  add(draft: GuardrailDraft & { readonly id: string }, by: Authored): Promise<GuardrailDefinition>;
+  /** Changes a stored guardrail. Null when none has the id. Throws Conflict and InvalidInput. */
+  change(id: string, patch: GuardrailPatch, by: Authored): Promise<GuardrailDefinition | null>;
+  /** Removes a stored guardrail. Null when none has the id. */
+  remove(id: string): Promise<GuardrailDefinition | null>;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;
+  /** Reads the stored guardrails again, for changes by other processes. */
+  refresh(): Promise<void>;
 }
+
+/** Kind of a stored guardrail whose params were encrypted with another salt key. Nothing of this kind runs. */
+export const UNREADABLE_KIND = 'unreadable';
 
 /** Params with the values of the variables that they refer to as `os.environ/NAME`. */
 export type ParamReader = (params: GuardrailDefinition['params']) => GuardrailDefinition['params'];

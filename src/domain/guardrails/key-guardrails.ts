@@ -6,15 +6,15 @@ type Metadata = Readonly<Record<string, unknown>>;
 
 /** What a key, its team and its project say about guardrails. */
 export interface CallerGuardrails {
-  /** Names of guardrails that run besides those that run on every call. */
-  readonly guardrails: readonly string[];
+  /** Names of guardrails that run besides those that run on every call, each once. */
+  readonly named: readonly string[];
   /** Guardrails that run on every call do not run. */
   readonly disableGlobal: boolean;
   /** Names of guardrails that would run on every call and do not. */
   readonly optedOut: readonly string[];
 }
 
-const NONE: CallerGuardrails = Object.freeze({ guardrails: [], disableGlobal: false, optedOut: [] });
+const NONE: CallerGuardrails = Object.freeze({ named: [], disableGlobal: false, optedOut: [] });
 
 /** Members of metadata that decide which guardrails run. A request may have the same ones, and `disable_global_guardrail`. */
 export const GUARDRAIL_MEMBERS = ['guardrails', 'disable_global_guardrails', 'opted_out_global_guardrails'] as const;
@@ -28,12 +28,12 @@ const unionOf = (metadata: readonly Metadata[], member: string): readonly string
 ];
 
 /** What a key, its team and its project say together. A project adds guardrails and switches none off. */
-export function guardrailsOfKey(key: VirtualKey | null): CallerGuardrails {
+export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   if (key === null) return NONE;
   const { team, project } = key.owners ?? {};
   const own = team ? [key.metadata, team.metadata] : [key.metadata];
   return {
-    guardrails: unionOf(project ? [...own, project.metadata] : own, 'guardrails'),
+    named: unionOf(project ? [...own, project.metadata] : own, 'guardrails'),
     disableGlobal: own.some((one) => one['disable_global_guardrails'] === true),
     optedOut: unionOf(own, 'opted_out_global_guardrails'),
   };

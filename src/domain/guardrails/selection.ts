@@ -29,7 +29,7 @@ export function selectedGuardrails(
   const known = new Set(all.map(({ definition }) => definition.name));
   const unknown = request.find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownGuardrail(unknown);
-  const required = [...caller.guardrails, ...configured];
+  const required = [...caller.named, ...configured];
   const missing = required.find((name) => !known.has(name));
   // A key or a model that names a guardrail looks protected.
   if (missing !== undefined)

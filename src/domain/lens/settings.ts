@@ -66,19 +66,41 @@ const issueAt = (path: readonly (string | number)[], text: string): Issue => ({
   message: `Value error, ${text}`,
 });
 
+type Bound = readonly [name: string, isBroken: boolean, text: string];
+
+const sampleBounds = ({
+  samplePercent,
+  sampleSize,
+}: Pick<Selection, 'samplePercent' | 'sampleSize'>): readonly Bound[] => [
+  ['sample_percent', !(samplePercent > 0 && samplePercent <= 100), 'must be above 0 and at most 100'],
+  ['sample_size', sampleSize !== null && sampleSize < 1, 'must be at least 1'],
+];
+const lookbackBound = (hours: number): Bound => ['lookback_hours', hours < 1, 'must be at least 1'];
+
+function assertWithin(faults: readonly Bound[]): void {
+  const found = faults.filter(([, isBroken]) => isBroken);
+  if (found.length > 0) throw faulty(found.map(([name, , text]) => issueAt(['body', name], text)));
+}
+
+/** Throws InvalidInput for the numbers of a preview that are out of bounds. */
+export function assertPreview(selection: Selection, lookbackHours: number, offset: number): void {
+  assertWithin([
+    ...sampleBounds(selection),
+    lookbackBound(lookbackHours),
+    ['offset', offset < 0, 'must be at least 0'],
+  ]);
+}
+
 /** Bounds of numbers. */
 function assertBounds(settings: LensSettings): void {
-  const { samplePercent, sampleSize, lookbackHours, intervalMinutes, concurrency, monthlyBudget } = settings;
-  const faults: readonly (readonly [name: string, isBroken: boolean, text: string])[] = [
-    ['sample_percent', !(samplePercent > 0 && samplePercent <= 100), 'must be above 0 and at most 100'],
-    ['sample_size', sampleSize !== null && sampleSize < 1, 'must be at least 1'],
-    ['lookback_hours', lookbackHours < 1, 'must be at least 1'],
+  const { lookbackHours, intervalMinutes, concurrency, monthlyBudget } = settings;
+  assertWithin([
+    ...sampleBounds(settings),
+    lookbackBound(lookbackHours),
     ['interval_minutes', intervalMinutes < 1, 'must be at least 1'],
     ['concurrency', !(concurrency >= 1 && concurrency <= MOST_CONCURRENCY), `must be from 1 to ${MOST_CONCURRENCY}`],
     ['monthly_budget', !(monthlyBudget > 0 && Number.isFinite(monthlyBudget)), 'must be above 0'],
-  ];
-  const found = faults.filter(([, isBroken]) => isBroken);
-  if (found.length > 0) throw faulty(found.map(([name, , text]) => issueAt(['body', name], text)));
+  ]);
 }
 
 /** Throws InvalidInput for members out of bounds, and for members that contradict each other. */
@@ -95,8 +117,9 @@ export function assertLensSettings(settings: LensSettings): void {
     throw broken('Describe expected behavior or add an enabled check');
 }
 
-/** Throws InvalidInput for a look back before the year 1900. */
+/** Throws InvalidInput for a look back of less than an hour, and for one before the year 1900. */
 export function assertLookback(hours: number, path: readonly (string | number)[]): void {
+  if (hours < 1) throw faulty([issueAt(path, 'must be at least 1')]);
   if (hours > MOST_LOOKBACK_HOURS)
     throw faulty([issueAt(path, 'Lookback (Interval) exceeds the supported calendar range')]);
 }

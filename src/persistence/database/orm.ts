@@ -31,6 +31,7 @@ import { createAnnotationStore } from '../annotations/store.ts';
 import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
+import { createGuardrailStore } from '../guardrails/store.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
 import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
@@ -216,6 +217,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     gatewayActivity: createGatewayActivityStore(database),
     jobs: createJobStore(database),
     keys: createKeyStore(database),
+    guardrails: createGuardrailStore(database),
     passThrough: createEndpointStore(database),
     processMessages: createProcessMessages(database, options.log),
     lenses: createLensStore(database),

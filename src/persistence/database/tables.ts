@@ -42,6 +42,7 @@ import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
+import { GuardrailEntity } from '../guardrails/entities/guardrail.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
 import { SettingsSectionEntity } from '../settings/entities/settings-section.ts';
@@ -126,6 +127,7 @@ export const ENTITIES = [
   DatasetRevisionEntity,
   SignalConfigEntity,
   TraceSignalEntity,
+  GuardrailEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,

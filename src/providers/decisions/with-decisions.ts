@@ -3,13 +3,7 @@ import type { Exchange, ModelRequest } from '../../domain/chat/chat.ts';
 import type { Deployment, Provider } from '../../domain/chat/provider.ts';
 import type { Decider } from '../../domain/decisions/decider.ts';
 import { calibrated, PLATFORM_SCOPE, type Temperatures } from '../../domain/decisions/calibration.ts';
-import type {
-  Answer,
-  Decision,
-  DecisionFormat,
-  DecisionRequest,
-  Question,
-} from '../../domain/decisions/decision.ts';
+import type { Answer, Decision, DecisionFormat, DecisionRequest, Question } from '../../domain/decisions/decision.ts';
 import { withEarlier } from '../../domain/decisions/earlier-answers.ts';
 import { answersToAll, fitted } from '../../domain/decisions/fit.ts';
 import { DECIDER_NAMES } from '../../domain/decisions/providers.ts';
@@ -123,12 +117,7 @@ async function decided({
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }
 
-function answerText(
-  format: DecisionFormat,
-  decision: Decision,
-  questions: readonly Question[],
-  model: string,
-): string {
+function answerText(format: DecisionFormat, decision: Decision, questions: readonly Question[], model: string): string {
   if (format === 'named-map') return writeNamedMapAnswer(decision, questions, {});
   return JSON.stringify(writeStandardAnswer(decision, questions, model));
 }

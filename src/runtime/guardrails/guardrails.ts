@@ -1,28 +1,143 @@
+import { Conflict } from '../../domain/errors.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
-import type { Guardrails, ParamReader } from '../../domain/guardrails/guardrails.ts';
+import { type Guardrails, type ParamReader, UNREADABLE_KIND } from '../../domain/guardrails/guardrails.ts';
+import {
+  type GuardrailStore,
+  newGuardrail,
+  type OpenGuardrail,
+  patchedGuardrail,
+  type StoredGuardrail,
+} from '../../domain/guardrails/stored-guardrail.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { keyFor, open, seal } from '../credentials/encryption.ts';
+
+type Params = GuardrailDefinition['params'];
+
+/** Encrypts the params of stored guardrails. */
+interface ParamSeal {
+  seal(id: string, params: Params): string;
+  /** Null when they were encrypted with another salt key. */
+  open(row: StoredGuardrail): Params | null;
+}
 
 interface GuardrailOptions {
   /** Guardrails of the configuration file. */
   readonly configured: readonly GuardrailDefinition[];
   readonly readParams: ParamReader;
+  readonly store: GuardrailStore;
+  /** The params are encrypted with a key derived from it. */
+  readonly saltKey: Secret;
+  readonly log: { warn(facts: object, event: string): void };
 }
 
-/** Guardrails in memory. */
-export function createGuardrails({ configured: ofStart, readParams }: GuardrailOptions): Guardrails {
-  let configured = ofStart;
-  let definitions: readonly GuardrailDefinition[] = [];
+/** A stored guardrail, as configured and as it runs. */
+interface Held {
+  /** Tells every change: a sealed text is never the same twice. */
+  readonly version: string;
+  readonly shown: GuardrailDefinition;
+  readonly run: GuardrailDefinition;
+}
 
-  function compile(): void {
-    definitions = configured.map((one) => ({ ...one, params: readParams(one.params) }));
+const versionOf = ({ id, name, sealed, info, updatedAt }: StoredGuardrail): string =>
+  JSON.stringify([id, name, sealed, info, updatedAt]);
+
+/** Guardrails in memory over their store. */
+export function createGuardrails({ configured, readParams, store, saltKey, log }: GuardrailOptions): Guardrails {
+  const params = paramSeal(saltKey);
+  const warned = new Set<string>();
+  let ofFile: readonly Held[] = [];
+  let stored: readonly Held[] = [];
+  let definitions: readonly GuardrailDefinition[] = [];
+  /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
+  let startedReads = 0;
+  let inUse = 0;
+
+  const running = (): readonly GuardrailDefinition[] => [...ofFile, ...stored].map(({ run }) => run);
+
+  function held(row: StoredGuardrail): Held {
+    const opened = params.open(row);
+    if (opened === null && !warned.has(row.id)) {
+      warned.add(row.id);
+      log.warn({ id: row.id }, 'A guardrail cannot run: its parameters were encrypted with another salt key.');
+    }
+    const { id, name, kind, modes, defaultOn, info, teamId, createdAt, updatedAt } = row;
+    const common = { id, name, modes, defaultOn, info, teamId, createdAt, updatedAt, isFromConfig: false };
+    const shown = { ...common, kind, params: opened ?? { guardrail: kind, mode: modes, default_on: defaultOn } };
+    const run = opened === null ? { ...shown, kind: UNREADABLE_KIND } : { ...shown, params: readParams(opened) };
+    return { version: versionOf(row), shown, run };
   }
 
-  compile();
+  /** Guardrails that have not changed stay the same objects. */
+  function use(rows: readonly StoredGuardrail[]): void {
+    const before = new Map(stored.map((one) => [one.version, one]));
+    const next = rows.map((row) => before.get(versionOf(row)) ?? held(row));
+    if (next.length === stored.length && next.every((one, at) => one === stored[at])) return;
+    stored = next;
+    definitions = running();
+  }
+
+  async function refresh(): Promise<void> {
+    const turn = (startedReads += 1);
+    const rows = await store.all(null);
+    if (turn < inUse) return;
+    inUse = turn;
+    use(rows);
+  }
+
+  function configure(configured: readonly GuardrailDefinition[]): void {
+    ofFile = configured.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
+    definitions = running();
+  }
+
+  /** Names in the file cannot be unique in the database. */
+  function assertFree(name: string): void {
+    if (ofFile.some(({ shown }) => shown.name === name))
+      throw new Conflict(`Guardrail '${name}' already exists in the configuration file`);
+  }
+
+  const closed = ({ params: opened, ...row }: OpenGuardrail): StoredGuardrail => ({
+    ...row,
+    sealed: params.seal(row.id, opened),
+  });
+
+  configure(configured);
   return {
     definitions: () => definitions,
-    list: () => configured,
-    configure(next) {
-      configured = next;
-      compile();
+    list: () => [...ofFile, ...stored].map(({ shown }) => shown),
+    async add({ id, ...draft }, by) {
+      const row = closed(newGuardrail(draft, { ...by, id }));
+      assertFree(row.name);
+      await store.add(row);
+      await refresh();
+      return held(row).shown;
+    },
+    async change(id, patch, by) {
+      const changed = await store.change(id, (row) => {
+        const { sealed: _sealed, ...rest } = row;
+        const after = patchedGuardrail({ ...rest, params: params.open(row) ?? {} }, patch, by);
+        if (after.name !== row.name) assertFree(after.name);
+        return closed(after);
+      });
+      await refresh();
+      return changed === null ? null : held(changed.after).shown;
+    },
+    async remove(id) {
+      const [gone] = await store.remove([id]);
+      await refresh();
+      return gone === undefined ? null : held(gone).shown;
+    },
+    configure,
+    refresh,
+  };
+}
+
+function paramSeal(saltKey: Secret): ParamSeal {
+  const key = keyFor(saltKey, 'stored guardrails');
+  return {
+    seal: (id, params) => seal(key, Buffer.from(JSON.stringify(params)), id).toString('base64'),
+    open({ id, sealed }) {
+      const plain = open(key, Buffer.from(sealed, 'base64'), id);
+      return plain === null ? null : (JSON.parse(plain.toString('utf8')) as Params);
     },
   };
 }

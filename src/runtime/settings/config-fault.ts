@@ -22,3 +22,9 @@ export class ConfigError extends Error {
 /** `file:line: key: message`. */
 export const faultText = ({ source, line, key, message }: ConfigFault): string =>
   `${source}${line === null ? '' : `:${line}`}: ${key === '' ? '' : `${key}: `}${message}`;
+
+/** Faults by source, those of a file by line. */
+export const inOrder = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
+  [...Map.groupBy(faults, ({ source }) => source).values()].flatMap((ofOne) =>
+    ofOne.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
+  );

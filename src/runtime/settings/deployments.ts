@@ -6,6 +6,8 @@ import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.
 import { type Parameters, revealedParameters } from '../../domain/deployments/parameters.ts';
 import { isPriceField, ownPrices } from '../../domain/deployments/price-fields.ts';
 import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.ts';
+import { isDuration } from '../../domain/budgets/route-budget.ts';
+import { usdFrom } from '../../domain/money.ts';
 import { Secret } from '../../domain/secret.ts';
 import { MOST_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
@@ -29,6 +31,8 @@ export const modelEntry = z.looseObject({
     use_in_pass_through: z.boolean().optional(),
     max_decision_questions: z.int().positive().optional(),
     decision_votes: z.int().min(1).max(MOST_VOTES).optional(),
+    max_budget: z.number().min(0).nullish(),
+    budget_duration: z.string().refine(isDuration, 'must be a duration such as 1h, 1d or 1mo').nullish(),
     num_retries: z.int().min(0).max(MOST_RETRIES).optional(),
     cooldown_time: z.number().min(0).optional(),
     extra_headers: z.record(z.string(), z.string()).optional(),
@@ -168,6 +172,7 @@ export function toDeployment(
     ...(params.guardrails === undefined ? {} : { guardrails: params.guardrails }),
     ...(info?.access_groups === undefined ? {} : { accessGroups: info.access_groups }),
     ...routingOf(entry),
+    ...budgetOf(entry),
     probe: {
       mode: info?.mode ?? null,
       model: info?.health_check_model ?? null,
@@ -215,6 +220,12 @@ function decidesOf(info: ModelEntry['model_info']): Pick<Deployment, 'decides'> 
       videos: info.supports_video_input === true,
     },
   };
+}
+
+/** The budget of one deployment, where configured. */
+function budgetOf({ litellm_params: { max_budget, budget_duration } }: ModelEntry): Pick<DeploymentDraft, 'budget'> {
+  const limit = max_budget === undefined || max_budget === null ? null : usdFrom(max_budget);
+  return limit === null ? {} : { budget: { limit, duration: budget_duration ?? null } };
 }
 
 /** Retries and cooldowns of one deployment, where configured. `model_info` wins over `litellm_params`. */

@@ -1,3 +1,4 @@
+import { isDuration, type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { Secret } from '../../domain/secret.ts';
 
 /** Why a value is refused. */
@@ -211,6 +212,31 @@ function countsIn(
       refusals.push({ message: `is not a whole number from 0 to ${most}`, path: [...path, name] });
   }
   return { value, refusals };
+}
+
+/** Budgets by provider, by the reference's names of their members. */
+export function providerBudgets(): Kind<ProviderBudgets> {
+  return kind<ProviderBudgets>('map of providers to budgets', (raw) => {
+    if (!isMap(raw)) return refuse('is not a map of providers');
+    const refusals = Object.entries(raw).flatMap(([provider, budget]) => budgetFaults(provider, budget));
+    return refusals.length > 0 ? { refusals } : { value: readProviderBudgets(raw) };
+  });
+}
+
+function budgetFaults(provider: string, budget: unknown): readonly Refusal[] {
+  if (!isMap(budget)) return [{ message: 'is not a map with `budget_limit` and `time_period`', path: [provider] }];
+  return Object.entries(budget).flatMap(([name, value]) => {
+    const path = [provider, name];
+    if (name === 'budget_limit' || name === 'max_budget') {
+      const isAmount = value === null || (typeof value === 'number' && value >= 0 && Number.isFinite(value));
+      return isAmount ? [] : { message: 'is not an amount in USD from 0', path };
+    }
+    if (name === 'time_period' || name === 'budget_duration')
+      return value === null || (typeof value === 'string' && isDuration(value))
+        ? []
+        : { message: 'is not a duration such as `1h`, `1d` or `1mo`', path };
+    return { message: 'is not one of budget_limit, max_budget, time_period, budget_duration', path };
+  });
 }
 
 /** Lists of models by model: a list of maps in the file, as in the reference, or one map. The first entry of a model wins. */

@@ -135,7 +135,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       tag_filtering_match_any: 'tags of a request do not select a deployment',
       enable_pre_call_checks: 'deployments are not left out for the size of a request',
       optional_pre_call_checks: 'no further check selects a deployment',
-      provider_budget_config: NO_LIMIT,
       cache_responses: 'no answer is cached',
       timeout: 'set `timeout` of each model in its place',
       stream_timeout: 'set `timeout` of each model in its place',
@@ -170,7 +169,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
 export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   rpm: 'the limit is not enforced, and does not weight the deployment',
   tpm: 'the limit is not enforced, and does not weight the deployment',
-  max_budget: NO_LIMIT,
   max_parallel_requests: NO_LIMIT,
   max_retries: 'set `num_retries` in its place',
   weight: NO_TURNS,

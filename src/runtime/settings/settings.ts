@@ -17,7 +17,7 @@ import { type BillingSettings, billingOf } from './billing.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
 import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
-import { ConfigError, type ConfigFault, faultText } from './config-fault.ts';
+import { ConfigError, type ConfigFault, faultText, inOrder } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
 import { readModels } from './model-list.ts';
@@ -239,12 +239,6 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     warnings,
   });
 }
-
-/** Faults by source, those of a file by line. */
-const inOrder = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
-  [...Map.groupBy(faults, ({ source }) => source).values()].flatMap((ofOne) =>
-    ofOne.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0)),
-  );
 
 /** The members of the settings that only the table decides. */
 function settingsOf(

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
+import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
@@ -12,6 +13,8 @@ export interface RunningConfiguration extends Configuration {
   readonly allowedAddresses: AllowedAddresses;
   /** Discounts and margins of providers. */
   costAdjustments(): CostAdjustments;
+  /** Budgets of providers. */
+  providerBudgets(): ProviderBudgets;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
@@ -33,6 +36,7 @@ export function createConfiguration({
   let stored: StoredSections = new Map();
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
+  let budgets = budgetsOf(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -45,6 +49,7 @@ export function createConfiguration({
     stored = sections;
     allowed = allowedList(config, stored);
     adjustments = adjustmentsOf(config, stored);
+    budgets = budgetsOf(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -53,6 +58,7 @@ export function createConfiguration({
     stored: () => stored,
     storesModels,
     costAdjustments: () => adjustments,
+    providerBudgets: () => budgets,
     lastReload: () => outcome,
     reloaded(next) {
       outcome = next;
@@ -87,6 +93,9 @@ function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdju
   return costAdjustmentsOf(valueOf('cost_discount_config'), valueOf('cost_margin_config'));
 }
 
+const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudgets =>
+  readProviderBudgets(viewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
+
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
   new Map(
@@ -95,16 +104,20 @@ const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
     ),
   );
 
-/** Characters that YAML allows in escaped form only, which the writer leaves as they are. */
-const UNPRINTABLE = /[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/;
+/** Characters that YAML 1.1 or 1.2 takes for a line end or allows in escaped form only. The writer leaves them as they are. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/;
+/** Plain texts that have a meaning of their own in YAML 1.1: the default value and the merge key. */
+const SPECIAL = /(?:^|[-:]) *(?:=|<<)(?::|$)/m;
 
+/** Text that readers of YAML 1.1 and 1.2 read as the same value. */
 function toYaml(value: unknown): string {
   const text = stringify(value);
-  if (!UNPRINTABLE.test(text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, ''))) return text;
+  const lone = text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '');
+  if (!UNPRINTABLE.test(lone) && !SPECIAL.test(lone)) return text;
   // Every text in quotes, where escapes are read.
   const quoted = stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'QUOTE_DOUBLE', lineWidth: 0 });
   return quoted.replaceAll(
-    /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u0084\u0086-\u009f\ud800-\udfff\ufffe\uffff]/g,
+    /[\ud800-\udbff][\udc00-\udfff]|[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/g,
     (found) => (found.length === 2 ? found : `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`),
   );
 }

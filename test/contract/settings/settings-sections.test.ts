@@ -105,6 +105,15 @@ describe('settings.yaml', () => {
     expect(text).not.toContain('upstream-secret');
   });
 
+  it('200: texts that YAML 1.1 takes for line ends, control characters or merge keys, escaped', async () => {
+    const odd = { callback_settings: { 'a\u2028b': ['<<', '=', '\u0080 \u0085'] } };
+    expect((await client.post('/config/update', { litellm_settings: odd })).status).toBe(200);
+    const text = await yamlText();
+    expect(parse(text)).toMatchObject({ litellm_settings: odd });
+    expect(text).toContain(String.raw`"a\u2028b"`);
+    expect(text).not.toMatch(/[\u0080\u0085\u2028]|- (?:<<|=)$/m);
+  });
+
   it('401: without a key', async () => {
     expect(await client.get('/config/yaml', '')).toEqual(NO_KEY);
   });

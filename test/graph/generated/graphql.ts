@@ -125,6 +125,8 @@ export type AuditNoun =
   | 'CUSTOMER'
   /** Models that are stored at run time. */
   | 'DEPLOYMENT'
+  /** Guardrails, without their parameters. */
+  | 'GUARDRAIL'
   /** Invitations of users. */
   | 'INVITATION'
   /** Virtual keys. */
@@ -161,6 +163,8 @@ export type BudgetAlertKind =
 export type BudgetScope =
   /** An access group. */
   | 'ACCESS_GROUP'
+  /** A deployment. */
+  | 'DEPLOYMENT'
   /** A customer. */
   | 'END_USER'
   /** The gateway. */
@@ -169,10 +173,20 @@ export type BudgetScope =
   | 'KEY'
   /** A window of a key. */
   | 'KEY_WINDOW'
+  /** A model, for one customer. */
+  | 'MODEL_PER_END_USER'
+  /** A model, for one key. */
+  | 'MODEL_PER_KEY'
+  /** A model, for one team. */
+  | 'MODEL_PER_TEAM'
+  /** A model, for one user. */
+  | 'MODEL_PER_USER'
   /** An organization. */
   | 'ORGANIZATION'
   /** A project. */
   | 'PROJECT'
+  /** A provider. */
+  | 'PROVIDER'
   /** A tag. */
   | 'TAG'
   /** A team. */
@@ -766,6 +780,14 @@ export type KeyType =
   /** Reads about keys and models. */
   | 'READ_ONLY';
 
+/** An attribute that one span of an execution must have. */
+export type LensAttributeFilterInput = {
+  /** Name of a span or resource attribute. */
+  key: string;
+  /** Its exact value. */
+  value: string;
+};
+
 /** A rule that reviewers judge executions by. */
 export type LensCheckInput = {
   /** Whether it is applied; true when absent. */
@@ -793,6 +815,8 @@ export type LensRunStatus =
 export type LensSettingsInput = {
   /** Only executions of this agent. */
   agentName?: string | null | undefined;
+  /** Attributes that one span must have, all of them. */
+  attributes?: Array<LensAttributeFilterInput> | null | undefined;
   /** Rules. */
   checks?: Array<LensCheckInput> | null | undefined;
   /** Simultaneous model calls; 8 when absent. */
@@ -801,6 +825,8 @@ export type LensSettingsInput = {
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
+  /** Only these executions, by ids of a preview. */
+  executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs; 15 when absent. */
   intervalMinutes?: number | null | undefined;
   /** Length of the window; 24 when absent. */

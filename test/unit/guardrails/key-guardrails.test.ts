@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Forbidden } from '../../../src/domain/errors.ts';
-import { assertMayChangeGuardrails, guardrailsOfKey } from '../../../src/domain/guardrails/key-guardrails.ts';
+import { assertMayChangeGuardrails, callerGuardrailsOf } from '../../../src/domain/guardrails/key-guardrails.ts';
 import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 
 describe('guardrails of a key', () => {
   it('are none for the admin key, and for a key that says nothing', () => {
-    const none = { guardrails: [], disableGlobal: false, optedOut: [] };
-    expect(guardrailsOfKey(null)).toEqual(none);
-    expect(guardrailsOfKey(aKey())).toEqual(none);
-    expect(guardrailsOfKey(aKey({ owners: someOwners({ team: {}, project: {} }) }))).toEqual(none);
+    const none = { named: [], disableGlobal: false, optedOut: [] };
+    expect(callerGuardrailsOf(null)).toEqual(none);
+    expect(callerGuardrailsOf(aKey())).toEqual(none);
+    expect(callerGuardrailsOf(aKey({ owners: someOwners({ team: {}, project: {} }) }))).toEqual(none);
   });
 
   it('are those of the key, its team and its project', () => {
@@ -24,8 +24,8 @@ describe('guardrails of a key', () => {
       },
     });
     const metadata = { guardrails: ['a', 'b'], opted_out_global_guardrails: ['x', 'y'] };
-    expect(guardrailsOfKey(aKey({ metadata, owners }))).toEqual({
-      guardrails: ['a', 'b', 'c', 'd'],
+    expect(callerGuardrailsOf(aKey({ metadata, owners }))).toEqual({
+      named: ['a', 'b', 'c', 'd'],
       disableGlobal: false,
       optedOut: ['x', 'y'],
     });
@@ -38,12 +38,12 @@ describe('guardrails of a key', () => {
     [{ disable_global_guardrails: 'true' }, {}, false],
   ])('are switched off by the key or its team: %j %j', (metadata, teamMetadata, expected) => {
     const key = aKey({ metadata, owners: someOwners({ team: {}, teamMetadata }) });
-    expect(guardrailsOfKey(key).disableGlobal).toBe(expected);
+    expect(callerGuardrailsOf(key).disableGlobal).toBe(expected);
   });
 
   it('are no names where a team has an object', () => {
     const owners = someOwners({ team: {}, teamMetadata: { guardrails: { modify_guardrails: false } } });
-    expect(guardrailsOfKey(aKey({ owners })).guardrails).toEqual([]);
+    expect(callerGuardrailsOf(aKey({ owners })).named).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { anything } from '../kinds.ts';
+import { anything, providerBudgets } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /** Settings that the dashboard can store, too. The file wins over what is stored. */
@@ -22,6 +22,13 @@ export const GROUP_SETTINGS = {
     default: null,
     file: 'litellm_settings.cost_discount_config',
     description: 'Share of the price of a call that is taken off, by provider, such as `openai: 0.05`.',
+  }),
+  providerBudgets: setting({
+    kind: providerBudgets(),
+    default: null,
+    file: 'router_settings.provider_budget_config',
+    description:
+      'Budgets of providers, such as `openai: {budget_limit: 100, time_period: 1d}` (or `max_budget` and `budget_duration`). Deployments of a provider whose budget is used up are skipped.',
   }),
   costMargins: setting({
     kind: anything('map'),

@@ -1,0 +1,118 @@
+import { Conflict, NotFound } from '../src/domain/errors.ts';
+import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
+import { type DescribedKind, KIND_DESCRIPTIONS } from '../src/domain/guardrails/kind-descriptions.ts';
+import type { GuardrailDraft, GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
+import { anyKey, guardrailAdmin, guardrailViewer, isAnyAdmin, system } from './operation/access.ts';
+import { authored } from './operation/authored.ts';
+import { callerOf, operation } from './operation/operation.ts';
+import type { GuardrailPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+const unknownGuardrail = (id: string): NotFound => new NotFound('guardrail', id, `Guardrail with ID ${id} not found`);
+
+const found = ({ platform }: Scope<GuardrailPlatform>, id: string): GuardrailDefinition | undefined =>
+  platform.guardrails.list().find((one) => one.id === id);
+
+/** Refuses a change of a guardrail of the configuration file. */
+function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
+  if (found(scope, id)?.isFromConfig !== true) return;
+  throw new Conflict(`The guardrail ${id} is in the configuration file. Change it there.`);
+}
+
+/** Params without those that a caller may not see. */
+function visibleTo(isAdmin: boolean, one: GuardrailDefinition): GuardrailDefinition {
+  if (isAdmin) return one;
+  const { kind, modes, defaultOn } = one;
+  return { ...one, params: { guardrail: kind, mode: modes, default_on: defaultOn } };
+}
+
+/** Lists the guardrails of the configuration file. Callers who are no administrators see only kind and modes. */
+export const listConfiguredGuardrails = operation({
+  name: 'listConfiguredGuardrails',
+  access: anyKey,
+  run(scope: Scope<GuardrailPlatform>, _input: undefined): readonly GuardrailDefinition[] {
+    const isAdmin = isAnyAdmin(callerOf(scope));
+    const ofFile = scope.platform.guardrails.list().filter(({ isFromConfig }) => isFromConfig);
+    return ofFile.map((one) => visibleTo(isAdmin, one));
+  },
+});
+
+/** Lists all guardrails in the order in which they run. */
+export const listGuardrails = operation({
+  name: 'listGuardrails',
+  access: guardrailViewer,
+  run: ({ platform }: Scope<GuardrailPlatform>, _input: undefined): readonly GuardrailDefinition[] =>
+    platform.guardrails.list(),
+});
+
+/** One guardrail by its id. Throws NotFound. */
+export const getGuardrail = operation({
+  name: 'getGuardrail',
+  access: guardrailViewer,
+  run(scope: Scope<GuardrailPlatform>, { id }: { readonly id: string }): GuardrailDefinition {
+    const one = found(scope, id);
+    if (one === undefined) throw unknownGuardrail(id);
+    return one;
+  },
+});
+
+/** Stores a guardrail, which runs from now on. Throws Conflict when its id or name is taken, and InvalidInput. */
+export const createGuardrail = operation({
+  name: 'createGuardrail',
+  access: guardrailAdmin,
+  async run(scope: Scope<GuardrailPlatform>, draft: GuardrailDraft): Promise<GuardrailDefinition> {
+    const id = draft.id ?? scope.platform.ids.uuid();
+    assertStored(scope, id);
+    return await scope.platform.guardrails.add({ ...draft, id }, authored(scope));
+  },
+});
+
+/** Changes a stored guardrail. Throws NotFound, Conflict and InvalidInput. */
+export const updateGuardrail = operation({
+  name: 'updateGuardrail',
+  access: guardrailAdmin,
+  async run(
+    scope: Scope<GuardrailPlatform>,
+    { id, patch }: { readonly id: string; readonly patch: GuardrailPatch },
+  ): Promise<GuardrailDefinition> {
+    assertStored(scope, id);
+    const changed = await scope.platform.guardrails.change(id, patch, authored(scope));
+    if (changed === null) throw unknownGuardrail(id);
+    return changed;
+  },
+});
+
+/** Deletes a stored guardrail. Keys that name it keep its name. Throws NotFound and Conflict. */
+export const deleteGuardrail = operation({
+  name: 'deleteGuardrail',
+  access: guardrailAdmin,
+  async run(scope: Scope<GuardrailPlatform>, { id }: { readonly id: string }): Promise<GuardrailDefinition> {
+    assertStored(scope, id);
+    const gone = await scope.platform.guardrails.remove(id);
+    if (gone === null) throw unknownGuardrail(id);
+    return gone;
+  },
+});
+
+/** Lists the kinds of guardrails that run here, with their settings. */
+export const listGuardrailKinds = operation({
+  name: 'listGuardrailKinds',
+  access: guardrailViewer,
+  run: (_scope: Scope<GuardrailPlatform>, _input: undefined): readonly DescribedKind[] => KIND_DESCRIPTIONS,
+});
+
+/** The category of contents with a name. None exists here. Throws NotFound. */
+export const getGuardrailCategory = operation({
+  name: 'getGuardrailCategory',
+  access: guardrailViewer,
+  run(_scope: Scope<GuardrailPlatform>, { name }: { readonly name: string }): never {
+    throw new NotFound('category', name, `Category file not found: ${name} (tried .yaml and .json)`);
+  },
+});
+
+/** Reads the stored guardrails again, for changes by other processes. */
+export const refreshGuardrails = operation({
+  name: 'refreshGuardrails',
+  access: system,
+  run: ({ platform }: Scope<GuardrailPlatform>): Promise<void> => platform.guardrails.refresh(),
+});

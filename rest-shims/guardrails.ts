@@ -1,0 +1,245 @@
+import {
+  createGuardrail,
+  deleteGuardrail,
+  getGuardrail,
+  getGuardrailCategory,
+  listConfiguredGuardrails,
+  listGuardrailKinds,
+  listGuardrails,
+  updateGuardrail,
+} from '../resolvers/guardrails.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
+import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
+import { shown } from '../src/domain/settings/redaction.ts';
+import { type FieldReader, given, members, object, parseObject, requiredText, text } from './http/body-fields.ts';
+import { renderKinds, renderSettings } from './guardrail-forms.ts';
+import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
+import { described, objectSchema } from './http/schema.ts';
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** An object that must be there. */
+const requiredObject: FieldReader<Sent> = described({ type: 'object' }, (sent) =>
+  sent === undefined
+    ? { rule: 'missing', message: 'Field required' }
+    : sent === null
+      ? { rule: 'dict_type', message: 'Input should be a valid dictionary' }
+      : object(sent),
+);
+
+/** An object; null when it is null. */
+const objectOrNull: FieldReader<Sent | null> = described({ type: ['object', 'null'] }, (sent) =>
+  sent === null ? { value: null } : object(sent),
+);
+
+const readGuardrail = members({
+  guardrail_name: requiredText,
+  litellm_params: requiredObject,
+  guardrail_info: given(objectOrNull),
+  guardrail_id: text,
+  team_id: text,
+});
+const readPatch = members({
+  guardrail_name: text,
+  litellm_params: given(objectOrNull),
+  guardrail_info: given(objectOrNull),
+  team_id: given(text),
+});
+const readOuter = members({ guardrail: requiredObject });
+const WHOLE = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
+
+/** A whole guardrail: `{guardrail: {…}}`. */
+function parseWhole(body: Uint8Array) {
+  const { guardrail } = readOuter(parseObject(body));
+  try {
+    return readGuardrail(guardrail);
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    const issues = error.issues.map(({ path, ...issue }) => ({
+      ...issue,
+      path: ['body', 'guardrail', ...path.slice(1)],
+    }));
+    throw new InvalidInput(error.message, issues);
+  }
+}
+
+function parseNew({ body }: HttpRequest) {
+  const { guardrail_name: name, litellm_params: params, ...sent } = parseWhole(body);
+  return { id: sent.guardrail_id, name, params, info: sent.guardrail_info ?? null, teamId: sent.team_id };
+}
+
+function parseReplaced({ body, params: { id = '' } }: HttpRequest) {
+  const {
+    guardrail_name: name,
+    litellm_params: params,
+    guardrail_info: info = null,
+    team_id: teamId,
+  } = parseWhole(body);
+  return { id, patch: { name, params, info, teamId } };
+}
+
+function parsePatch({ body, params: { id = '' } }: HttpRequest) {
+  const sent = readPatch(parseObject(body));
+  const { guardrail_name: name, litellm_params: changedParams, guardrail_info: info, team_id: teamId } = sent;
+  const patch = {
+    ...(name === null ? {} : { name }),
+    ...(changedParams ? { changedParams } : {}),
+    ...(info === undefined ? {} : { info }),
+    ...(teamId === undefined ? {} : { teamId }),
+  };
+  return { id, patch };
+}
+
+/** A guardrail without secrets. */
+const renderNew = (one: GuardrailDefinition): Record<string, unknown> => ({
+  guardrail_id: one.id,
+  guardrail_name: one.name,
+  litellm_params: shown('litellm_params', one.params, 'admin'),
+  guardrail_info: one.info,
+});
+
+const rendered = (one: GuardrailDefinition): Record<string, unknown> => ({
+  ...renderNew(one),
+  created_at: one.createdAt?.toISOString() ?? null,
+  updated_at: one.updatedAt?.toISOString() ?? null,
+});
+
+const located = (one: GuardrailDefinition): object => ({
+  ...rendered(one),
+  guardrail_definition_location: one.isFromConfig ? 'config' : 'db',
+});
+
+const answerOf = (definitions: readonly GuardrailDefinition[]): HttpAnswer =>
+  json({ guardrails: definitions.map(located) });
+
+/** A changed guardrail. It needs no review: it runs at once. */
+const renderChanged = (one: GuardrailDefinition): HttpAnswer =>
+  json({ ...rendered(one), team_id: one.teamId, status: 'active', submitted_at: null, reviewed_at: null });
+
+const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params['id'] ?? '' });
+
+const READING = {
+  method: 'GET',
+  surface: 'management',
+  category: null,
+  credential: 'required',
+  failures: { body: 'text', taken: 'conflict' },
+  bodyLimit: 0,
+} as const satisfies Partial<RouteRow>;
+const CHANGING = { ...READING, bodyLimit: 1024 * 1024 } as const;
+const LISTED = { ...READING, answers: [200, 401] } as const;
+
+/** Guardrails. */
+export const guardrailRoutes: readonly RouteRow[] = [
+  route({
+    ...LISTED,
+    name: 'guardrails.list',
+    paths: ['/guardrails/list'],
+    parse: () => undefined,
+    run: listConfiguredGuardrails,
+    render: answerOf,
+  }),
+  route({
+    ...LISTED,
+    name: 'guardrails.listAll',
+    paths: ['/v2/guardrails/list'],
+    parse: () => undefined,
+    run: listGuardrails,
+    render: answerOf,
+  }),
+  route({
+    ...LISTED,
+    name: 'guardrails.submissions',
+    paths: ['/guardrails/submissions'],
+    parse: () => undefined,
+    run: listGuardrails,
+    // Nothing waits for a review: administrators store guardrails themselves.
+    render: () => json({ submissions: [], summary: { total: 0, pending_review: 0, active: 0, rejected: 0 } }),
+  }),
+  route({
+    ...LISTED,
+    name: 'guardrails.settings',
+    paths: ['/guardrails/ui/add_guardrail_settings'],
+    parse: () => undefined,
+    run: listGuardrailKinds,
+    render: (kinds) => json(renderSettings(kinds)),
+  }),
+  route({
+    ...LISTED,
+    name: 'guardrails.kinds',
+    paths: ['/guardrails/ui/provider_specific_params'],
+    parse: () => undefined,
+    run: listGuardrailKinds,
+    render: (kinds) => json(renderKinds(kinds)),
+  }),
+  route({
+    ...LISTED,
+    name: 'guardrails.airlines',
+    paths: ['/guardrails/ui/major_airlines'],
+    parse: () => undefined,
+    run: listGuardrailKinds,
+    // No kind here compares names of competitors.
+    render: () => json({ airlines: [] }),
+  }),
+  route({
+    ...READING,
+    name: 'guardrails.category',
+    paths: ['/guardrails/ui/category_yaml/:name'],
+    answers: [401, 404],
+    parse: ({ params }) => ({ name: params['name'] ?? '' }),
+    run: getGuardrailCategory,
+    render: (none) => none,
+  }),
+  route({
+    ...CHANGING,
+    method: 'POST',
+    name: 'guardrails.create',
+    request: WHOLE,
+    paths: ['/guardrails'],
+    answers: [200, 400, 401, 403, 409, 422],
+    parse: parseNew,
+    run: createGuardrail,
+    render: (one) => json(renderNew(one)),
+  }),
+  route({
+    ...READING,
+    name: 'guardrails.get',
+    paths: ['/guardrails/:id', '/guardrails/:id/info'],
+    answers: [200, 401, 404],
+    parse: idIn,
+    run: getGuardrail,
+    render: (one) => json(located(one)),
+  }),
+  route({
+    ...CHANGING,
+    method: 'PUT',
+    name: 'guardrails.replace',
+    request: WHOLE,
+    paths: ['/guardrails/:id'],
+    answers: [200, 400, 401, 403, 404, 409, 422],
+    parse: parseReplaced,
+    run: updateGuardrail,
+    render: renderChanged,
+  }),
+  route({
+    ...CHANGING,
+    method: 'PATCH',
+    name: 'guardrails.update',
+    request: readPatch.schema,
+    paths: ['/guardrails/:id'],
+    answers: [200, 400, 401, 403, 404, 409, 422],
+    parse: parsePatch,
+    run: updateGuardrail,
+    render: renderChanged,
+  }),
+  route({
+    ...READING,
+    method: 'DELETE',
+    name: 'guardrails.delete',
+    paths: ['/guardrails/:id'],
+    answers: [200, 401, 403, 404, 409],
+    parse: idIn,
+    run: deleteGuardrail,
+    render: ({ id }) => json({ message: `Guardrail ${id} deleted successfully` }),
+  }),
+];

@@ -1,0 +1,193 @@
+import {
+  countFindingsOfTrace,
+  getExecutionContent,
+  listLensAgents,
+  previewSample,
+} from '../resolvers/lens-activity.ts';
+import { readLensService, type LensService } from '../resolvers/lens-service.ts';
+import { findTraceNode } from '../resolvers/nodes.ts';
+import type { ContentPage, ContentPart } from '../src/domain/lens/content.ts';
+import { type Execution, readExecutionId, type Sample } from '../src/domain/lens/execution.ts';
+import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { VERSION } from '../src/domain/version.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { LENS_ID, SelectionInput, selectionFrom } from './lens-settings.ts';
+import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens-types.ts';
+import { CONTENT_COST } from './limits.ts';
+import { partsOf, TraceType } from './refs.ts';
+
+/** Cost of a trace, in fields: a query of the store. */
+const TRACE_COST = 10;
+/** Executions of one page of a preview. */
+const PREVIEW_PAGE = 100;
+/** Parts of one page of content. */
+const CONTENT_PAGE = 40;
+
+const PreviewType = builder.objectRef<Sample>('LensSamplePreview').implement({
+  description: 'Executions that a lens with a selection would choose from now.',
+  fields: (t) => ({
+    eligible: t.exposeInt('eligible', { description: 'Executions of the window that the selection admits.' }),
+    selected: t.exposeInt('selected', { description: 'Executions that a run would review.' }),
+    executions: t.field({
+      type: [ExecutionType],
+      complexity: { field: 1, multiplier: PREVIEW_PAGE },
+      description: 'One page of the eligible ones, in the order of their choice; at most 100.',
+      resolve: ({ executions }) => [...executions],
+    }),
+    nextOffset: t.exposeInt('nextOffset', {
+      nullable: true,
+      description: '`offset` of the next page. Null on the last one.',
+    }),
+  }),
+});
+
+const PreviewInput = builder.inputType('LensSamplePreviewInput', {
+  description: 'A selection, and the window that it is applied to.',
+  fields: (t) => ({
+    selection: t.field({ type: SelectionInput, description: 'All executions when absent.' }),
+    lookbackHours: t.int({ required: true, defaultValue: 24, description: 'Length of the window in hours.' }),
+    offset: t.int({ required: true, defaultValue: 0, description: 'Number of executions to leave out.' }),
+    asOf: t.field({ type: 'DateTime', description: 'End of the window; the current time when absent or later.' }),
+  }),
+});
+
+const PartType = builder.objectRef<ContentPart>('LensContentPart').implement({
+  description: 'Text of one span, as reviewers read it.',
+  fields: (t) => ({
+    spanId: t.exposeID('spanId', { description: 'The span.' }),
+    parentSpanId: t.exposeID('parentSpanId', { nullable: true, description: 'Its parent. Null for a root.' }),
+    name: t.exposeString('name', { description: 'Name of the span.' }),
+    kind: t.exposeString('kind', { description: 'Type of the span.' }),
+    content: t.exposeString('content', { description: 'At most 8,000 characters from the offset on.' }),
+    truncated: t.exposeBoolean('truncated', { description: 'Whether the text is longer.' }),
+    startedAt: t.field({
+      type: 'DateTime',
+      description: 'When the span began.',
+      resolve: ({ startTime }) => new Date(startTime),
+    }),
+  }),
+});
+
+const ContentType = builder
+  .objectRef<ContentPage & { readonly execution: Execution }>('LensExecutionContent')
+  .implement({
+    description: 'A page of the content of an execution.',
+    fields: (t) => ({
+      execution: t.expose('execution', { type: ExecutionType, description: 'The execution.' }),
+      parts: t.field({
+        type: [PartType],
+        complexity: { field: 1, multiplier: CONTENT_PAGE },
+        description: 'Texts of its spans, by start; at most 40.',
+        resolve: ({ parts }) => [...parts],
+      }),
+      nextCursor: t.exposeString('nextCursor', {
+        nullable: true,
+        description: '`after` of the next page. Null on the last one.',
+      }),
+    }),
+  });
+
+const ServiceType = builder.objectRef<LensService>('LensService').implement({
+  description: 'Where traces are sent to: this process.',
+  fields: (t) => ({
+    url: t.string({
+      nullable: true,
+      description: 'Base address of `/v1/traces`. Null when it is not known.',
+      resolve: ({ url }) => textOrNull(url),
+    }),
+    storageReady: t.exposeBoolean('storageReady', { description: 'Whether traces can be stored now.' }),
+    release: t.string({ description: 'Version of the server.', resolve: () => VERSION }),
+    workerProtocol: t.int({ description: 'Version of the protocol of workers.', resolve: () => WORKER_PROTOCOL }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  lensSamplePreview: t.field({
+    type: PreviewType,
+    nullable: true,
+    complexity: CONTENT_COST,
+    description: 'What a lens would review, without a model call. Reads all traces of the window. For administrators.',
+    args: { input: t.arg({ type: PreviewInput, required: true, description: 'Selection and window.' }) },
+    resolve: (_root, { input: { selection, lookbackHours, offset, asOf } }, { scope }) =>
+      previewSample(scope, { selection: selectionFrom(selection ?? {}), lookbackHours, offset, asOf: asOf ?? null }),
+  }),
+  lensExecution: t.field({
+    type: ContentType,
+    nullable: true,
+    complexity: CONTENT_COST,
+    description: 'Content of an execution, for the evidence of findings. For administrators.',
+    args: {
+      lensId: t.arg.id({ required: true, description: LENS_ID }),
+      executionId: t.arg.id({ required: true, description: 'Id of the execution.' }),
+      after: t.arg.string({ description: '`nextCursor` of the page before.' }),
+      offset: t.arg.int({ defaultValue: 0, description: 'Characters of each text to leave out.' }),
+    },
+    resolve: (_root, { lensId, executionId, after, offset }, { scope }) =>
+      getExecutionContent(scope, {
+        id: localId('Lens', lensId),
+        executionId,
+        cursor: after ?? null,
+        offset: Math.max(0, offset ?? 0),
+      }),
+  }),
+  lensAgents: t.field({
+    type: ['String'],
+    nullable: true,
+    description: 'Names of the agents of the last 14 days, sorted; at most 500. For administrators.',
+    resolve: async (_root, _args, { scope }) => [...(await listLensAgents(scope, undefined))],
+  }),
+  lensService: t.field({
+    type: ServiceType,
+    nullable: true,
+    description: 'Where traces are sent to. For every key.',
+    resolve: (_root, _args, { scope }) => readLensService(scope, undefined),
+  }),
+}));
+
+const traceEdge = (description: string) =>
+  ({ type: TraceType, nullable: true, description, complexity: TRACE_COST }) as const;
+const REMOVED = 'Null when it was removed.';
+
+builder.objectField(ExecutionType, 'trace', (t) =>
+  t.field({
+    ...traceEdge(`Its trace. ${REMOVED}`),
+    resolve: ({ traceId, traceRef }, _args, { scope }) => findTraceNode(scope, `${traceId}:${traceRef}`),
+  }),
+);
+builder.objectField(EvidenceType, 'trace', (t) =>
+  t.field({
+    ...traceEdge(`Trace of the execution. ${REMOVED}`),
+    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, nodeOf(executionId)),
+  }),
+);
+builder.objectField(LensReviewType, 'trace', (t) =>
+  t.field({
+    ...traceEdge(`The reviewed trace. ${REMOVED}`),
+    resolve: ({ executionId }, _args, { scope }) => findTraceNode(scope, nodeOf(executionId)),
+  }),
+);
+builder.objectField(LensRunType, 'callsTrace', (t) =>
+  t.field({
+    ...traceEdge('The trace of its own model calls, with their cost. Null before the first and when it was removed.'),
+    resolve: ({ id }, _args, { scope }) => findTraceNode(scope, id.replaceAll('-', '')),
+  }),
+);
+
+/** Local id of the trace of an execution; empty for an id of another form. */
+function nodeOf(executionId: string): string {
+  const address = readExecutionId(executionId);
+  if (address === null) return '';
+  const { traceId, traceRef } = address;
+  return traceRef === '' ? traceId : `${traceId}:${traceRef}`;
+}
+
+builder.objectField(TraceType, 'findingCount', (t) =>
+  t.int({
+    nullable: true,
+    complexity: TRACE_COST,
+    description: 'Number of open findings about it. Null when no lens has reviewed it. For administrators.',
+    resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
+  }),
+);

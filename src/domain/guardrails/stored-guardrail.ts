@@ -1,0 +1,76 @@
+import { InvalidInput, type Issue } from '../errors.ts';
+import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
+import { withKeptSecrets } from '../settings/redaction.ts';
+import type { GuardrailDefinition } from './definition.ts';
+import { commonParams, GUARDRAIL_KINDS, nameFault } from './guardrail-params.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** A guardrail as the database has it. Its params are encrypted; what decides whether it runs is not. */
+export interface StoredGuardrail
+  extends Stamps, Pick<GuardrailDefinition, 'id' | 'name' | 'kind' | 'modes' | 'defaultOn' | 'info' | 'teamId'> {
+  /** Params as encrypted JSON, base64. */
+  readonly sealed: string;
+}
+
+/** Names are unique. */
+export type GuardrailStore = RowStore<StoredGuardrail, null>;
+
+/** A new guardrail. */
+export interface GuardrailDraft extends Pick<GuardrailDefinition, 'name' | 'params' | 'info' | 'teamId'> {
+  /** Null for a generated id. */
+  readonly id: string | null;
+}
+
+/** Changes to a guardrail. An absent member stays as it is. */
+export interface GuardrailPatch extends Partial<Omit<GuardrailDraft, 'id' | 'params'>> {
+  /** Replaces all params. A secret that is shown as redacted keeps its stored value. */
+  readonly params?: Named;
+  /** Replaces single params; null removes one. */
+  readonly changedParams?: Named;
+}
+
+/** A stored guardrail with its params. */
+export type OpenGuardrail = Omit<StoredGuardrail, 'sealed'> & Pick<GuardrailDefinition, 'params'>;
+
+const refused = (message: string, issues: readonly Issue[] = []): InvalidInput =>
+  new InvalidInput(`Guardrail configuration error: ${message}`, issues);
+
+/** Throws InvalidInput for a guardrail that could not run. */
+function checked(open: OpenGuardrail): OpenGuardrail {
+  const fault = nameFault(open.name);
+  if (fault !== null) throw refused(`guardrail_name ${fault}`);
+  const { faults, notes: _notes, ...common } = commonParams(open.params);
+  const [first] = faults;
+  if (first !== undefined) throw refused(`litellm_params.${first.path.join('.')} ${first.message}`);
+  if (!GUARDRAIL_KINDS.includes(common.kind)) throw refused(`Unsupported guardrail: ${common.kind}`);
+  if (common.modes.length === 0) throw refused('litellm_params.mode names no mode in which guardrails run here');
+  return { ...open, ...common };
+}
+
+/** A new guardrail. Throws InvalidInput. */
+export const newGuardrail = (
+  { name, params, info, teamId }: Omit<GuardrailDraft, 'id'>,
+  about: Authored & { readonly id: string },
+): OpenGuardrail =>
+  checked({ id: about.id, name, kind: '', modes: [], defaultOn: false, params, info, teamId, ...newStamps(about) });
+
+const withoutNulls = (params: Named): Named =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+
+/** A guardrail with a patch applied. Throws InvalidInput. */
+export function patchedGuardrail(
+  before: OpenGuardrail,
+  { params, changedParams, ...patch }: GuardrailPatch,
+  { now, by }: Authored,
+): OpenGuardrail {
+  const replaced = params === undefined ? before.params : withKeptSecrets(params, before.params);
+  const changed = changedParams === undefined ? {} : withKeptSecrets(changedParams, before.params);
+  return checked({
+    ...before,
+    ...patch,
+    params: withoutNulls({ ...replaced, ...changed }),
+    updatedAt: now,
+    updatedBy: by,
+  });
+}

@@ -1,0 +1,24 @@
+import { executionIdOf, type ExecutionAddress, readExecutionId } from './execution.ts';
+import type { LensState } from './lens.ts';
+
+/** Text of an address without the team, which an id may have or not. */
+function keyOf(executionId: string): string {
+  const address = readExecutionId(executionId);
+  return address === null ? '' : executionIdOf('', address);
+}
+
+/** Number of open findings about each trace; null for one that no latest run has assessed and no finding names. */
+export function findingCounts(
+  states: readonly LensState[],
+  traces: readonly ExecutionAddress[],
+): readonly (number | null)[] {
+  const assessed = new Set(states.flatMap(({ run }) => run.assessments.map((one) => keyOf(one.executionId))));
+  const counts = new Map<string, number>();
+  for (const { status, occurrences } of states.flatMap(({ findings }) => findings))
+    if (status === 'open')
+      for (const key of new Set(occurrences.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return traces.map((trace) => {
+    const key = executionIdOf('', trace);
+    return counts.get(key) ?? (assessed.has(key) ? 0 : null);
+  });
+}

@@ -1,0 +1,14 @@
+import type { GuardrailStore } from '../../domain/guardrails/stored-guardrail.ts';
+import type { Database } from '../database/database.ts';
+import { createRowStore } from '../database/row-store.ts';
+import { GuardrailEntity } from './entities/guardrail.ts';
+
+export const createGuardrailStore = (database: Database): GuardrailStore =>
+  createRowStore(database, {
+    entity: GuardrailEntity,
+    noun: 'guardrail',
+    audited: 'guardrail',
+    where: () => [],
+    ranks: { created_at: 'created_at' },
+    taken: ({ name }) => `Guardrail '${name}' already exists`,
+  });

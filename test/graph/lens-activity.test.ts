@@ -1,0 +1,228 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { syntheticRuns } from '../../bench/lens/runs.ts';
+import { VERSION } from '../../src/domain/version.ts';
+import { aLens, lensClient, type WireLens } from '../support/lens-client.ts';
+
+const { send, app, key, ingest, create, ended } = lensClient({ slots: 1 });
+const RUNS = syntheticRuns(8, 61);
+const SERVICE = 'shop';
+
+interface Answer {
+  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+async function ask(query: string, variables: object = {}, as = app().adminKey): Promise<Answer> {
+  return (await send('POST', '/graphql', { query, variables }, as)).body as unknown as Answer;
+}
+const codesOf = ({ errors }: Answer) => errors?.map(({ extensions }) => extensions.code);
+
+let lens: WireLens;
+beforeAll(async () => {
+  await ingest(RUNS);
+  lens = await ended((await create(aLens())).id);
+}, 60_000);
+
+const PREVIEW = `query ($input: LensSamplePreviewInput!) { lensSamplePreview(input: $input) {
+  eligible selected nextOffset executions { id traceId name spanCount agent service startedAt trace { traceId spanCount } }
+} }`;
+
+describe('the preview of a sample', () => {
+  it('is the page of the HTTP route, with the traces', async () => {
+    const selection = { samplePercent: 50, sampleSize: 3 };
+    const { data } = await ask(PREVIEW, { input: { selection } });
+    const { body } = await send('POST', '/lens/preview/sample', {
+      selection: { sample_percent: 50, sample_size: 3 },
+    });
+    const executions = body['executions'] as readonly Readonly<Record<string, unknown>>[];
+    expect(data).toEqual({
+      lensSamplePreview: {
+        eligible: 8,
+        selected: 3,
+        nextOffset: null,
+        executions: executions.map((one) => ({
+          id: one['id'],
+          traceId: one['trace_id'],
+          name: one['name'],
+          spanCount: one['span_count'],
+          agent: expect.any(String),
+          service: one['service'],
+          startedAt: one['start_time'],
+          trace: { traceId: one['trace_id'], spanCount: one['span_count'] },
+        })),
+      },
+    });
+    expect(executions).toHaveLength(8);
+  });
+
+  it('admits what the selection says, and goes on from an offset', async () => {
+    const all = (await ask(PREVIEW, { input: {} })).data?.['lensSamplePreview'] as {
+      readonly executions: readonly { readonly id: string }[];
+    };
+    const ids = all.executions.map(({ id }) => id);
+    const eligible = async (input: object) =>
+      ((await ask(PREVIEW, { input })).data?.['lensSamplePreview'] as { readonly eligible: number }).eligible;
+    expect(await eligible({ selection: { executionIds: ids.slice(0, 2) } })).toBe(2);
+    expect(await eligible({ selection: { service: 'no such' } })).toBe(0);
+    expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: SERVICE }] } })).toBe(8);
+    expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: 'x' }] } })).toBe(0);
+    expect(await eligible({ asOf: new Date(Date.now() - 86_400_000 * 3).toISOString() })).toBe(0);
+    const rest = (await ask(PREVIEW, { input: { offset: 6 } })).data?.['lensSamplePreview'];
+    expect(rest).toMatchObject({ nextOffset: null, executions: ids.slice(6).map((id) => ({ id })) });
+    expect((await ask(PREVIEW, { input: { offset: 2_147_483_647 } })).data).toMatchObject({
+      lensSamplePreview: { eligible: 8, executions: [], nextOffset: null },
+    });
+  });
+
+  it.each([
+    { offset: -1 },
+    { lookbackHours: 0 },
+    { lookbackHours: 2_147_483_647 },
+    { selection: { samplePercent: 0 } },
+    { selection: { samplePercent: 101 } },
+    { selection: { sampleSize: 0 } },
+    { selection: { executionIds: ['no id'] } },
+  ])('is refused for %j', async (input) => {
+    expect(codesOf(await ask(PREVIEW, { input }))).toEqual(['INVALID_INPUT']);
+  });
+
+  it('is for administrators, read-only ones too', async () => {
+    const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
+    expect((await ask(PREVIEW, { input: {} }, viewer)).data).toMatchObject({ lensSamplePreview: { eligible: 8 } });
+    for (const draft of [{}, { team_id: 't' }, { user_role: 'internal_user_viewer' }]) {
+      const refused = await ask(PREVIEW, { input: {} }, (await key(draft)).key);
+      expect([refused.data, codesOf(refused)]).toEqual([{ lensSamplePreview: null }, ['FORBIDDEN']]);
+    }
+    expect(codesOf(await ask(PREVIEW, { input: {} }, ''))).toEqual(['UNAUTHENTICATED']);
+  });
+});
+
+describe('edges of lenses', () => {
+  it('go from findings to content, spans, traces and agents, and from traces back', async () => {
+    const query = `query ($id: ID!) { lens(id: $id) {
+      latestRun { coverage { groupingBatches groupedBatches reusable } callsTrace { name costUsd models }
+        executions(first: 1, offset: 1) { id } }
+      findings { title revision brief mergedFindingIds executionIds occurrenceCount
+        evidence { executionId quote trace { traceId findingCount agents { name } } span { spanId } } }
+    } }`;
+    const { data, errors } = await ask(query, { id: lens.id });
+    expect(errors).toBeUndefined();
+    const { findings, latestRun } = data?.['lens'] as {
+      readonly findings: readonly {
+        readonly executionIds: readonly string[];
+        readonly occurrenceCount: number;
+        readonly revision: number;
+        readonly evidence: readonly { readonly executionId: string; readonly quote: string }[];
+      }[];
+      readonly latestRun: object;
+    };
+    expect(latestRun).toEqual({
+      coverage: { groupingBatches: expect.any(Number), groupedBatches: expect.any(Number), reusable: 0 },
+      callsTrace: { name: 'chat judge', costUsd: expect.stringMatching(/^0\.\d+$/), models: ['judge'] },
+      executions: [{ id: expect.any(String) }],
+    });
+    expect(findings.length).toBeGreaterThan(0);
+    for (const finding of findings) {
+      expect(finding).toMatchObject({ occurrenceCount: finding.executionIds.length, revision: 1 });
+      for (const one of finding.evidence)
+        expect(one).toMatchObject({
+          trace: { findingCount: expect.any(Number), agents: [{ name: 'shop' }] },
+          span: { spanId: expect.stringMatching(/^[0-9a-f]{16}$/) },
+        });
+    }
+    const [evidence] = findings[0]?.evidence ?? [];
+    const content = `query ($lens: ID!, $execution: ID!) { lensExecution(lensId: $lens, executionId: $execution) {
+      execution { traceId } nextCursor parts { spanId parentSpanId name kind content truncated startedAt } } }`;
+    const read = await ask(content, { lens: lens.id, execution: evidence?.executionId });
+    const { parts } = read.data?.['lensExecution'] as { readonly parts: readonly { readonly content: string }[] };
+    expect(parts.some((part) => part.content.includes(evidence?.quote ?? 'none'))).toBe(true);
+    const foreign = await ask(content, { lens: lens.id, execution: evidence?.executionId }, (await key({})).key);
+    expect([foreign.data, codesOf(foreign)]).toEqual([{ lensExecution: null }, ['FORBIDDEN']]);
+    expect(codesOf(await ask(content, { lens: lens.id, execution: 'x' }))).toEqual(['NOT_FOUND']);
+    expect(codesOf(await ask(content, { lens: 'x', execution: evidence?.executionId }))).toEqual(['NOT_FOUND']);
+  });
+
+  it('show a team its own trace without the findings about it', async () => {
+    const [run] = RUNS;
+    const query = `query ($id: ID!) { trace(id: $id) { traceId findingCount } }`;
+    expect((await ask(query, { id: run?.traceId })).data).toEqual({
+      trace: { traceId: run?.traceId, findingCount: expect.any(Number) },
+    });
+    const [own] = syntheticRuns(1, 62);
+    const sender = (await key({ team_id: 'team-x' })).key;
+    const { exportOf } = await import('../../bench/lens/runs.ts');
+    await send('POST', '/v1/traces', exportOf(own === undefined ? [] : [own], Date.now() - 3_600_000), sender);
+    const seen = await ask(query, { id: own?.traceId }, sender);
+    expect([seen.data, codesOf(seen)]).toEqual([
+      { trace: { traceId: own?.traceId, findingCount: null } },
+      ['FORBIDDEN'],
+    ]);
+    expect((await ask(query, { id: own?.traceId })).data).toMatchObject({ trace: { findingCount: null } });
+  });
+});
+
+describe('a run for once', () => {
+  const RUN = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
+    ... on Lens { settings latestRun { model executions { id } } } ... on UserError { message } } }`;
+
+  it('has the settings and the window of its request; those of the lens stay', async () => {
+    const input = {
+      id: lens.id,
+      lookbackHours: 48,
+      settings: { name: 'once', model: 'judge', context: 'Be brief.', sampleSize: 2, attributes: [] },
+    };
+    expect((await ask(RUN, { input })).data).toMatchObject({
+      runLens: { __typename: 'Lens', settings: { name: 'l', sample_size: null }, latestRun: { model: 'judge' } },
+    });
+    const after = await ended(lens.id);
+    expect(after.jobs[0].coverage).toMatchObject({ eligible: 9, selected: 2 });
+    const times = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
+    await ask(RUN, { input: { id: lens.id, ...times } });
+    expect((await ended(lens.id)).jobs[0].coverage).toMatchObject({ eligible: 0 });
+  }, 60_000);
+
+  it.each([
+    { lookbackHours: 0 },
+    { from: '2020-01-01T00:00:00Z' },
+    { from: '2020-01-02T00:00:00Z', to: '2020-01-01T00:00:00Z' },
+    { settings: { name: 'x', model: 'judge' } },
+  ])('is refused for %j', async (more) => {
+    expect((await ask(RUN, { input: { id: lens.id, ...more } })).data).toMatchObject({
+      runLens: { __typename: 'InvalidInputError' },
+    });
+  });
+});
+
+describe('beside lenses', () => {
+  it('the service is shown to every key', async () => {
+    const query = '{ lensService { url storageReady release workerProtocol } }';
+    const lensService = { url: app().url, storageReady: true, release: VERSION, workerProtocol: 7 };
+    expect((await ask(query, {}, (await key({})).key)).data).toEqual({ lensService });
+    expect(codesOf(await ask(query, {}, ''))).toEqual(['UNAUTHENTICATED']);
+  });
+
+  it('agents are those of the last days', async () => {
+    expect((await ask('{ lensAgents }')).data).toEqual({ lensAgents: ['shop'] });
+    expect(codesOf(await ask('{ lensAgents }', {}, (await key({})).key))).toEqual(['FORBIDDEN']);
+  });
+
+  it('a dataset is exported as over HTTP', async () => {
+    const { body } = await send('POST', '/lens/datasets', { name: 'exported' });
+    const id = String(body['id']);
+    const query = 'query ($id: ID!) { dataset(id: $id) { fileName jsonLines } }';
+    expect((await ask(query, { id })).data).toEqual({
+      dataset: { fileName: `dataset-${id}-r0.jsonl`, jsonLines: null },
+    });
+    const caseOf = (content: string, included: boolean) => ({ messages: [{ role: 'user', content }], included });
+    const cases = [caseOf('in', true), caseOf('out', false)];
+    await send('POST', `/lens/datasets/${id}/revisions`, { base_revision: 0, cases });
+    const authorization = `Bearer ${app().adminKey}`;
+    const sent = await app().call('GET', `/lens/datasets/${id}/export`, undefined, { authorization });
+    const text = await sent.text();
+    expect(text.trimEnd().split('\n')).toHaveLength(1);
+    expect((await ask(query, { id })).data).toEqual({
+      dataset: { fileName: `dataset-${id}-r1.jsonl`, jsonLines: text },
+    });
+    expect(sent.headers.get('content-disposition')).toBe(`attachment; filename="dataset-${id}-r1.jsonl"`);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Conflict, InvalidInput } from '../../src/domain/errors.ts';
+import type { GuardrailDefinition } from '../../src/domain/guardrails/definition.ts';
+import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
+import type { GuardrailStore, StoredGuardrail } from '../../src/domain/guardrails/stored-guardrail.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createGuardrails } from '../../src/runtime/guardrails/guardrails.ts';
+import type { Engine, ScratchDatabase } from './engines.ts';
+
+const NOW = new Date('2026-01-02T03:04:05Z');
+const LATER = new Date('2026-01-02T03:05:05Z');
+const BY = { now: NOW, by: 'admin' };
+
+const aRow = (differing: Partial<StoredGuardrail> = {}): StoredGuardrail => ({
+  id: 'one',
+  name: 'words',
+  kind: 'litellm_content_filter',
+  modes: ['pre_call', 'post_call'],
+  defaultOn: true,
+  sealed: 'sealed',
+  info: { a: 1 },
+  teamId: 't',
+  createdAt: NOW,
+  createdBy: 'admin',
+  updatedAt: NOW,
+  updatedBy: 'admin',
+  ...differing,
+});
+
+const PARAMS = { guardrail: 'generic_guardrail_api', mode: 'pre_call', api_key: 'sk-guard', api_base: 'http://h/' };
+const DRAFT = { id: 'one', name: 'remote', params: PARAMS, info: null, teamId: null };
+const FROM_FILE: GuardrailDefinition = {
+  id: 'f',
+  name: 'file',
+  kind: 'presidio',
+  modes: ['pre_call'],
+  defaultOn: false,
+  params: { guardrail: 'presidio', mode: 'pre_call', api_key: 'os.environ/KEY' },
+  info: null,
+  isFromConfig: true,
+  teamId: null,
+  createdAt: null,
+  updatedAt: null,
+};
+
+/** What every GuardrailStore promises, and the guardrails of processes over one. */
+export function guardrailStoreSuite(engine: Engine): void {
+  describe.skipIf(engine.missing !== null)(`GuardrailStore on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let store: GuardrailStore;
+    const warnings: object[] = [];
+    const aProcess = (saltKey = 'salt', over = store): Guardrails =>
+      createGuardrails({
+        configured: [FROM_FILE],
+        readParams: (params) => ({ ...params, resolved: true }),
+        store: over,
+        saltKey: new Secret(saltKey),
+        log: { warn: (facts) => void warnings.push(facts) },
+      });
+    beforeAll(async () => {
+      scratch = await engine.create();
+      store = (await scratch.open()).guardrails;
+    });
+    afterEach(async () => {
+      warnings.length = 0;
+      await scratch.clear();
+    });
+    afterAll(() => scratch.remove());
+
+    it('gives a guardrail back as it was added, and refuses its id and its name a second time', async () => {
+      await store.add(aRow());
+      expect(await store.find('one')).toEqual(aRow());
+      await expect(store.add(aRow({ name: 'other' }))).rejects.toThrow(Conflict);
+      await expect(store.add(aRow({ id: 'two' }))).rejects.toThrow(new Conflict("Guardrail 'words' already exists"));
+      expect(await store.find('two')).toBeNull();
+    });
+
+    it('lists, changes and removes guardrails', async () => {
+      const two = aRow({ id: 'two', name: 'b', info: null, teamId: null, createdAt: LATER });
+      await store.add(two);
+      await store.add(aRow());
+      expect(await store.all(null)).toEqual([aRow(), two]);
+      const changed = await store.change('one', (row) => ({ ...row, name: 'c', modes: ['logging_only'] }));
+      expect(changed?.after).toEqual(aRow({ name: 'c', modes: ['logging_only'] }));
+      await expect(store.change('one', (row) => ({ ...row, name: 'b' }))).rejects.toThrow(Conflict);
+      expect(await store.change('three', (row) => row)).toBeNull();
+      expect(await store.remove(['one', 'three'])).toEqual([aRow({ name: 'c', modes: ['logging_only'] })]);
+      expect(await store.all(null)).toEqual([two]);
+    });
+
+    it('keeps params encrypted; a process with another salt key knows that it cannot run them', async () => {
+      await aProcess().add({ ...DRAFT, params: { ...PARAMS, default_on: true } }, BY);
+      expect(JSON.stringify(await store.find('one'))).not.toContain('sk-guard');
+      const other = aProcess('other');
+      await other.refresh();
+      await other.refresh();
+      const bare = { guardrail: 'generic_guardrail_api', mode: ['pre_call'], default_on: true };
+      expect(other.list()[1]).toMatchObject({ kind: 'generic_guardrail_api', defaultOn: true, params: bare });
+      expect(other.definitions()[1]).toMatchObject({ kind: 'unreadable', name: 'remote', defaultOn: true });
+      expect(warnings).toEqual([{ id: 'one' }]);
+    });
+
+    it('shows params as configured, and runs them with the values of variables', async () => {
+      const guardrails = aProcess();
+      const added = await guardrails.add(DRAFT, BY);
+      expect(added).toEqual({
+        ...DRAFT,
+        kind: 'generic_guardrail_api',
+        modes: ['pre_call'],
+        defaultOn: false,
+        isFromConfig: false,
+        createdAt: NOW,
+        updatedAt: NOW,
+      });
+      expect(guardrails.list()).toEqual([FROM_FILE, added]);
+      expect(guardrails.definitions().map(({ params }) => params)).toEqual([
+        { ...FROM_FILE.params, resolved: true },
+        { ...PARAMS, resolved: true },
+      ]);
+    });
+
+    it('gives the same list until a guardrail changes', async () => {
+      const guardrails = aProcess();
+      const empty = guardrails.definitions();
+      await guardrails.refresh();
+      expect(guardrails.definitions()).toBe(empty);
+      await guardrails.add(DRAFT, BY);
+      const one = guardrails.definitions();
+      expect(one).toHaveLength(2);
+      await guardrails.refresh();
+      expect(guardrails.definitions()).toBe(one);
+      await guardrails.change('one', { info: { b: 2 } }, { now: LATER, by: 'admin' });
+      const two = guardrails.definitions();
+      expect(two[1]?.info).toEqual({ b: 2 });
+      expect(two[0]).toBe(one[0]);
+      expect(guardrails.definitions()).toBe(two);
+      guardrails.configure([]);
+      expect(guardrails.definitions().map(({ id }) => id)).toEqual(['one']);
+    });
+
+    it('runs changes of another process after a refresh', async () => {
+      const [here, there] = [aProcess(), aProcess('salt', (await scratch.open()).guardrails)];
+      await here.add(DRAFT, BY);
+      await there.refresh();
+      expect(there.definitions().map(({ name }) => name)).toEqual(['file', 'remote']);
+      await there.change('one', { name: 'b', changedParams: { api_key: 'REDACTED', timeout: 3 } }, BY);
+      await here.refresh();
+      expect(here.list()[1]).toMatchObject({ name: 'b', params: { ...PARAMS, timeout: 3 } });
+      expect(await here.remove('one')).toMatchObject({ name: 'b' });
+      expect(await here.remove('one')).toBeNull();
+      expect(await here.change('one', {}, BY)).toBeNull();
+      await there.refresh();
+      expect(there.list()).toEqual([FROM_FILE]);
+    });
+
+    it('refuses the name of a guardrail of the file, and what cannot run', async () => {
+      const guardrails = aProcess();
+      const taken = new Conflict("Guardrail 'file' already exists in the configuration file");
+      await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(taken);
+      await guardrails.add(DRAFT, BY);
+      await expect(guardrails.change('one', { name: 'file' }, BY)).rejects.toThrow(taken);
+      const refused = 'Guardrail configuration error: ';
+      for (const [patch, message] of [
+        [{ changedParams: { guardrail: 'zzz' } }, 'Unsupported guardrail: zzz'],
+        [{ params: { mode: 'pre_call' } }, 'litellm_params.guardrail must name the kind of the guardrail'],
+        [{ changedParams: { mode: 'pre_mcp_call' } }, 'litellm_params.mode names no mode in which guardrails run here'],
+        [{ changedParams: { default_on: 'x' } }, 'litellm_params.default_on is neither true nor false'],
+        [{ name: ' ' }, 'guardrail_name must not be blank'],
+      ] as const)
+        // oxlint-disable-next-line no-await-in-loop -- one change after another
+        await expect(guardrails.change('one', patch, BY)).rejects.toThrow(new InvalidInput(`${refused}${message}`));
+      expect(guardrails.list()[1]).toMatchObject(DRAFT);
+    });
+  });
+}
