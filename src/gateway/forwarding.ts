@@ -57,7 +57,7 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools, guards:
     if (isIdle && (guardrails !== undefined || !namesGuardrails(caller.key))) return null;
     const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
     const guard = guards.open({ caller, model, ...only });
-    return guard.applied.length === 0 ? null : guard;
+    return guard.isIdle() ? null : guard;
   }
 
   return {

@@ -116,6 +116,8 @@ export async function startGuarded(
   more: {
     /** Further models by name, with their guardrails. */
     readonly models?: Readonly<Record<string, readonly string[]>>;
+    /** General settings. */
+    readonly general?: object;
     /** A pass-through path. */
     readonly passThrough?: object;
   } = {},
@@ -132,16 +134,17 @@ export async function startGuarded(
   const priced = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   const app = await startApp({
     config: {
-      ...(more.passThrough === undefined
-        ? {}
-        : {
-            general_settings: {
+      general_settings: {
+        ...more.general,
+        ...(more.passThrough === undefined
+          ? {}
+          : {
               pass_through_endpoints: [
                 { target: `${upstream.url}/echo`, ...more.passThrough },
                 { target: `${upstream.url}/echo`, path: '/free' },
               ],
-            },
-          }),
+            }),
+      },
       guardrails,
       model_list: [
         { model_name: 'chat', litellm_params: { model: 'openai/up', ...at, ...priced } },
