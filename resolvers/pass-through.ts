@@ -73,6 +73,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     cost: costOf(endpoint),
     otherwise: null,
     endpoint: null,
+    guardrails: Object.keys(endpoint.guardrails ?? {}),
   };
 }
 

@@ -130,6 +130,7 @@ function headOf(call: Call, scope: Scope): string[] {
   ];
   if (deployment.apiBase !== null && seesApiBase(scope))
     head.push('x-litellm-model-api-base', headerText(publicAddress(deployment.apiBase)));
+  if (call.guardrails !== undefined) head.push('x-litellm-applied-guardrails', headerText(call.guardrails.join(',')));
   const cost = exchange.streaming ? null : call.cost();
   if (cost !== null) head.push('x-litellm-response-cost', usdText(cost));
   if (key !== null && key.maxBudget !== null) {

@@ -41,6 +41,8 @@ function metadataOf(row: SpendRow, keys: SpendList['keys']): object {
       error === null
         ? null
         : { error_code: error.code, error_message: error.message, llm_provider: row.provider, error_class: error.code },
+    applied_guardrails: [...new Set((row.guardrails ?? []).map((run) => run.guardrail_name))],
+    guardrail_information: row.guardrails ?? null,
     gateway_call_id: row.id,
     trace_id: row.traceId,
     span_id: row.spanId,

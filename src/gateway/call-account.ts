@@ -5,7 +5,9 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
+import { guardrailSpans } from './guardrail-spans.ts';
 import type { HealthWatch, WatchedCall } from './health.ts';
+import { maskedForRecord } from './recorded-texts.ts';
 import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
@@ -55,6 +57,9 @@ export interface CallAccount {
   ): void;
 }
 
+const NO_ENTRIES: Guarded['entries'] = [];
+const NO_GUARDRAILS: ReturnType<Guarded['of']> = [];
+
 /** Opens the account of a call. */
 export function openCallAccount(
   { recorder, health, clock, ids, capturePrompts }: AccountTools,
@@ -74,6 +79,23 @@ export function openCallAccount(
   let watched: WatchedCall | null = health.begin(about.deployment.id);
   let closed = false;
   let guard: Guarded | null = null;
+
+  function write(call: ClosedCall): void {
+    const record = recordOf(call);
+    const entries = guard?.entries ?? NO_ENTRIES;
+    recorder.record(entries.length === 0 ? record : { ...record, below: guardrailSpans(record.span, entries, ids) });
+  }
+
+  /** Records a call, after the guardrails of what is recorded. */
+  function keep(call: ClosedCall): void {
+    const guardrails = guard?.of('logging_only') ?? NO_GUARDRAILS;
+    if (guardrails.length === 0 || !call.capturePrompts) return write(call);
+    const masked = maskedForRecord({ guardrails, caller, callId, traceId }, call);
+    const next = (kept: Awaited<typeof masked>): void =>
+      write(kept === null ? { ...call, capturePrompts: false } : { ...call, ...kept });
+    if (masked instanceof Promise) void masked.then(next);
+    else next(masked);
+  }
 
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
   return {
@@ -115,28 +137,26 @@ export function openCallAccount(
       // A client disconnect makes the upstream call fail: record it as abandoned. A shutdown is a failure.
       const isDisconnect = signal.aborted && !(signal.reason instanceof DomainError);
       const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
-      recorder.record(
-        recordOf({
-          // A row id is unique. A generated call id is too; a client's call id may repeat.
-          rowId: request.callId === null ? callId : ids.uuid(),
-          callId,
-          traceId,
-          spanId,
-          caller,
-          ...target,
-          startedAt,
-          durationMs: elapsedMs(),
-          firstByteMs,
-          outcome,
-          cost,
-          end: recordedEnd,
-          failure: failure instanceof Error ? failure : null,
-          capturePrompts: capturePrompts && target.request.unkept !== true,
-          ...(resendCount === 0 ? {} : { resendCount }),
-          ...(guard === null ? {} : { guard }),
-          ...(windows === undefined ? {} : { windows }),
-        }),
-      );
+      keep({
+        // A row id is unique. A generated call id is too; a client's call id may repeat.
+        rowId: request.callId === null ? callId : ids.uuid(),
+        callId,
+        traceId,
+        spanId,
+        caller,
+        ...target,
+        startedAt,
+        durationMs: elapsedMs(),
+        firstByteMs,
+        outcome,
+        cost,
+        end: recordedEnd,
+        failure: failure instanceof Error ? failure : null,
+        capturePrompts: capturePrompts && target.request.unkept !== true,
+        ...(resendCount === 0 ? {} : { resendCount }),
+        ...(guard === null ? {} : { guard }),
+        ...(windows === undefined ? {} : { windows }),
+      });
       watched?.ended(recordedEnd === 'failed' ? failure : null);
     },
   };

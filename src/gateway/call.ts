@@ -36,6 +36,8 @@ export interface OpenCall {
   limit(call: Limited): void | Promise<void>;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
+  /** The answer has come: it is paid for, also where it is not sent on. */
+  received(exchange: Exchange): void;
   failed(failure: unknown): void;
   /** The request was edited: it is recorded so. */
   edited(request: Accounted): void;
@@ -140,6 +142,9 @@ export function openCall(
         if (account.closed()) admitted?.settle(null);
         else rate = admitted;
       });
+    },
+    received(answer) {
+      exchange = answer;
     },
     failed: (failure) => settle('failed', failure),
     deployment: () => target.deployment,

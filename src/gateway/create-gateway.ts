@@ -196,7 +196,7 @@ export function createGateway(
       catalog: () => catalog.current(),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
-    ...createForwarding(options.forwarder, tools),
+    ...createForwarding(options.forwarder, tools, guards),
     realtime: createRealtime({ routeOf, tools }),
     ...createTokenGateway(routeOf, forRequest),
     ...createPreviewGateway(routeOf, forRequest, options.providers),

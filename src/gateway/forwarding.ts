@@ -1,13 +1,17 @@
-import type { Outcome } from '../domain/chat/chat.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { Exchange, Outcome } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { CHAT_COMPLETIONS } from '../domain/inference/endpoint.ts';
 import { billedQuantityOf } from '../domain/inference/billed-quantity.ts';
+import { namesGuardrails } from '../domain/guardrails/selection.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import type { Forwarded, Forwarder } from '../domain/pass-through/forwarded.ts';
 import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
 import type { ForwardGateway } from './gateway.ts';
+import { checkForwarded, checkForwardedAnswer } from './guarded-forward.ts';
+import type { CallGuard, Guards } from './guarding.ts';
 
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
@@ -16,7 +20,7 @@ const CALL_TYPE = 'pass_through_endpoint';
 const NO_MODEL = 'unknown';
 
 /** Creates the calls of pass-through paths: admit, forward, price, record. */
-export function createForwarding(forwarder: Forwarder, tools: CallTools): ForwardGateway {
+export function createForwarding(forwarder: Forwarder, tools: CallTools, guards: Guards | null): ForwardGateway {
   const unpriced = new Map<string, number>();
 
   /** Counts an answered call without a cost, once. */
@@ -46,6 +50,16 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
     return charged;
   }
 
+  /** The guardrails of a request; null for none. */
+  function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
+    if (guards === null) return null;
+    const isIdle = guards.isIdle() && (guardrails ?? []).length === 0;
+    if (isIdle && (guardrails !== undefined || !namesGuardrails(caller.key))) return null;
+    const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
+    const guard = guards.open({ caller, model, ...only });
+    return guard.isIdle() ? null : guard;
+  }
+
   return {
     unpriced: () => unpriced,
     async forward(caller, request, signal) {
@@ -53,6 +67,7 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
       const count = createCount(request);
       const { operation, model, fields: body, callId, parent, userAgent } = request;
       const { labels } = tagged(caller.key, request);
+      const guard = guardOf(caller, request);
       const call = openCall(tools, {
         caller,
         request: {
@@ -68,13 +83,26 @@ export function createForwarding(forwarder: Forwarder, tools: CallTools): Forwar
         signal,
         costOf: (outcome) => costOf(request, deployment, outcome, count),
       });
+      if (guard !== null) call.guarded(guard);
+      let exchange: Exchange | null = null;
       try {
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) await reserving;
         await call.limit({ model });
-        return call.answered(await forwarder.forward({ ...request, owner: caller.keyHash }, signal));
+        const sent = { ...request, owner: caller.keyHash };
+        if (guard === null) return call.answered(await forwarder.forward(sent, signal));
+        const running = { callId: call.callId, traceId: call.traceId, signal };
+        exchange = await forwarder.forward(await checkForwarded(guard, sent, running), signal);
+        call.received(exchange);
+        const answered = call.answered(await checkForwardedAnswer(guard, exchange, running));
+        return { ...answered, guardrails: guard.applied };
       } catch (failure) {
-        rememberCall(failure, { callId: call.callId, timeoutSeconds: request.timeoutSeconds });
+        exchange?.bytes.cancel(failure instanceof Error ? failure : undefined);
+        rememberCall(failure, {
+          callId: call.callId,
+          timeoutSeconds: request.timeoutSeconds,
+          ...(guard === null ? {} : { guardrails: guard.applied }),
+        });
         call.failed(failure);
         throw failure;
       }

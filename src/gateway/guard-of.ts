@@ -45,6 +45,6 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
       configured: route.deployment.guardrails ?? [],
       isEmbedding: endpoint.path === EMBEDDINGS.path,
     });
-    return guard.applied.length === 0 && reportsGuardrails !== true && !anyNamed() ? null : guard;
+    return guard.isIdle() && reportsGuardrails !== true && !anyNamed() ? null : guard;
   };
 }

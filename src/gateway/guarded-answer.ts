@@ -118,7 +118,7 @@ export function guardAnswer(guard: CallGuard, request: ModelRequest, call: Runni
 const spoken = (texts: readonly string[]): readonly GuardedText[] => texts.map((text) => ({ text, role: 'assistant' }));
 
 /** The closest settings of the guardrails that check the answer. */
-function streamSettings(guard: CallGuard): StreamSettings {
+export function streamSettings(guard: CallGuard): StreamSettings {
   const all = guard.of('post_call').map(({ stream }) => stream);
   return {
     samplingRate: Math.min(...all.map(({ samplingRate }) => samplingRate)),

@@ -49,6 +49,8 @@ export interface CallGuard {
   readonly applied: readonly string[];
   /** Runs so far, in the order of their ends. */
   readonly entries: readonly GuardrailEntry[];
+  /** Whether no guardrail is selected. */
+  isIdle(): boolean;
   has(mode: GuardrailMode): boolean;
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
@@ -81,7 +83,8 @@ const NO_NAMES: readonly string[] = [];
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   function guardOf(about: Guarding, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
     const fits = selected.filter((one) => about.isEmbedding !== true || one.inspectsEmbeddings);
-    const applied = [...new Set(fits.map(({ definition }) => definition.name))];
+    const runs = fits.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
+    const applied = [...new Set(runs.map(({ definition }) => definition.name))];
     const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => fits.filter((one) => hasMode(one, mode));
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
@@ -126,6 +129,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       applied,
       entries,
       of,
+      isIdle: () => fits.length === 0,
       has: (mode) => fits.some((one) => hasMode(one, mode)),
       async check(mode, texts, call, recorded) {
         let current = texts;

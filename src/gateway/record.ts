@@ -5,7 +5,9 @@ import type { Outcome, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { labelsOfCall, spendLabels } from '../domain/calls/spend-labels.ts';
 import { DomainError } from '../domain/errors.ts';
+import type { GuardrailMode } from '../domain/guardrails/definition.ts';
 import type { GuardrailEntry } from '../domain/guardrails/entry.ts';
+import type { ActiveGuardrail } from '../domain/guardrails/guardrail.ts';
 import type { Endpoint } from '../domain/inference/endpoint.ts';
 import { GEN_AI, GEN_AI_OPERATIONS } from '../domain/traces/conventions/gen-ai-attributes.ts';
 import type { Usd } from '../domain/money.ts';
@@ -20,7 +22,6 @@ const SERVICE = 'lensgate';
 /** Shared object, so that writers can cache its encoding by identity. */
 const RESOURCE: Span['resourceAttributes'] = { 'service.name': SERVICE };
 const CALL_ID = 'litellm.call_id';
-const GUARDRAILS = 'litellm.guardrail_information';
 const RESEND_COUNT = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
@@ -31,6 +32,8 @@ export interface Accounted extends Pick<
 > {
   readonly endpoint: Pick<Endpoint, 'callType' | 'outputs'> & {
     readonly operation: string;
+    /** Absent for a call that is not one of an endpoint. */
+    readonly path?: Endpoint['path'];
     /** Absent for endpoints without a prompt. */
     readonly asks?: Endpoint['asks'];
   };
@@ -40,6 +43,8 @@ export interface Accounted extends Pick<
 export interface Guarded {
   readonly applied: readonly string[];
   readonly entries: readonly GuardrailEntry[];
+  /** Guardrails of a mode. */
+  of(mode: GuardrailMode): readonly ActiveGuardrail[];
 }
 
 /** Facts of a call at the close of its account. */
@@ -105,6 +110,7 @@ export function recordOf(call: ClosedCall): CallRecord {
       spanId: call.spanId,
       error,
       ...(call.windows === undefined ? {} : { windows: call.windows }),
+      ...(call.guard === undefined || call.guard.entries.length === 0 ? {} : { guardrails: call.guard.entries }),
     },
     span: {
       traceId: call.traceId,
@@ -182,8 +188,6 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
     attributes[GEN_AI.outputAudioTokens] = String(outcome.usage.audio.outputTokens);
   }
   if (call.resendCount !== undefined) attributes[RESEND_COUNT] = String(call.resendCount);
-  if (call.guard !== undefined && call.guard.entries.length > 0)
-    attributes[GUARDRAILS] = truncateText(JSON.stringify(call.guard.entries), MAX_VALUE_BYTES);
   if (errorType !== null) attributes[GEN_AI.errorType] = errorType;
   return attributes;
 }

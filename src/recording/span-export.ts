@@ -31,12 +31,15 @@ export function openSpanExport(
   });
 }
 
-/** Records a call and exports its span; neither waits for the other. */
+const NONE: NonNullable<CallRecord['below']> = [];
+
+/** Records a call and exports its spans; neither waits for the other. */
 export function recordAndExport(record: (call: CallRecord) => void, spanExport: SpanExport): CallRecorder {
   return {
     record(call) {
       record(call);
       spanExport.push(exportedSpan(call.span, call.spend.teamId));
+      for (const span of call.below ?? NONE) spanExport.push(exportedSpan(span, call.spend.teamId));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
 import type { GuardrailDirectory } from '../domain/guardrails/definition.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
+import { createAskDecisions } from '../gateway/guardrail-decisions.ts';
 import { withTokenCalls } from '../gateway/token-calls.ts';
 import { createBudgetAlerts } from '../gateway/budget-alerts.ts';
 import { createLabelBudgets } from '../gateway/label-budgets.ts';
@@ -24,6 +25,10 @@ import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
+import { decisionModel } from '../runtime/guardrails/decision-model.ts';
+import { genericGuardrailApi } from '../runtime/guardrails/generic-api.ts';
+import { openAiModeration } from '../runtime/guardrails/openai-moderation.ts';
+import { presidio } from '../runtime/guardrails/presidio.ts';
 import { createActiveGuardrails } from '../runtime/guardrails/active-guardrails.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
 import { openUpstreamClient } from '../runtime/http-client/open-client.ts';
@@ -130,7 +135,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const awsAccounts = createAwsAccounts({
     refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
   });
-  const gateway = createGateway({
+  const gateway: ReturnType<typeof createGateway> = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
       http: parts.http,
@@ -156,6 +161,12 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     }),
     guardrails: createActiveGuardrails({
       directory: parts.guardrails,
+      services: {
+        openai_moderation: openAiModeration(parts.http),
+        generic_guardrail_api: genericGuardrailApi(parts.http),
+        presidio: presidio(parts.http),
+        decision_model: decisionModel(createAskDecisions(() => gateway)),
+      },
       broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
     }),
     admission,

@@ -8,6 +8,8 @@ import type { TraceSummary } from '../traces/trace.ts';
 export interface CallRecord {
   readonly spend: SpendRow;
   readonly span: Span;
+  /** Spans below it, of the guardrails of the call; absent for none. */
+  readonly below?: readonly Span[];
 }
 
 /** Owner of a call's trace. Old calls may have a blank team, which means none. */

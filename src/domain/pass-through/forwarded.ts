@@ -65,6 +65,10 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly endpoint: Endpoint | null;
   /** The body as a JSON object; empty for another body. */
   readonly fields: Readonly<Record<string, unknown>>;
+  /**
+   * The only guardrails that run, by name. Absent: those of the caller's key, and those that run on every call.
+   */
+  readonly guardrails?: readonly string[];
   /** Hash of the caller's key, for its fair share of connections. */
   readonly owner?: string;
 }

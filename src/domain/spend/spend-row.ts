@@ -1,3 +1,4 @@
+import type { GuardrailEntry } from '../guardrails/entry.ts';
 import type { Spender } from '../admission/counters.ts';
 import type { Usd } from '../money.ts';
 import type { BudgetWindow } from '../budgets/budget-window.ts';
@@ -39,6 +40,8 @@ export interface SpendRow {
   readonly traceId: string;
   readonly spanId: string;
   readonly error: { readonly code: string; readonly message: string } | null;
+  /** Runs of guardrails; absent for none. */
+  readonly guardrails?: readonly GuardrailEntry[];
   /** Budget windows that its cost counts in. Their totals are stored, not the list. Absent for none. */
   readonly windows?: readonly BudgetWindow[];
 }

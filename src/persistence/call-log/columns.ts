@@ -106,6 +106,8 @@ const CALL_COLUMNS: {
     end_user: own('end_user', 'labels'),
     session_id: own('session_id', 'labels'),
     tags: own('tags', 'labels'),
+    // Calls with guardrails are stored without the log.
+    guardrails: sum(() => 'cast(null as text)'),
   },
   trace_summary: {
     trace_id: own('trace_id'),

@@ -67,6 +67,7 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   traceId: 'own',
   spanId: 'own',
   error: 'own',
+  guardrails: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {
   traceId: 'own',

@@ -44,8 +44,8 @@ export function createCallSpanStore(traces: {
   return {
     keep(call) {
       refuseUnsound(call);
-      const { spend, span } = call;
-      const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span] }]);
+      const { spend, span, below = [] } = call;
+      const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span, ...below] }]);
       return { callId: spend.callId, traceId: spend.traceId, parts };
     },
     async append(calls) {

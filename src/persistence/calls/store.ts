@@ -169,7 +169,7 @@ export function createCallStore(
       const { callId, traceId } = call.spend;
       refuseUnsound(call);
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
-      const encoded = traceRef === null ? null : encode(call, traceRef);
+      const encoded = traceRef === null || call.below !== undefined ? null : encode(call, traceRef);
       if (traceRef === null || encoded === null) {
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
         for (const ns of [call.span.startNs, call.span.endNs]) nsText(ns);
@@ -227,8 +227,8 @@ export function refuseUnsound({ spend, span }: CallRecord): void {
 
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 
-const batchOf = ({ spend, span }: CallRecord): SpanBatch => ({
+const batchOf = ({ spend, span, below = [] }: CallRecord): SpanBatch => ({
   owner: ownerOfCall(spend),
-  spans: [span],
+  spans: [span, ...below],
   begins: span.parentSpanId === null,
 });

@@ -41,6 +41,7 @@ export function storedRowOf(row: SpendRow): StoredRow {
     end_user: storableOrNull(row.endUser),
     session_id: storableOrNull(row.sessionId),
     tags: row.tags.length === 0 ? null : tagsText(row.tags),
+    guardrails: row.guardrails === undefined ? null : storable(JSON.stringify(row.guardrails)),
   };
 }
 
@@ -82,6 +83,9 @@ export function spendRowOf(row: StoredRow): SpendRow {
     firstByteAt: row.first_byte_at === null ? null : new Date(row.first_byte_at),
     traceId: row.trace_id,
     spanId: row.span_id,
+    ...(row.guardrails === null
+      ? {}
+      : { guardrails: JSON.parse(row.guardrails) as NonNullable<SpendRow['guardrails']> }),
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
   };
 }

@@ -14,7 +14,7 @@ import { votedAnswer, votedLabel } from '../../wire/decisions/chat/votes.ts';
 import { weightedAnswers, weightMessages, weightSchema, weightsIn } from '../../wire/decisions/chat/weights.ts';
 import { type Fields, parseJson } from '../../wire/json/fields.ts';
 import { unusable } from '../failures.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../../domain/in-parallel.ts';
 
 /** Calls of one decision at the same time. */
 const CONCURRENCY = 16;

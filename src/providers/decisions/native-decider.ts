@@ -18,7 +18,7 @@ import { unusable } from '../failures.ts';
 import { readBody, sendCall } from '../upstream-answer.ts';
 import { createImageInliner } from './inline-images.ts';
 import { fitTermsOf } from './fit-terms.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../../domain/in-parallel.ts';
 import type { DecisionVendor } from './vendors.ts';
 
 /** Most bytes of an answer. */

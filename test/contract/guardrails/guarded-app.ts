@@ -113,7 +113,14 @@ function chatEvents(texts: readonly string[]): string {
 
 export async function startGuarded(
   guardrails: readonly object[],
-  more: { readonly models?: readonly object[]; readonly general?: object; readonly config?: object } = {},
+  more: {
+    /** Further models by name, with their guardrails. */
+    readonly models?: Readonly<Record<string, readonly string[]>>;
+    /** General settings. */
+    readonly general?: object;
+    /** A pass-through path. */
+    readonly passThrough?: object;
+  } = {},
 ): Promise<GuardedApp> {
   const upstream = await startFaultServer();
   let texts: readonly string[] = ['hello there'];
@@ -127,7 +134,17 @@ export async function startGuarded(
   const priced = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   const app = await startApp({
     config: {
-      general_settings: { ...more.general },
+      general_settings: {
+        ...more.general,
+        ...(more.passThrough === undefined
+          ? {}
+          : {
+              pass_through_endpoints: [
+                { target: `${upstream.url}/echo`, ...more.passThrough },
+                { target: `${upstream.url}/echo`, path: '/free' },
+              ],
+            }),
+      },
       guardrails,
       model_list: [
         { model_name: 'chat', litellm_params: { model: 'openai/up', ...at, ...priced } },
@@ -135,10 +152,14 @@ export async function startGuarded(
         { model_name: 'gemini-up', litellm_params: { model: 'gemini/up', ...at, api_base: upstream.url } },
         { model_name: 'decider', litellm_params: { model: 'openai/up', ...at } },
         { model_name: 'named', litellm_params: { model: 'hosted_vllm/up', ...at } },
-        ...(more.models ?? []),
+        { model_name: 'down', litellm_params: { model: 'openai/up', ...at, api_base: 'http://127.0.0.1:1/v1' } },
+        ...Object.entries(more.models ?? {}).map(([name, named]) => ({
+          model_name: name,
+          litellm_params: { model: 'openai/up', ...at, guardrails: named },
+        })),
       ],
-      ...more.config,
     },
+    env: { OPENAI_API_KEY: 'sk-up-0123456789abcdef', OPENAI_API_BASE: `${upstream.url}/v1` },
   });
   return {
     app,

@@ -255,8 +255,6 @@ const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
 const REFUSALS: readonly (readonly [object, string, string])[] = [
-  [{ guardrails: ['pii'] }, 'guardrails', 'no guardrails are configured'],
-  [{ guardrails: [{ pii: {} }] }, 'guardrails', 'no guardrails are configured'],
   [{ api_key: 'sk-mine' }, 'api_key', NOT_CONFIGURED],
   ...['', '_context', '_content_policy'].map((what): readonly [object, string, string] => {
     const name = `mock_testing${what}_fallbacks`;
@@ -315,7 +313,11 @@ describe('unsupported fields', () => {
       drop_params: true,
     };
     expect(Object.keys(harmless).toSorted()).toEqual(GATEWAY_FIELDS.toSorted());
-    expect((await setup.ask({ model: 'one', ...harmless })).body).toEqual({ ...completionOf('one-up'), model: 'one' });
+    expect((await setup.ask({ model: 'one', ...harmless })).body).toEqual({
+      ...completionOf('one-up'),
+      model: 'one',
+      guardrail_information: [],
+    });
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
     await setup.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });

@@ -42,6 +42,8 @@ export const SpendRowSchema = defineEntity({
     sessionId: p.text().nullable(),
     /** JSON list of texts; null for none. */
     tags: p.text().nullable(),
+    /** JSON list of runs of guardrails; null for none. */
+    guardrails: p.text().nullable(),
   },
 });
 

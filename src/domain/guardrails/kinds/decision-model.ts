@@ -1,0 +1,100 @@
+import type { Caller } from '../../caller.ts';
+import { DomainError, GuardrailFailed } from '../../errors.ts';
+import { inParallel } from '../../in-parallel.ts';
+import type { Guardrail, Inspection, Verdict } from '../guardrail.ts';
+
+/** One check: a question about a text that is answered yes or no. */
+export interface DecisionCheck {
+  readonly name: string;
+  readonly instructions: string;
+  /** Probability from which the check has found something. */
+  readonly threshold: number;
+  readonly action: 'block' | 'log';
+}
+
+/** Asks a decision model several questions about a text. A question without an answer is null. */
+export type AskDecisions = (
+  model: string,
+  about: { readonly text: string; readonly checks: readonly DecisionCheck[]; readonly caller: Caller },
+  signal: AbortSignal,
+) => Promise<readonly (number | null)[]>;
+
+export interface DecisionGuardrailSettings {
+  readonly model: string;
+  readonly checks: readonly DecisionCheck[];
+  /** A longer text is asked about in overlapping pieces. */
+  readonly maxInputChars: number;
+  readonly maxConcurrentCalls: number;
+  /** Whether texts pass that the model did not judge. */
+  readonly failsOpen: boolean;
+}
+
+/** Part of a piece that the next one repeats. */
+const OVERLAP = 0.1;
+
+/** A text in pieces of at most `size` characters, each of which repeats the end of the one before. */
+export function piecesOf(text: string, size: number): readonly string[] {
+  if (text.length <= size) return [text];
+  const step = Math.max(1, Math.ceil(size * (1 - OVERLAP)));
+  const pieces: string[] = [];
+  for (let from = 0; ; from += step) {
+    pieces.push(text.slice(from, from + size));
+    if (from + size >= text.length) return pieces;
+  }
+}
+
+/** The highest probability of each check; null where a piece has no answer. */
+function highest(answers: readonly (readonly (number | null)[])[], index: number): number | null {
+  const all = answers.map((one) => one[index] ?? null);
+  return all.some((one) => one === null) ? null : Math.max(...all.map(Number));
+}
+
+/** A guardrail whose checks a decision model answers. */
+export function decisionGuardrail(name: string, settings: DecisionGuardrailSettings, ask: AskDecisions): Guardrail {
+  const { model, checks, maxInputChars, maxConcurrentCalls, failsOpen } = settings;
+
+  async function answersTo({ texts, caller, signal }: Inspection): Promise<readonly (readonly (number | null)[])[]> {
+    const pieces = texts.flatMap(({ text }) => piecesOf(text, maxInputChars));
+    return await inParallel(pieces, maxConcurrentCalls, (text) => ask(model, { text, checks, caller }, signal));
+  }
+
+  function verdictOf(answers: readonly (readonly (number | null)[])[]): Verdict {
+    const results = checks.map((check, index) => ({ check, probability: highest(answers, index) }));
+    const isFlagged = ({ check, probability }: (typeof results)[number]): boolean =>
+      probability === null ? !failsOpen : probability >= check.threshold;
+    const flagged = results.filter(isFlagged);
+    const report = results.map((one) => ({
+      check: one.check.name,
+      probability: one.probability,
+      threshold: one.check.threshold,
+      flagged: isFlagged(one),
+    }));
+    const blocking = flagged.filter(({ check }) => check.action === 'block');
+    if (blocking.length > 0)
+      return {
+        kind: 'blocked',
+        detail: {
+          error: 'Violated decision model guardrail policy',
+          guardrail_name: name,
+          flagged_checks: blocking.map(({ check }) => check.name),
+        },
+        report,
+      };
+    return { kind: flagged.length > 0 ? 'flagged' : 'passed', report };
+  }
+
+  return {
+    async check(inspection) {
+      let answers: readonly (readonly (number | null)[])[];
+      try {
+        answers = await answersTo(inspection);
+      } catch (failure) {
+        if (inspection.signal.aborted) throw failure;
+        if (failsOpen && failure instanceof DomainError)
+          return { kind: 'passed', report: 'the decision model failed to respond' };
+        throw new GuardrailFailed('Decision model guardrail failed to respond', name, { cause: failure });
+      }
+      return verdictOf(answers);
+    },
+  };
+}

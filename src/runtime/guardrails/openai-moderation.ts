@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Guardrail } from '../../domain/guardrails/guardrail.ts';
+import { inParallel } from '../../domain/in-parallel.ts';
+import type { GuardrailKind } from './active-guardrails.ts';
+import { GuardrailFault, readParams, SERVICE } from './params.ts';
+import { baseOf, createService, type Service } from './service.ts';
+
+const MODEL = 'omni-moderation-latest';
+const OPENAI = 'https://api.openai.com/v1';
+/** Texts of one request. */
+const MOST_TEXTS = 32;
+const MOST_AT_ONCE = 4;
+
+const settings = z.looseObject({ ...SERVICE, model: z.string().min(1).nullish() });
+
+const result = z.looseObject({
+  flagged: z.boolean(),
+  categories: z.record(z.string(), z.boolean().nullable()),
+  category_scores: z.record(z.string(), z.number().nullable()).default({}),
+});
+const answer = z.looseObject({ results: z.array(result) });
+
+type Moderation = z.output<typeof result>;
+
+/** Blocks texts that a moderation of OpenAI's format flags. */
+export const openAiModeration =
+  (http: Parameters<typeof createService>[0]): GuardrailKind =>
+  (params, { name }): Guardrail => {
+    const read = readParams(settings, params);
+    const { api_base: base, api_key: key, model, timeout, unreachable_fallback: fallback } = read;
+    if (!base && !key) throw new GuardrailFault('api_key: it is needed, or api_base for a service without a key');
+    const service = createService(http, {
+      guardrail: name,
+      timeoutSeconds: timeout ?? null,
+      failsOpen: fallback === 'fail_open',
+    });
+    const url = `${baseOf(base ?? OPENAI)}/moderations`;
+    const headers: Readonly<Record<string, string>> = key ? { authorization: `Bearer ${key}` } : {};
+
+    async function moderate(texts: readonly string[], signal: AbortSignal): Promise<readonly Moderation[]> {
+      const read = answer.safeParse(await service.post(url, headers, { model: model ?? MODEL, input: texts }, signal));
+      if (!read.success || read.data.results.length !== texts.length) throw unexpected(service);
+      return read.data.results;
+    }
+
+    return {
+      check: (inspection) =>
+        service.orOpen(inspection, async () => {
+          const { texts, signal } = inspection;
+          const groups = Array.from({ length: Math.ceil(texts.length / MOST_TEXTS) }, (_, index) =>
+            texts.slice(index * MOST_TEXTS, (index + 1) * MOST_TEXTS).map(({ text }) => text),
+          );
+          const results = (await inParallel(groups, MOST_AT_ONCE, (group) => moderate(group, signal))).flat();
+          const flagged = results.filter((one) => one.flagged);
+          if (flagged.length === 0) return { kind: 'passed' };
+          const moderation = {
+            violated_categories: namesOf(flagged),
+            category_scores: Object.assign({}, ...flagged.map((one) => one.category_scores)) as object,
+          };
+          const detail = { error: 'Violated OpenAI moderation policy', moderation_result: moderation };
+          return { kind: 'blocked', detail, report: moderation };
+        }),
+    };
+  };
+
+const namesOf = (flagged: readonly Moderation[]): readonly string[] => [
+  ...new Set(
+    flagged.flatMap(({ categories }) =>
+      Object.entries(categories).flatMap(([name, isViolated]) => (isViolated === true ? [name] : [])),
+    ),
+  ),
+];
+
+const unexpected = (service: Service) => service.failed('its answer is no list of moderations');

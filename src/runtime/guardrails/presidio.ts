@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { Guardrail, Verdict } from '../../domain/guardrails/guardrail.ts';
+import { inParallel } from '../../domain/in-parallel.ts';
+import type { GuardrailKind } from './active-guardrails.ts';
+import { GuardrailFault, readParams, SERVICE } from './params.ts';
+import { baseOf, createService } from './service.ts';
+
+const MOST_AT_ONCE = 8;
+
+const address = z.url({ protocol: /^https?$/ });
+
+const settings = z.looseObject({
+  ...SERVICE,
+  presidio_analyzer_api_base: address.nullish(),
+  presidio_anonymizer_api_base: address.nullish(),
+  presidio_language: z.string().min(2).nullish(),
+  pii_entities_config: z.record(z.string(), z.enum(['MASK', 'BLOCK'])).nullish(),
+  presidio_score_thresholds: z.record(z.string(), z.number().min(0).max(1)).nullish(),
+  presidio_filter_scope: z.enum(['input', 'output', 'both']).nullish(),
+  presidio_ad_hoc_recognizers: z.unknown().optional(),
+});
+
+const finding = z.looseObject({
+  entity_type: z.string(),
+  start: z.int().min(0),
+  end: z.int().min(0),
+  score: z.number().nullish(),
+});
+const findings = z.array(finding);
+const anonymized = z.looseObject({ text: z.string() });
+
+type Finding = z.output<typeof finding>;
+
+/** Finds personal data with a Presidio analyzer, and masks them with its anonymizer or blocks the call. */
+export const presidio =
+  (http: Parameters<typeof createService>[0]): GuardrailKind =>
+  (params, { name }): Guardrail => {
+    const read = readParams(settings, params);
+    const analyzer = read.presidio_analyzer_api_base;
+    const anonymizer = read.presidio_anonymizer_api_base;
+    if (!analyzer) throw new GuardrailFault('presidio_analyzer_api_base: it is needed');
+    if (!anonymizer) throw new GuardrailFault('presidio_anonymizer_api_base: it is needed');
+    if (read.presidio_ad_hoc_recognizers !== undefined && read.presidio_ad_hoc_recognizers !== null)
+      throw new GuardrailFault('presidio_ad_hoc_recognizers: they are not supported');
+    const entities = read.pii_entities_config ?? {};
+    const listed = Object.keys(entities);
+    const thresholds = read.presidio_score_thresholds ?? {};
+    const scope = read.presidio_filter_scope ?? 'both';
+    const service = createService(http, {
+      guardrail: name,
+      timeoutSeconds: read.timeout ?? null,
+      failsOpen: read.unreachable_fallback === 'fail_open',
+    });
+    const headers: Readonly<Record<string, string>> = read.api_key ? { authorization: `Bearer ${read.api_key}` } : {};
+
+    async function analyze(text: string, language: string, signal: AbortSignal): Promise<readonly Finding[]> {
+      const body = { text, language, ...(listed.length === 0 ? {} : { entities: listed }) };
+      const found = findings.safeParse(await service.post(`${baseOf(analyzer ?? '')}/analyze`, headers, body, signal));
+      if (!found.success) throw service.failed('the analyzer gave no list of findings');
+      return found.data.filter(
+        ({ entity_type: kind, score }) => (score ?? 1) >= (thresholds[kind] ?? thresholds['ALL'] ?? 0),
+      );
+    }
+
+    async function mask(text: string, found: readonly Finding[], signal: AbortSignal): Promise<string> {
+      if (found.length === 0) return text;
+      const body = { text, analyzer_results: found };
+      const url = `${baseOf(anonymizer ?? '')}/anonymize`;
+      const masked = anonymized.safeParse(await service.post(url, headers, body, signal));
+      if (!masked.success) throw service.failed('the anonymizer gave no text');
+      return masked.data.text;
+    }
+
+    return {
+      check: (inspection) =>
+        service.orOpen(inspection, async (): Promise<Verdict> => {
+          const { texts, phase, signal } = inspection;
+          if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
+          const language = read.presidio_language ?? 'en';
+          const all = await inParallel(texts, MOST_AT_ONCE, ({ text }) => analyze(text, language, signal));
+          const found = all.flat();
+          if (found.length === 0) return { kind: 'passed' };
+          const blocked = found.find(({ entity_type: kind }) => entities[kind] === 'BLOCK');
+          if (blocked !== undefined) return { kind: 'blocked', detail: refusal(blocked.entity_type, name) };
+          const edited = await inParallel(texts, MOST_AT_ONCE, ({ text }, index) =>
+            mask(text, all[index] ?? [], signal),
+          );
+          const masked = Object.groupBy(found, ({ entity_type: kind }) => kind);
+          return {
+            kind: 'edited',
+            texts: edited,
+            masked: Object.fromEntries(Object.entries(masked).map(([kind, ones]) => [kind, ones?.length ?? 0])),
+          };
+        }),
+    };
+  };
+
+const refusal = (entity: string, name: string): string =>
+  `Blocked entity detected: ${entity} by Guardrail: ${name}. This entity is not allowed to be used in this request.`;

@@ -1,0 +1,91 @@
+import { collect } from '../../domain/bytes.ts';
+import { GuardrailFailed } from '../../domain/errors.ts';
+import type { Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
+import { HttpFailure, type HttpClient } from '../../domain/http.ts';
+import { DEADLINE_SECONDS } from './params.ts';
+
+/** Most bytes of the answer of a service. */
+const ANSWER_LIMIT = 16 * 1024 * 1024;
+/** Statuses of a service that is not there. */
+const UNREACHABLE: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** The service did not answer, or says that it is not there. */
+class Unreachable extends GuardrailFailed {}
+
+/** How a guardrail calls its service. */
+interface ServiceSettings {
+  /** Name of the guardrail. */
+  readonly guardrail: string;
+  readonly timeoutSeconds: number | null;
+  /** Whether texts pass when the service cannot be reached. */
+  readonly failsOpen: boolean;
+}
+
+export interface Service {
+  /** The JSON answer to a JSON body. Throws GuardrailFailed. */
+  post(
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<Readonly<Record<string, unknown>> | readonly unknown[]>;
+  /** The verdict of `check`, or a pass where the service cannot be reached and texts may pass then. */
+  orOpen(inspection: Inspection, check: () => Promise<Verdict>): Promise<Verdict>;
+  /** A failure of the service. */
+  failed(reason: string): GuardrailFailed;
+}
+
+export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceSettings): Service {
+  const { guardrail, failsOpen } = settings;
+  const deadlineMs = (settings.timeoutSeconds ?? DEADLINE_SECONDS) * 1000;
+  const failed = (reason: string): GuardrailFailed =>
+    new GuardrailFailed(`The guardrail '${guardrail}' failed to respond: ${reason}`, guardrail);
+  const unreachable = (reason: string, cause?: unknown): Unreachable =>
+    new Unreachable(`The guardrail '${guardrail}' failed to respond: ${reason}`, guardrail, { cause });
+
+  return {
+    failed,
+    async post(url, headers, body, signal) {
+      const late = AbortSignal.timeout(deadlineMs);
+      const both = AbortSignal.any([signal, late]);
+      const all = { 'content-type': 'application/json', ...headers };
+      let status: number;
+      let bytes: Uint8Array | null;
+      try {
+        const options = { signal: both, headersTimeoutMs: deadlineMs };
+        const answer = await http.send('POST', url, all, [Buffer.from(JSON.stringify(body))], options);
+        status = answer.status;
+        bytes = await collect(answer.body, ANSWER_LIMIT);
+      } catch (failure) {
+        if (signal.aborted) throw failure;
+        if (late.aborted) throw unreachable(`it did not answer within ${deadlineMs / 1000} s`, failure);
+        if (failure instanceof HttpFailure) throw unreachable('it cannot be reached', failure);
+        throw failure;
+      }
+      if (UNREACHABLE.has(status)) throw unreachable(`it answered with the status ${status}`);
+      if (status >= 400) throw failed(`it answered with the status ${status}`);
+      const value = bytes === null ? undefined : parsed(bytes);
+      if (typeof value !== 'object' || value === null) throw failed('its answer is no JSON');
+      return Array.isArray(value) ? (value as readonly unknown[]) : { ...value };
+    },
+    async orOpen({ signal }, check) {
+      try {
+        return await check();
+      } catch (failure) {
+        if (signal.aborted || !failsOpen || !(failure instanceof Unreachable)) throw failure;
+        return { kind: 'passed', report: 'the service could not be reached' };
+      }
+    },
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An address without its last slash. */
+export const baseOf = (address: string): string => address.replace(/\/+$/, '');

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+let guarded: GuardedApp;
+
+beforeAll(async () => {
+  guarded = await startGuarded(
+    [
+      filter('words', { blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK' }] }),
+      filter('mask', {
+        mode: ['pre_call', 'post_call'],
+        patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
+      }),
+      filter('default', { default_on: true, blocked_words: [{ keyword: 'neverword', action: 'BLOCK' }] }),
+    ],
+    { passThrough: { path: '/own', guardrails: { words: null, mask: null } } },
+  );
+});
+afterAll(() => guarded.stop());
+beforeEach(() => guarded.says('fine'));
+
+const refusal = (keyword: string, guardrail: string) => ({
+  status: 400,
+  body: {
+    error: {
+      message: `Content blocked: keyword '${keyword}' detected`,
+      type: 'invalid_request_error',
+      provider_specific_fields: { guardrail_name: guardrail, guardrail_mode: 'pre_call' },
+    },
+  },
+});
+
+describe('a pass-through path with guardrails', () => {
+  it('200: texts are masked, all other members stay', async () => {
+    const body = { a: [{ b: 'to x@example.com' }], n: 1.0, deep: { ok: true } };
+    guarded.says('from y@example.com');
+    const answer = await guarded.ask('/own', body);
+    expect(answer).toMatchObject({ status: 200, body: { text: 'from [EMAIL_REDACTED]' } });
+    expect(answer.headers['x-litellm-applied-guardrails']).toBe('words,mask');
+    expect(JSON.parse(guarded.sent()[0]?.body ?? '')).toEqual({ ...body, a: [{ b: 'to [EMAIL_REDACTED]' }] });
+  });
+
+  it('400: a blocked word anywhere in the body, without a call', async () => {
+    expect(await guarded.ask('/own', { a: { b: ['a forbiddenword'] } })).toMatchObject(
+      refusal('forbiddenword', 'words'),
+    );
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('400: a blocked word in a body that is no JSON, and a text that would be masked there', async () => {
+    const plain = { 'content-type': 'text/plain' };
+    const asked = (text: string) =>
+      guarded.app.call('POST', '/own', text, plain).then(async (answer) => [answer.status, await answer.json()]);
+    expect(await asked('a forbiddenword')).toMatchObject([400, refusal('forbiddenword', 'words').body]);
+    expect(await asked('to x@example.com')).toMatchObject([
+      400,
+      { error: { message: expect.stringContaining('would mask a text in this body') } },
+    ]);
+  });
+
+  it('200: a path without guardrails is not checked, as in the reference', async () => {
+    const answer = await guarded.ask('/free', { a: 'neverword forbiddenword' });
+    expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, undefined]);
+  });
+});
+
+describe("a provider's own API", () => {
+  it('400: the guardrails that run on every call run', async () => {
+    const answer = await guarded.ask('/openai/v1/other', { a: 'neverword' });
+    expect(answer).toMatchObject(refusal('neverword', 'default'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('400: the guardrails of the key run', async () => {
+    const made = await guarded.newKey({ metadata: { guardrails: ['words'] } });
+    const answer = await guarded.ask('/openai/v1/other', { a: 'forbiddenword' }, made);
+    expect(answer).toMatchObject(refusal('forbiddenword', 'words'));
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aTrace } from '../inference/left.ts';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const CHAT = '/v1/chat/completions';
+const SECRET = 'john.doe@example.com';
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  const email = (action: string) => [{ pattern_type: 'prebuilt', pattern_name: 'email', action }];
+  guarded = await startGuarded(
+    [
+      filter('words', { blocked_words: [{ keyword: 'forbiddenword' }] }),
+      filter('mask', { patterns: email('MASK') }),
+      filter('after', { mode: 'post_call', patterns: email('MASK') }),
+      filter('recorded', { mode: 'logging_only', patterns: email('MASK') }),
+      filter('unrecorded', { mode: 'logging_only', blocked_words: [{ keyword: 'unwritten' }] }),
+    ],
+    { general: { store_prompts_in_spend_logs: true } },
+  );
+});
+afterAll(() => guarded.stop());
+
+const chat = (text: string, more: object = {}) => ({
+  model: 'chat',
+  messages: [{ role: 'user', content: text }],
+  ...more,
+});
+
+interface ReadSpan {
+  readonly span_id: string;
+  readonly parent_span_id: string | null;
+  readonly name: string;
+  readonly type: string;
+  readonly status: string;
+}
+
+/** What a call left: its spans, and its row in the list of spend. */
+async function leftBy(text: string, guardrails: readonly string[]) {
+  const { traceId, headers } = aTrace();
+  const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);
+  const read = await guarded.app.call('GET', `/v1/traces/${traceId}`);
+  const trace = (await read.json()) as { spans: readonly ReadSpan[] };
+  const logs = await guarded.app.call('GET', '/spend/logs');
+  const rows = (await logs.json()) as readonly { metadata: Record<string, unknown> }[];
+  const row = rows.find(({ metadata }) => metadata['trace_id'] === traceId);
+  const query = 'query ($t: ID!, $s: ID!) { span(traceId: $t, spanId: $s) { input output } }';
+  const variables = { t: traceId, s: trace.spans.find(({ type }) => type === 'llm')?.span_id };
+  const payload = await guarded.app.call('POST', '/graphql', { query, variables });
+  const written = JSON.stringify([trace, await payload.json()]);
+  return { status, text: written, spans: trace.spans, metadata: row?.metadata ?? {} };
+}
+
+const runOf = (name: string, mode: string, status: string) => ({
+  guardrail_name: name,
+  guardrail_mode: mode,
+  guardrail_status: status,
+  guardrail_provider: 'litellm_content_filter',
+  duration: expect.any(Number),
+});
+
+describe('what a guarded call leaves', () => {
+  it('200: one span for each guardrail below the span of the call, and the runs in the spend row', async () => {
+    guarded.says(`ask ${SECRET}`);
+    const { status, spans, metadata, text } = await leftBy(`I am ${SECRET}`, ['words', 'mask', 'after']);
+    expect(status).toBe(200);
+    const call = spans.find(({ type }) => type === 'llm');
+    expect(
+      spans
+        .filter(({ type }) => type === 'guardrail')
+        .map(({ name, parent_span_id: parent, status: ended }) => [name, parent === call?.span_id, ended])
+        .toSorted(),
+    ).toEqual([
+      ['guardrail after', true, 'ok'],
+      ['guardrail mask', true, 'ok'],
+      ['guardrail words', true, 'ok'],
+    ]);
+    expect(metadata).toMatchObject({
+      applied_guardrails: ['words', 'mask', 'after'],
+      guardrail_information: [
+        runOf('words', 'pre_call', 'success'),
+        runOf('mask', 'pre_call', 'guardrail_intervened'),
+        runOf('after', 'post_call', 'guardrail_intervened'),
+      ],
+    });
+    expect([
+      text.includes(SECRET),
+      text.includes('I am [EMAIL_REDACTED]'),
+      text.includes('ask [EMAIL_REDACTED]'),
+    ]).toEqual([false, true, true]);
+  });
+
+  it('400: the runs of a blocked call, in a failed row', async () => {
+    const { status, metadata } = await leftBy('a forbiddenword', ['words']);
+    expect([status, metadata['status']]).toEqual([400, 'failure']);
+    expect(metadata).toMatchObject({
+      error_information: { error_code: 'REJECTED' },
+      guardrail_information: [runOf('words', 'pre_call', 'guardrail_intervened')],
+    });
+  });
+
+  it('200: a call without guardrails has none', async () => {
+    const { metadata } = await leftBy('hi', []);
+    expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
+  });
+
+  it('200: logging_only masks what is recorded, and neither the call nor its answer', async () => {
+    guarded.says(`ask ${SECRET}`);
+    const { status, text } = await leftBy(`I am ${SECRET}`, []);
+    expect([status, guarded.sent()[0]?.body.includes(SECRET), text.includes(SECRET)]).toEqual([200, true, false]);
+    expect([text.includes('I am [EMAIL_REDACTED]'), text.includes('ask [EMAIL_REDACTED]')]).toEqual([true, true]);
+  });
+
+  it('200: logging_only keeps a prompt out of the record that it blocks', async () => {
+    guarded.says('unwritten answer');
+    const { status, text } = await leftBy('hello', []);
+    expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);
+  });
+});

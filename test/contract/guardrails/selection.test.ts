@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const CHAT = '/v1/chat/completions';
+const block = (name: string, params: object = {}) =>
+  filter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  guarded = await startGuarded(
+    [
+      block('first'),
+      block('second'),
+      block('always', { default_on: true }),
+      block('model'),
+      filter('one', { blocked_words: [{ keyword: 'alpha', action: 'MASK' }], keyword_redaction_tag: 'beta' }),
+      filter('two', { blocked_words: [{ keyword: 'beta', action: 'MASK' }], keyword_redaction_tag: 'gamma' }),
+      block('tools-skipped', { skip_tool_message_in_guardrail: true, skip_system_message_in_guardrail: true }),
+    ],
+    {
+      models: { 'guarded-model': ['model'], 'lost-model': ['gone'] },
+    },
+  );
+});
+afterAll(() => guarded.stop());
+
+const chat = (text: string, more: object = {}) => ({
+  model: 'chat',
+  messages: [{ role: 'user', content: text }],
+  ...more,
+});
+
+/** Which guardrails of the three block a call. */
+async function blocking(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of ['first', 'second', 'always', 'model']) {
+    const { status } = await guarded.ask(CHAT, chat(`a ${name}-word`, more), headers);
+    if (status === 400) found.push(name);
+  }
+  return found;
+}
+
+describe('selection of guardrails', () => {
+  it('by default, by the request, and by its metadata', async () => {
+    expect(await blocking({})).toEqual(['always']);
+    expect(await blocking({ guardrails: ['first'] })).toEqual(['first', 'always']);
+    expect(await blocking({ guardrails: [{ first: {} }] })).toEqual(['first', 'always']);
+    expect(await blocking({ metadata: { guardrails: ['second'] }, guardrails: ['first'] })).toEqual([
+      'first',
+      'second',
+      'always',
+    ]);
+  });
+
+  it('by the model', async () => {
+    expect(await blocking({ model: 'guarded-model' })).toEqual(['always', 'model']);
+  });
+
+  it('by the model that takes over', async () => {
+    const { status } = await guarded.ask(CHAT, chat('a model-word', { model: 'down', fallbacks: ['guarded-model'] }));
+    expect(status).toBe(400);
+  });
+
+  it('by the metadata of the key, whose opt-outs a request has not got', async () => {
+    expect(await blocking({}, await guarded.newKey({ metadata: { guardrails: ['first'] } }))).toEqual([
+      'first',
+      'always',
+    ]);
+    expect(await blocking({}, await guarded.newKey({ metadata: { disable_global_guardrails: true } }))).toEqual([]);
+    expect(await blocking({}, await guarded.newKey({ metadata: { opted_out_global_guardrails: ['always'] } }))).toEqual(
+      [],
+    );
+    expect(await blocking({ disable_global_guardrails: true, opted_out_global_guardrails: ['always'] })).toEqual([
+      'always',
+    ]);
+    expect(await blocking({ metadata: { disable_global_guardrails: true } })).toEqual(['always']);
+  });
+
+  it('503: a key and a model with a guardrail that does not exist refuse their calls', async () => {
+    const key = await guarded.newKey({ metadata: { guardrails: ['gone'] } });
+    const message = "The guardrail 'gone' of this call is not configured, so the call is refused.";
+    expect(await guarded.ask(CHAT, chat('hi'), key)).toMatchObject({ status: 503, body: { error: { message } } });
+    expect(await guarded.ask(CHAT, chat('hi', { model: 'lost-model' }))).toMatchObject({
+      status: 503,
+      body: { error: { message } },
+    });
+  });
+
+  it('edits are chained in the order of the configuration', async () => {
+    const answer = await guarded.ask(CHAT, chat('alpha', { guardrails: ['two', 'one'] }));
+    expect(answer.headers['x-litellm-applied-guardrails']).toBe('always,one,two');
+    expect(guarded.sent()[0]?.body).toContain('"gamma"');
+  });
+
+  it('texts of the system and of tools are left out where it is configured', async () => {
+    const messages = [
+      { role: 'system', content: 'tools-skipped-word' },
+      { role: 'user', content: 'call' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'tools-skipped-word' },
+    ];
+    const asked = { model: 'chat', messages, guardrails: ['tools-skipped'] };
+    expect((await guarded.ask(CHAT, asked)).status).toBe(200);
+    const more = [...messages, { role: 'user', content: 'tools-skipped-word' }];
+    expect((await guarded.ask(CHAT, { ...asked, messages: more })).status).toBe(400);
+  });
+
+  it.each([
+    [{ guardrails: 'first' }, "/chat/completions: Invalid type for parameter 'guardrails': it must be an array."],
+    [{ guardrails: [7] }, "/chat/completions: Invalid type for parameter 'guardrails': it must be an array of names."],
+    [
+      { guardrails: [{ first: { extra_body: { a: 1 } } }] },
+      "/chat/completions: The guardrail 'first' takes no parameters from a request.",
+    ],
+  ])('400: %j', async (more, message) => {
+    const answer = await guarded.ask(CHAT, chat('hi', more));
+    expect(answer).toMatchObject({ status: 400, body: { error: { message, param: 'guardrails' } } });
+    expect(guarded.sent()).toEqual([]);
+  });
+});

@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const CHAT = '/v1/chat/completions';
+const SECRET = 'John Smith';
+
+/** What the service answers: a status and a body, or nothing. */
+type Reply = { readonly status?: number; readonly body: unknown } | 'silence' | 'cut';
+
+let guarded: GuardedApp;
+let service: FaultServer;
+let reply: (path: string, body: unknown) => Reply;
+
+const chat = (guardrail: string, text: string, more: object = {}) => ({
+  model: 'chat',
+  messages: [
+    { role: 'system', content: 'be kind' },
+    { role: 'user', content: text },
+  ],
+  guardrails: [guardrail],
+  ...more,
+});
+
+beforeAll(async () => {
+  service = await startFaultServer();
+  service.answer((response, socket, { path, body }) => {
+    const answer = reply(path, JSON.parse(body));
+    if (answer === 'silence') return;
+    if (answer === 'cut') {
+      socket.destroy();
+      return;
+    }
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' });
+    response.end(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body));
+  });
+  const generic = (name: string, params: object) => ({
+    guardrail_name: name,
+    litellm_params: {
+      guardrail: 'generic_guardrail_api',
+      mode: 'pre_call',
+      api_base: service.url,
+      api_key: 'service-key',
+      timeout: 0.3,
+      additional_provider_specific_params: { level: 3 },
+      ...params,
+    },
+  });
+  const decision = (name: string, params: object) => ({
+    guardrail_name: name,
+    litellm_params: {
+      guardrail: 'decision_model',
+      mode: 'pre_call',
+      decision_model: 'decider',
+      checks: [{ name: 'rude', instructions: 'is it rude?' }],
+      ...params,
+    },
+  });
+  guarded = await startGuarded([
+    generic('closed', {}),
+    generic('open', { unreachable_fallback: 'fail_open' }),
+    generic('beside', { mode: 'during_call' }),
+    generic('both', { mode: ['pre_call', 'post_call'] }),
+    {
+      guardrail_name: 'moderation',
+      litellm_params: {
+        guardrail: 'openai_moderation',
+        mode: 'pre_call',
+        api_base: `${service.url}/v1`,
+        api_key: 'service-key',
+      },
+    },
+    {
+      guardrail_name: 'presidio',
+      litellm_params: {
+        guardrail: 'presidio',
+        mode: 'pre_call',
+        presidio_analyzer_api_base: service.url,
+        presidio_anonymizer_api_base: service.url,
+        pii_entities_config: { PERSON: 'MASK', US_SSN: 'BLOCK' },
+        presidio_score_thresholds: { ALL: 0.5 },
+      },
+    },
+    decision('judge', {}),
+    decision('logs', { checks: [{ name: 'rude', instructions: 'is it rude?', action: 'log' }] }),
+    decision('strict', { checks: [{ name: 'rude', instructions: 'is it rude?', threshold: 0.95 }] }),
+    decision('nobody', { decision_model: 'not-there' }),
+    decision('nobody-open', { decision_model: 'not-there', unreachable_fallback: 'fail_open' }),
+    { guardrail_name: 'foreign', litellm_params: { guardrail: 'lakera', mode: 'pre_call' } },
+    {
+      guardrail_name: 'incomplete',
+      litellm_params: { guardrail: 'generic_guardrail_api', mode: 'pre_call' },
+    },
+    {
+      guardrail_name: 'categories',
+      litellm_params: { guardrail: 'litellm_content_filter', mode: 'pre_call', categories: [{ category: 'x' }] },
+    },
+  ]);
+});
+afterAll(async () => {
+  await guarded.stop();
+  await service.stop();
+});
+beforeEach(() => {
+  reply = () => ({ body: { action: 'NONE' } });
+  guarded.says('hello there');
+});
+
+const failure = (status: number, message: string, type: string | null = null) => ({
+  status,
+  body: { error: { message, ...(type === null ? {} : { type }) } },
+});
+
+describe('generic_guardrail_api', () => {
+  it('is sent the texts and who calls, with its key', async () => {
+    const from = service.received.length;
+    expect((await guarded.ask(CHAT, chat('closed', 'hi'))).status).toBe(200);
+    const [call, ...others] = service.received.slice(from);
+    expect([call?.path, call?.headers['x-api-key'], others]).toEqual([
+      '/beta/litellm_basic_guardrail_api',
+      'service-key',
+      [],
+    ]);
+    expect(JSON.parse(call?.body ?? '')).toMatchObject({
+      input_type: 'request',
+      texts: ['be kind', 'hi'],
+      structured_messages: [
+        { role: 'system', content: 'be kind' },
+        { role: 'user', content: 'hi' },
+      ],
+      model: 'chat',
+      additional_provider_specific_params: { level: 3 },
+      request_data: { user_api_key_team_id: null },
+    });
+  });
+
+  it('200: its texts go to the upstream, and it edits the answer', async () => {
+    reply = (_path, body) => {
+      const { texts } = body as { texts: string[] };
+      return { body: { action: 'GUARDRAIL_INTERVENED', texts: texts.map((text) => text.replace(SECRET, '<NAME>')) } };
+    };
+    guarded.says(`I know ${SECRET}`);
+    const answer = await guarded.ask(CHAT, chat('both', `I am ${SECRET}`));
+    expect(answer.body).toMatchObject({ choices: [{ message: { content: 'I know <NAME>' } }] });
+    expect(guarded.sent()[0]?.body).toContain('I am <NAME>');
+    expect(guarded.sent()[0]?.body).not.toContain(SECRET);
+  });
+
+  it('400: it blocks with its reason, before the call and beside it', async () => {
+    reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'not today' } });
+    const before = await guarded.ask(CHAT, chat('closed', 'hi'));
+    const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
+    expect([before.status, before.body, guarded.sent()]).toEqual([400, { error }, []]);
+    const beside = await guarded.ask(CHAT, chat('beside', 'hi'));
+    expect([beside.status, beside.body]).toEqual([400, { error }]);
+    expect(beside.headers['x-litellm-applied-guardrails']).toBe('beside');
+  });
+
+  it('400: it returns fewer texts, and nothing is sent', async () => {
+    reply = () => ({ body: { action: 'GUARDRAIL_INTERVENED', texts: ['one'] } });
+    const answer = await guarded.ask(CHAT, chat('closed', 'hi'));
+    expect(answer).toMatchObject(failure(400, 'The guardrail returned another number of texts than it was given'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  const FAULTS: readonly (readonly [string, Reply, string])[] = [
+    ['hangs', 'silence', 'it did not answer within 0.3 s'],
+    ['cuts the connection', 'cut', 'it cannot be reached'],
+    ['says 503', { status: 503, body: {} }, 'it answered with the status 503'],
+  ];
+  it.each(FAULTS)('502, or open by its setting: a service that %s', async (_what, fault, reason) => {
+    reply = () => fault;
+    const closed = await guarded.ask(CHAT, chat('closed', 'hi'));
+    expect(closed).toMatchObject(failure(502, `The guardrail 'closed' failed to respond: ${reason}`));
+    expect(guarded.sent()).toEqual([]);
+    expect((await guarded.ask(CHAT, chat('open', 'hi'))).status).toBe(200);
+  });
+
+  const GARBAGE: readonly (readonly [string, Reply, string])[] = [
+    ['garbage', { body: '<html>' }, 'its answer is no JSON'],
+    ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer has not the form of a guardrail'],
+    ['a refusal of the key', { status: 401, body: {} }, 'it answered with the status 401'],
+  ];
+  it.each(GARBAGE)('502 with either setting: a service that answers %s', async (_what, fault, reason) => {
+    reply = () => fault;
+    for (const name of ['closed', 'open'])
+      expect(await guarded.ask(CHAT, chat(name, 'hi'))).toMatchObject(
+        failure(502, `The guardrail '${name}' failed to respond: ${reason}`),
+      );
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('a failed run is in the list of runs of the record, and a fallback is not asked', async () => {
+    reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'no' } });
+    const answer = await guarded.ask(CHAT, chat('closed', 'hi', { fallbacks: ['claude'], num_retries: 2 }));
+    expect([answer.status, guarded.sent()]).toEqual([400, []]);
+  });
+});
+
+describe('openai_moderation', () => {
+  const moderated = (flagged: boolean) => ({
+    flagged,
+    categories: { violence: flagged, hate: false },
+    category_scores: { violence: flagged ? 0.9 : 0.1 },
+  });
+
+  it('200 for texts that are not flagged, asked with the default model', async () => {
+    reply = () => ({ body: { results: [moderated(false), moderated(false)] } });
+    expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(200);
+    const { path, body, headers } = service.received.at(-1) ?? {};
+    expect([path, JSON.parse(body ?? ''), headers?.authorization]).toEqual([
+      '/v1/moderations',
+      { model: 'omni-moderation-latest', input: ['be kind', 'hi'] },
+      'Bearer service-key',
+    ]);
+  });
+
+  it('400 for a flagged text', async () => {
+    reply = () => ({ body: { results: [moderated(false), moderated(true)] } });
+    expect(await guarded.ask(CHAT, chat('moderation', 'hi'))).toMatchObject({
+      status: 400,
+      body: {
+        error: {
+          message: 'Violated OpenAI moderation policy',
+          provider_specific_fields: {
+            moderation_result: { violated_categories: ['violence'], category_scores: { violence: 0.9 } },
+            guardrail_name: 'moderation',
+          },
+        },
+      },
+    });
+  });
+
+  it('502 for fewer results than texts', async () => {
+    reply = () => ({ body: { results: [moderated(false)] } });
+    expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(502);
+    expect(guarded.sent()).toEqual([]);
+  });
+});
+
+describe('presidio', () => {
+  const found = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
+
+  it('200: masked by the anonymizer', async () => {
+    reply = (path, body) => {
+      const { text } = body as { text: string };
+      if (path === '/analyze') return { body: text.includes(SECRET) ? found('PERSON', 0.9) : [] };
+      return { body: { text: text.replace(SECRET, '<PERSON>') } };
+    };
+    const more = { include_guardrail_response: true };
+    const answer = await guarded.ask(CHAT, chat('presidio', `I am ${SECRET}`, more));
+    expect(guarded.sent()[0]?.body).toContain('I am <PERSON>');
+    expect(answer.body).toMatchObject({ guardrail_information: [{ masked_entity_count: { PERSON: 1 } }] });
+  });
+
+  it('400: blocked by its kind', async () => {
+    reply = () => ({ body: found('US_SSN', 0.9) });
+    const answer = await guarded.ask(CHAT, chat('presidio', 'hi'));
+    const message =
+      'Blocked entity detected: US_SSN by Guardrail: presidio. This entity is not allowed to be used in this request.';
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: { message, type: 'invalid_request_error', param: null, code: '400' } },
+    ]);
+  });
+
+  it('200: a finding below the threshold', async () => {
+    reply = () => ({ body: found('US_SSN', 0.4) });
+    expect((await guarded.ask(CHAT, chat('presidio', 'hi'))).status).toBe(200);
+  });
+});
+
+describe('decision_model', () => {
+  it('400: a check that the model finds, by its threshold', async () => {
+    const blocked = await guarded.ask(CHAT, chat('judge', 'you fool'));
+    expect([blocked.status, blocked.body]).toEqual([
+      400,
+      {
+        error: {
+          message: 'Violated decision model guardrail policy',
+          type: 'invalid_request_error',
+          param: null,
+          code: '400',
+          provider_specific_fields: {
+            error: 'Violated decision model guardrail policy',
+            guardrail_name: 'judge',
+            flagged_checks: ['rude'],
+            guardrail_mode: 'pre_call',
+          },
+        },
+      },
+    ]);
+    expect(guarded.sent().map(({ path }) => path)).toEqual(['/v1/decisions', '/v1/decisions']);
+    expect((await guarded.ask(CHAT, chat('strict', 'you fool'))).status).toBe(200);
+  });
+
+  it('200: a check that only logs is in the list of runs', async () => {
+    const { status, body } = await guarded.ask(CHAT, chat('logs', 'you fool', { include_guardrail_response: true }));
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      guardrail_information: [
+        {
+          guardrail_status: 'guardrail_flagged',
+          guardrail_response: [{ check: 'rude', probability: 0.9, threshold: 0.7, flagged: true }],
+        },
+      ],
+    });
+  });
+
+  it('502, or open by its setting: a model that cannot be asked', async () => {
+    const answer = await guarded.ask(CHAT, chat('nobody', 'hi'));
+    expect(answer).toMatchObject(failure(502, 'Decision model guardrail failed to respond'));
+    expect((await guarded.ask(CHAT, chat('nobody-open', 'hi'))).status).toBe(200);
+  });
+});
+
+describe('a guardrail that cannot run', () => {
+  it.each([
+    ['foreign', "guardrails of the kind 'lakera' do not run here"],
+    ['incomplete', 'api_base: it is needed'],
+    ['categories', 'categories: lists of categories are not supported; use blocked_words and patterns'],
+  ])('503: %s refuses its calls', async (name, fault) => {
+    const answer = await guarded.ask(CHAT, chat(name, 'hi'));
+    const message = `The guardrail '${name}' cannot run, so the call is refused: ${fault}.`;
+    expect(answer).toMatchObject(failure(503, message));
+    expect(guarded.sent()).toEqual([]);
+  });
+});

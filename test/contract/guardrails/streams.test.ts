@@ -1,0 +1,152 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const CHAT = '/v1/chat/completions';
+
+let guarded: GuardedApp;
+let service: FaultServer;
+/** Resolves a waiting guardrail of the mode during_call. */
+let decide: (answer: object) => void;
+let asked: PromiseWithResolvers<void>;
+
+beforeAll(async () => {
+  service = await startFaultServer();
+  service.answer((response) => {
+    decide = (answer) => response.end(JSON.stringify(answer));
+    asked.resolve();
+  });
+  const words = (more: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...more });
+  guarded = await startGuarded([
+    filter('after', words({})),
+    filter('whole', words({ streaming_end_of_stream_only: true })),
+    filter('masks', {
+      mode: 'post_call',
+      patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }],
+    }),
+    {
+      guardrail_name: 'beside',
+      litellm_params: { guardrail: 'generic_guardrail_api', mode: 'during_call', api_base: service.url, timeout: 20 },
+    },
+  ]);
+});
+afterAll(async () => {
+  await guarded.stop();
+  await service.stop();
+});
+beforeEach(() => {
+  asked = Promise.withResolvers();
+});
+
+const chat = (more: object) => ({ model: 'chat', stream: true, messages: [{ role: 'user', content: 'hi' }], ...more });
+const message = "Content blocked: keyword 'classified' detected";
+const ten = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
+
+/** Contents of the chunks, and the error at the end. */
+function eventsOf(text: unknown): { readonly said: string; readonly error: unknown; readonly done: boolean } {
+  const data = String(text)
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)) as { choices?: { delta: { content?: string } }[]; error?: unknown });
+  return {
+    said: data.map((one) => one.choices?.[0]?.delta.content ?? '').join(''),
+    error: data.find((one) => one.error !== undefined)?.error,
+    done: String(text).includes('[DONE]'),
+  };
+}
+
+/** Answers a stream whose chunks arrive one by one. */
+function streamSlowly(texts: readonly string[]): void {
+  guarded.upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const events = [
+      ...texts.map((content) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ].map(
+      (one) =>
+        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', ...one })}\n\n`,
+    );
+    const next = (): void => {
+      const event = events.shift();
+      if (event === undefined) response.end('data: [DONE]\n\n');
+      else response.write(event, () => setImmediate(next));
+    };
+    next();
+  });
+}
+
+describe('post_call on a stream', () => {
+  it('200: a clean stream arrives whole', async () => {
+    streamSlowly(ten);
+    const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
+    expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'after']);
+    expect(eventsOf(answer.body)).toEqual({ said: ten.join(''), error: undefined, done: true });
+  });
+
+  it('400: a block before the first chunk has a status', async () => {
+    streamSlowly(['this is ', 'class', 'ified', ...ten]);
+    const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { message, provider_specific_fields: { guardrail_mode: 'post_call' } } },
+    });
+  });
+
+  it('200, then an error event: a later block; the blocked text is not sent', async () => {
+    streamSlowly([...ten, ...ten, 'class', 'ified', ...ten]);
+    const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
+    const { said, error, done } = eventsOf(answer.body);
+    expect(answer.status).toBe(200);
+    expect(error).toMatchObject({ message, code: '400' });
+    expect([said.startsWith('one two three four five '), said.includes('classified'), done]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('400: a guardrail that checks the end only holds the whole stream', async () => {
+    streamSlowly([...ten, ...ten, 'class', 'ified']);
+    expect((await guarded.ask(CHAT, chat({ guardrails: ['whole'] }))).status).toBe(400);
+  });
+
+  it('400: a text that would have to be masked', async () => {
+    streamSlowly(['mail x@', 'example.com ', 'now']);
+    const answer = await guarded.ask(CHAT, chat({ guardrails: ['masks'] }));
+    expect(answer).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('in a stream') } } });
+  });
+
+  it('the official client throws the block', async () => {
+    const client = new OpenAI({ baseURL: `${guarded.app.url}/v1`, apiKey: guarded.app.adminKey, maxRetries: 0 });
+    guarded.says('this is classified');
+    const messages = [{ role: 'user', content: 'hi' }] as const;
+    streamSlowly(['classified']);
+    const streaming = client.chat.completions.create({
+      model: 'chat',
+      stream: true,
+      messages: [...messages],
+      ...{ guardrails: ['after'] },
+    });
+    await expect(streaming).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) });
+  });
+});
+
+describe('during_call', () => {
+  it('200: the answer waits for the guardrail', async () => {
+    streamSlowly(ten);
+    const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
+    await asked.promise;
+    decide({ action: 'NONE' });
+    expect(eventsOf((await answering).body).said).toBe(ten.join(''));
+  });
+
+  it('400: a block cancels the call to the upstream', async () => {
+    guarded.upstream.answer(() => undefined);
+    const answering = guarded.ask(CHAT, chat({ guardrails: ['beside'] }));
+    await asked.promise;
+    decide({ action: 'BLOCKED', blocked_reason: 'stop' });
+    expect(await answering).toMatchObject({ status: 400, body: { error: { message: 'stop' } } });
+    if (guarded.sent().length > 0) await guarded.upstream.abandoned();
+  });
+});
