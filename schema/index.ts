@@ -58,6 +58,7 @@ import './spend-feeds.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';
+import './guardrails.ts';
 import './pass-through-endpoints.ts';
 import './settings.ts';
 import './viewer.ts';

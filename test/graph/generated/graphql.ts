@@ -125,6 +125,8 @@ export type AuditNoun =
   | 'CUSTOMER'
   /** Models that are stored at run time. */
   | 'DEPLOYMENT'
+  /** Guardrails, without their parameters. */
+  | 'GUARDRAIL'
   /** Invitations of users. */
   | 'INVITATION'
   /** Virtual keys. */
@@ -1549,6 +1551,7 @@ export type NodeQuery = { node:
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Finding_Fragment
+    | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
@@ -1587,6 +1590,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Finding_Fragment
+    | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
@@ -1643,6 +1647,8 @@ type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Finding_Fragment = { __typename: 'Finding', id: string };
 
+type NodeFacts_Guardrail_Fragment = { __typename: 'Guardrail', id: string };
+
 type NodeFacts_Lens_Fragment = { __typename: 'Lens', id: string };
 
 type NodeFacts_LensRun_Fragment = { __typename: 'LensRun', id: string };
@@ -1690,6 +1696,7 @@ export type NodeFactsFragment =
   | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Finding_Fragment
+  | NodeFacts_Guardrail_Fragment
   | NodeFacts_Lens_Fragment
   | NodeFacts_LensRun_Fragment
   | NodeFacts_Model_Fragment
@@ -1866,6 +1873,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Finding' }
+    | { __typename: 'Guardrail' }
     | { __typename: 'Lens' }
     | { __typename: 'LensRun' }
     | { __typename: 'Model' }
