@@ -13,6 +13,7 @@ import {
 } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { assertReferences } from './key-references.ts';
 import {
   budgetOfKey,
@@ -74,6 +75,7 @@ export const generateKey = operation({
     const { stores, keyRing } = scope.platform;
     const secret = secretFor(scope, draft.key);
     const allowed = allowedDraft(scope, draft);
+    assertGuardrailsOfKey(scope, callerOf(scope), draft);
     await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
     const row = newKey(allowed, secret);
     await stores.keys.add(row);
@@ -167,6 +169,7 @@ export const listKeys = operation({
 
 async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
   const { hash, teamId } = await namedKey(scope, named);
+  assertGuardrailsOfKey(scope, callerOf(scope), patch);
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
   const total = await scope.platform.stores.spend.totalOf(hash);
   const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
@@ -262,6 +265,7 @@ export const regenerateKey = operation({
     { key, newKey: own, gracePeriod, patch }: Rotation,
   ): Promise<GeneratedKey & KeyInfo> {
     const secret = secretFor(scope, own);
+    assertGuardrailsOfKey(scope, callerOf(scope), patch);
     const change = { now: secret.now, by: secret.createdBy };
     const { after } = await changeKey(scope, key, (row) => rotated(patched(row, patch, change), secret, gracePeriod));
     return { clearKey: secret.key, ...(await infoOf(scope, after)) };

@@ -9,6 +9,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { allowedGuardrails } from './guardrail-rights.ts';
 import { managedTeam, readableTeam } from './team-views.ts';
 import { listTeams } from './teams.ts';
 
@@ -51,6 +52,7 @@ export const createProject = operation({
     const { stores, ids } = scope.platform;
     const team = await managedTeam(scope, teamId);
     assertOfTeam(patch.models ?? [], team.models);
+    allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
     const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
     if ((await stores.projects.find(about.id)) !== null) throw new Conflict(`Project id = ${about.id} already exists.`);
     const budgetId = await budgetOf(scope, budget, null);
@@ -107,8 +109,9 @@ export const updateProject = operation({
     await managedTeam(scope, current.teamId);
     const team = await managedTeam(scope, patch.teamId ?? current.teamId);
     assertOfTeam(patch.models ?? current.models, team.models);
+    const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: current.metadata, ofTeam: false });
     const budgetId = await budgetOf(scope, budget, current.budgetId);
-    const done = await projects.change(id, (row) => patchedProject(row, { ...patch, budgetId }, about));
+    const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, about));
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);

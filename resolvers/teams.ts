@@ -11,6 +11,7 @@ import {
   type TeamPatch,
   type TeamSort,
 } from '../src/domain/teams/team.ts';
+import { allowedGuardrails } from './guardrail-rights.ts';
 import { deleteKeys } from './keys.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -69,6 +70,7 @@ export const createTeam = operation({
     const organizationId = idOrNull(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
       throw refuseManagement(caller);
+    allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...about, id: ids.uuid() }) : null;
     const team = newTeam(
       { ...patch, memberBudgetId: budget?.id ?? null },
@@ -219,9 +221,10 @@ export const updateTeam = operation({
     if (!isAdmin && foreign !== undefined)
       throw new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
     const about = authored(scope);
-    await assertInOrganization(scope, patchedTeam(team, patch, about));
+    const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
+    await assertInOrganization(scope, patchedTeam(team, allowed, about));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
-    return changedTeam(scope, id, (row) => patchedTeam(row, { ...patch, memberBudgetId }, about));
+    return changedTeam(scope, id, (row) => patchedTeam(row, { ...allowed, memberBudgetId }, about));
   },
 });
 

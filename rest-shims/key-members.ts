@@ -21,29 +21,13 @@ import {
   texts,
   wholeNumber,
 } from './http/body-fields.ts';
+import { METADATA, orNull } from './key-metadata.ts';
 import { type JsonSchema, merged, objectSchema } from './http/schema.ts';
 
 type Sent = Readonly<Record<string, unknown>>;
 
-/** A reader of null where the member is null, and not of an empty value. */
-const orNull =
-  <Value>(read: FieldReader<Value>): FieldReader<Value | null> =>
-  (sent) =>
-    sent === null || sent === undefined ? { value: null } : read(sent);
-
 /** A text; null when left out or blank. */
 const blankIsNull: FieldReader<string | null> = (sent) => (sent === '' ? { value: null } : text(sent));
-
-/** A moment as ISO 8601 text; null when left out. */
-const moment: FieldReader<string | null> = (sent) => {
-  if (sent === null || sent === undefined) return { value: null };
-  const ms = typeof sent === 'string' && sent.length >= 10 ? Date.parse(sent) : Number.NaN;
-  if (!Number.isNaN(ms)) return { value: new Date(ms).toISOString() };
-  return {
-    rule: 'datetime_from_date_parsing',
-    message: 'Input should be a valid datetime or date, input is too short',
-  };
-};
 
 /** A budget of a window: `{budget_duration, max_budget}`. */
 const budgetWindow: FieldReader<WantedWindow | null> = (sent) => {
@@ -124,27 +108,6 @@ const SETTINGS = {
   rotation_interval: ['rotationInterval', text],
 } as const satisfies Readonly<Record<string, readonly [keyof SettingsPatch, FieldReader<unknown>]>>;
 
-/** Members that are stored in the metadata. */
-const METADATA: Readonly<Record<(typeof METADATA_MEMBERS)[number], FieldReader<unknown>>> = {
-  model_rpm_limit: recordOf(wholeNumber),
-  model_tpm_limit: recordOf(wholeNumber),
-  mcp_rpm_limit: recordOf(wholeNumber),
-  tag_rpm_limit: recordOf(wholeNumber),
-  rpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
-  tpm_limit_type: oneOf(['guaranteed_throughput', 'best_effort_throughput', 'dynamic']),
-  tags: orNull(texts),
-  enforced_params: orNull(texts),
-  default_estimated_output_tokens: wholeNumber,
-  default_estimated_output_tokens_per_model: recordOf(wholeNumber),
-  allowed_passthrough_routes: orNull(texts),
-  denied_passthrough_routes: orNull(texts),
-  allowed_vector_store_indexes: listOf<unknown>((sent) => ({ value: sent })),
-  throttle_on_budget_exceeded: flagOf,
-  disable_global_guardrails: flagOf,
-  temp_budget_increase: number,
-  temp_budget_expiry: moment,
-};
-
 /** Members that would need rows or features that do not exist here, and why a value of them is refused. */
 const REFUSED: Readonly<Record<string, string>> = {
   prompts: 'Stored prompts do not exist here. Leave prompts out.',
@@ -153,7 +116,6 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 /** Refused, so that no key seems protected when it is not. */
 const GUARDS: Readonly<Record<string, string>> = {
-  guardrails: 'Guardrails do not run here, so a key with guardrails is not created.',
   policies: 'Policies do not run here, so a key with policies is not created.',
 };
 

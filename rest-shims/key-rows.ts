@@ -159,6 +159,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: 
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
   delete nulls['temp_budget_increase'];
   delete nulls['temp_budget_expiry'];
+  delete nulls['opted_out_global_guardrails'];
   return {
     key: clearKey,
     token: row.hash,
@@ -168,7 +169,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: 
     ...sharedMembers(row),
     spend: usdNumber(spendOf(row, total)),
     duration: null,
-    guardrails: null,
+    guardrails: stored['guardrails'] ?? null,
     policies: null,
     prompts: null,
     enable_prompt_caching: null,

@@ -18,6 +18,7 @@ import {
   text,
   texts,
 } from './http/body-fields.ts';
+import { GUARDRAIL_READERS } from './key-metadata.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
 import { merged, textParameters } from './http/schema.ts';
@@ -34,13 +35,19 @@ const readMembers = members({
   blocked: given(flagOf),
   budget_id: text,
 });
+const readMetadata = members<Sent>(GUARDRAIL_READERS);
 const readNew = members({ team_id: requiredText, project_id: text });
 const readChanged = members({ project_id: requiredText, team_id: given(text) });
 
 function settingsOf(sent: Sent) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(sent);
+  const metadataMembers = defined(readMetadata(sent));
   return {
-    patch: { ...defined(read), ...defined({ alias, blocked: blocked ?? undefined }) },
+    patch: {
+      ...defined(read),
+      ...defined({ alias, blocked: blocked ?? undefined }),
+      ...(Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers }),
+    },
     budget: { budgetId, limits: budgetFrom(sent) },
   };
 }
@@ -94,7 +101,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.create',
-    request: merged(readMembers, BUDGET_MEMBERS, readNew),
+    request: merged(readMembers, readMetadata, BUDGET_MEMBERS, readNew),
     paths: ['/project/new'],
     parse: ({ body }) => parseNew(body),
     run: createProject,
@@ -103,7 +110,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.update',
-    request: merged(readMembers, BUDGET_MEMBERS, readChanged),
+    request: merged(readMembers, readMetadata, BUDGET_MEMBERS, readChanged),
     paths: ['/project/update'],
     parse: ({ body }) => parseChange(body),
     run: updateProject,

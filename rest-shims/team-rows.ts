@@ -30,7 +30,7 @@ export const teamColumns = (team: Team): Record<string, unknown> => ({
   model_spend: {},
   model_max_budget: {},
   policies: [],
-  allow_team_guardrail_config: false,
+  allow_team_guardrail_config: team.metadata['allow_team_guardrail_config'] === true,
   litellm_model_table: aliasTable(team),
   object_permission: null,
   object_permission_id: null,

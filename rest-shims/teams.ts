@@ -27,6 +27,7 @@ import {
   wholeNumber,
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
+import { GUARDRAIL_READERS } from './key-metadata.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
 import { wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
@@ -59,6 +60,8 @@ const METADATA = {
   tags: given(texts),
   model_rpm_limit: given(recordOf(wholeNumber)),
   model_tpm_limit: given(recordOf(wholeNumber)),
+  ...GUARDRAIL_READERS,
+  allow_team_guardrail_config: given(flagOf),
 };
 const readMetadata = members<Sent>(METADATA);
 

@@ -60,6 +60,7 @@ import './provider-budgets.ts';
 import './free-tier.ts';
 import './gateway-activity.ts';
 import './endpoint-activity.ts';
+import './guardrails.ts';
 import './pass-through-endpoints.ts';
 import './settings.ts';
 import './viewer.ts';

@@ -47,6 +47,8 @@ export interface KeyPlatform {
   readonly keyRing: Pick<KeyRing, 'forget' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'tend'>;
   readonly keyGenerator: KeyGenerator;
+  /** Names that keys, teams and projects may have. */
+  readonly guardrails: Pick<Guardrails, 'list'>;
   readonly clock: Clock;
   readonly ids: Ids;
 }

@@ -73,6 +73,7 @@ export interface Platform
   readonly stores: Stores;
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];
+  readonly guardrails: GuardrailPlatform['guardrails'];
   readonly passThrough: PassThroughPlatform['passThrough'];
   readonly catalog: CatalogPlatform['catalog'];
   readonly gateway: Gateway & ForwardGateway & ObjectGateway & PreviewGateway & ProbeGateway & TokenGateway;

@@ -153,6 +153,21 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await vi.waitFor(async () => expect(await statusThere(later)).toBe(401), WITHIN_A_SECOND);
   });
 
+  it('is seen in the other within a second: a guardrail', async () => {
+    const namesThere = async (): Promise<unknown> => {
+      const { guardrails } = (await call(there, 'GET', '/v2/guardrails/list')).body;
+      return (guardrails as readonly { readonly guardrail_name: string }[]).map((one) => one.guardrail_name);
+    };
+    const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
+    const guardrail = { guardrail_id: 'g', guardrail_name: 'words', litellm_params: params };
+    await changed('/guardrails', { guardrail });
+    await vi.waitFor(async () => expect(await namesThere()).toEqual(['words']), WITHIN_A_SECOND);
+    await changed('/guardrails/g', { guardrail_name: 'tone' }, 'PATCH');
+    await vi.waitFor(async () => expect(await namesThere()).toEqual(['tone']), WITHIN_A_SECOND);
+    expect((await call(here, 'DELETE', '/guardrails/g')).status).toBe(200);
+    await vi.waitFor(async () => expect(await namesThere()).toEqual([]), WITHIN_A_SECOND);
+  });
+
   it('is seen in the other within a second: the allowed addresses', async () => {
     const key = await newKey();
     const fromElsewhere = async (): Promise<number> => {

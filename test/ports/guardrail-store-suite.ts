@@ -71,7 +71,9 @@ export function guardrailStoreSuite(engine: Engine): void {
       await store.add(aRow());
       expect(await store.find('one')).toEqual(aRow());
       await expect(store.add(aRow({ name: 'other' }))).rejects.toThrow(Conflict);
-      await expect(store.add(aRow({ id: 'two' }))).rejects.toThrow(new Conflict("Guardrail 'words' already exists"));
+      await expect(store.add(aRow({ id: 'two' }))).rejects.toThrow(
+        new Conflict("The name 'words' or the id two is that of another guardrail"),
+      );
       expect(await store.find('two')).toBeNull();
     });
 
@@ -155,7 +157,7 @@ export function guardrailStoreSuite(engine: Engine): void {
 
     it('refuses the name of a guardrail of the file, and what cannot run', async () => {
       const guardrails = aProcess();
-      const taken = new Conflict("Guardrail 'file' already exists in the configuration file");
+      const taken = new Conflict("The name 'file' is that of a guardrail of the configuration file");
       await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(taken);
       await guardrails.add(DRAFT, BY);
       await expect(guardrails.change('one', { name: 'file' }, BY)).rejects.toThrow(taken);

@@ -69,7 +69,7 @@ function modesOf(mode: unknown, { faults, notes }: Remarks): readonly GuardrailM
 /** The modes of a text, of a list, or of an object by tag; null for anything else. */
 function namedModes(mode: unknown): readonly unknown[] | null {
   if (typeof mode === 'string') return [mode];
-  if (Array.isArray(mode)) return mode;
+  if (Array.isArray(mode)) return mode as readonly unknown[];
   if (!isNamed(mode)) return null;
   const { tags, default: otherwise } = mode;
   const listed = [...(isNamed(tags) ? Object.values(tags) : []), otherwise];

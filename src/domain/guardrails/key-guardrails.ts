@@ -1,8 +1,7 @@
-import { Forbidden, InvalidInput } from '../errors.ts';
+import { Forbidden } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
-import type { GuardrailDefinition } from './definition.ts';
 
-type Metadata = Readonly<Record<string, unknown>>;
+export type Metadata = Readonly<Record<string, unknown>>;
 
 /** What a key, its team and its project say about guardrails. */
 export interface CallerGuardrails {
@@ -39,7 +38,7 @@ export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   };
 }
 
-const isObject = (value: unknown): value is Metadata =>
+export const isObject = (value: unknown): value is Metadata =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether the metadata of a team takes the right to change guardrails from requests of its keys. */
@@ -75,12 +74,4 @@ export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata
   if (metadata === undefined || !lacksRight(metadata)) return;
   const places = [body, metadataIn(body['metadata']), metadataIn(body['litellm_metadata'])];
   if (places.some(changesGuardrails)) throw refuseGuardrails();
-}
-
-/** Refuses names of guardrails that do not exist, in metadata that is about to be stored. */
-export function assertKnownGuardrails(definitions: readonly GuardrailDefinition[], metadata: Metadata): void {
-  for (const member of ['guardrails', 'opted_out_global_guardrails'] as const) {
-    const unknown = namesIn(metadata[member]).find((name) => definitions.every((one) => one.name !== name));
-    if (unknown !== undefined) throw new InvalidInput(`Guardrail '${unknown}' does not exist.`, [], { field: member });
-  }
 }

@@ -122,7 +122,9 @@ export const METADATA_MEMBERS = [
   'denied_passthrough_routes',
   'allowed_vector_store_indexes',
   'throttle_on_budget_exceeded',
+  'guardrails',
   'disable_global_guardrails',
+  'opted_out_global_guardrails',
   'temp_budget_increase',
   'temp_budget_expiry',
 ] as const;

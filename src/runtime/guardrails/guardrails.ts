@@ -84,15 +84,15 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
     use(rows);
   }
 
-  function configure(configured: readonly GuardrailDefinition[]): void {
-    ofFile = configured.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
+  function configure(next: readonly GuardrailDefinition[]): void {
+    ofFile = next.map((shown) => ({ version: '', shown, run: { ...shown, params: readParams(shown.params) } }));
     definitions = running();
   }
 
   /** Names in the file cannot be unique in the database. */
   function assertFree(name: string): void {
     if (ofFile.some(({ shown }) => shown.name === name))
-      throw new Conflict(`Guardrail '${name}' already exists in the configuration file`);
+      throw new Conflict(`The name '${name}' is that of a guardrail of the configuration file`);
   }
 
   const closed = ({ params: opened, ...row }: OpenGuardrail): StoredGuardrail => ({

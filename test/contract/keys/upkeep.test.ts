@@ -122,7 +122,6 @@ describe('settings of a key', () => {
   });
 
   it.each([
-    ['guardrails', ['g'], 403],
     ['policies', ['p'], 403],
     ['prompts', ['p'], 400],
   ])('that nothing here would enforce are refused: %s', async (member, value, expected) => {

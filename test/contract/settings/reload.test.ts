@@ -43,6 +43,23 @@ describe('a new configuration', () => {
     expect(Number(free.headers.get('x-litellm-response-cost'))).toBe(0);
   });
 
+  it('is taken over: guardrails', async () => {
+    const guardrail = (name: string, mode = 'pre_call') => ({
+      guardrail_name: name,
+      litellm_params: { guardrail: 'litellm_content_filter', mode },
+    });
+    const names = async (): Promise<readonly unknown[]> =>
+      ((await client.get('/guardrails/list')).body['guardrails'] as readonly Json[]).map(
+        (one) => one['guardrail_name'],
+      );
+    await client.app().reload(config([], { guardrails: [guardrail('one'), guardrail('two')] }));
+    expect(await names()).toEqual(['one', 'two']);
+    await client.app().reload(config([], { guardrails: [guardrail('three', 'precall')] }));
+    expect(await names()).toEqual(['one', 'two']);
+    await client.app().reload(config([]));
+    expect(await names()).toEqual([]);
+  });
+
   it('that is faulty is refused, and the running one stays in force', async () => {
     await client.app().reload(config([model('kept')]));
     await client.app().reload('model_list:\n  - model_name: broken\n');

@@ -1577,6 +1577,7 @@ export type NodeQuery = { node:
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Finding_Fragment
+    | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
@@ -1615,6 +1616,7 @@ export type NodesQuery = { nodes: Array<
     | NodeFacts_Decision_Fragment
     | NodeFacts_Deployment_Fragment
     | NodeFacts_Finding_Fragment
+    | NodeFacts_Guardrail_Fragment
     | NodeFacts_Lens_Fragment
     | NodeFacts_LensRun_Fragment
     | NodeFacts_Model_Fragment
@@ -1671,6 +1673,8 @@ type NodeFacts_Deployment_Fragment = { __typename: 'Deployment', id: string };
 
 type NodeFacts_Finding_Fragment = { __typename: 'Finding', id: string };
 
+type NodeFacts_Guardrail_Fragment = { __typename: 'Guardrail', id: string };
+
 type NodeFacts_Lens_Fragment = { __typename: 'Lens', id: string };
 
 type NodeFacts_LensRun_Fragment = { __typename: 'LensRun', id: string };
@@ -1718,6 +1722,7 @@ export type NodeFactsFragment =
   | NodeFacts_Decision_Fragment
   | NodeFacts_Deployment_Fragment
   | NodeFacts_Finding_Fragment
+  | NodeFacts_Guardrail_Fragment
   | NodeFacts_Lens_Fragment
   | NodeFacts_LensRun_Fragment
   | NodeFacts_Model_Fragment
@@ -1894,6 +1899,7 @@ export type AnnotationNodeQuery = { node:
     | { __typename: 'Decision' }
     | { __typename: 'Deployment' }
     | { __typename: 'Finding' }
+    | { __typename: 'Guardrail' }
     | { __typename: 'Lens' }
     | { __typename: 'LensRun' }
     | { __typename: 'Model' }

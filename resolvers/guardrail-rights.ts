@@ -1,0 +1,45 @@
+import type { Caller } from '../src/domain/caller.ts';
+import {
+  assertGuardrails,
+  changesRights,
+  guardedChanges,
+  type MetadataPatch,
+  withKeptGuardrails,
+} from '../src/domain/guardrails/guarded-members.ts';
+import type { Guardrails } from '../src/domain/guardrails/guardrails.ts';
+import { type Metadata, refuseGuardrails } from '../src/domain/guardrails/key-guardrails.ts';
+import { callerOf } from './operation/operation.ts';
+import type { Scope } from './operation/scope.ts';
+
+type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
+
+/** Refuses a key that names unknown guardrails, and one of a user that switches guardrails off. */
+export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
+  assertGuardrails(platform.guardrails.list(), patch);
+  const changes = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
+  if (caller.role !== 'proxy_admin' && changes.length > 0) throw refuseGuardrails();
+}
+
+/**
+ * A change of a team or of what belongs to it, as its author may make it. Administrators of teams change guardrails where
+ * the team has the right, and never the right itself. Throws InvalidInput and Forbidden.
+ */
+export function allowedGuardrails<Patch extends MetadataPatch>(
+  scope: GuardrailScope,
+  patch: Patch,
+  about: {
+    /** Metadata of the team; empty for a new one. */
+    readonly team: Metadata;
+    /** Metadata of the row before the change. */
+    readonly before: Metadata;
+    readonly ofTeam: boolean;
+  },
+): Patch {
+  const { team, before, ofTeam } = about;
+  assertGuardrails(scope.platform.guardrails.list(), patch, { ofTeam });
+  if (callerOf(scope).role === 'proxy_admin') return patch;
+  const changes = guardedChanges(before, patch);
+  const mayChange = team['allow_team_guardrail_config'] === true && !changesRights(before, changes);
+  if (changes.length > 0 && !mayChange) throw refuseGuardrails();
+  return withKeptGuardrails(before, patch);
+}

@@ -1,0 +1,171 @@
+import {
+  createGuardrail,
+  deleteGuardrail,
+  getGuardrail,
+  listGuardrails,
+  updateGuardrail,
+} from '../resolvers/guardrails.ts';
+import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
+import type { GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
+import { shown } from '../src/domain/settings/redaction.ts';
+import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { readObject } from './named-values.ts';
+import { nodesOf, readableOrNull } from './node.ts';
+import { pageCost, pageOf } from './paging.ts';
+
+const TYPE = 'Guardrail';
+const NAMED = 'The guardrail: global id, or its own id.';
+const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+const NAME = 'Name by which keys, teams and requests select it.';
+const INFO = 'Text for people: an object.';
+const TEAM = 'Local id of the team that owns it.';
+
+const ModeType = builder.enumType('GuardrailMode', {
+  description: 'When a guardrail runs.',
+  values: {
+    PRE_CALL: { value: 'pre_call', description: 'Before the call; it may edit the request.' },
+    DURING_CALL: { value: 'during_call', description: 'Beside the call.' },
+    POST_CALL: { value: 'post_call', description: 'On the answer.' },
+    LOGGING_ONLY: { value: 'logging_only', description: 'On what is recorded of the call.' },
+  } as const,
+});
+
+const GuardrailType = builder.objectRef<GuardrailDefinition>(TYPE);
+
+builder.node(GuardrailType, {
+  description: 'A configured check of the texts of calls and answers.',
+  id: { resolve: ({ id }) => id },
+  loadMany: nodesOf((id, { scope }) => readableOrNull(() => getGuardrail(scope, { id }))),
+  fields: (t) => ({
+    guardrailId: t.exposeString('id', { description: 'Its own id, as over HTTP.' }),
+    name: t.exposeString('name', { description: `${NAME} Guardrails of the configuration file may share one.` }),
+    kind: t.exposeString('kind', { description: 'Type of the check, such as `litellm_content_filter`.' }),
+    modes: t.field({ type: [ModeType], description: 'When it runs.', resolve: ({ modes }) => [...modes] }),
+    defaultOn: t.exposeBoolean('defaultOn', { description: 'Whether it runs on every call, named or not.' }),
+    params: t.field({
+      type: 'JSON',
+      description: 'All settings, as `litellm_params` over HTTP. Secrets are `REDACTED`.',
+      resolve: ({ params }) => shown('litellm_params', params, 'admin') as GuardrailDefinition['params'],
+    }),
+    info: t.field({ type: 'JSON', nullable: true, description: INFO, resolve: ({ info }) => info }),
+    teamId: t.string({ nullable: true, description: TEAM, resolve: ({ teamId }) => teamId }),
+    isFromConfig: t.exposeBoolean('isFromConfig', {
+      description: 'Whether it is in the configuration file, so that it cannot be changed at run time.',
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null for a guardrail of the configuration file.',
+      resolve: ({ createdAt }) => createdAt,
+    }),
+    updatedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Null for a guardrail of the configuration file.',
+      resolve: ({ updatedAt }) => updatedAt,
+    }),
+  }),
+});
+
+builder.queryField('guardrails', (t) =>
+  t.connection(
+    {
+      type: GuardrailType,
+      description:
+        'Guardrails in the order in which they run, those of the configuration file first. For administrators.',
+      complexity: pageCost,
+      resolve: (_root, args, { scope }) => pageOf(listGuardrails(scope, undefined), args, ({ id }) => id),
+    },
+    { name: 'GuardrailConnection', description: 'One page of guardrails.' },
+    { name: 'GuardrailEdge', description: 'One guardrail of a page.' },
+  ),
+);
+
+const CreateInput = builder.inputType('CreateGuardrailInput', {
+  description: 'A guardrail to store.',
+  fields: (t) => ({
+    guardrailId: t.string({ description: 'Its id; one is made when absent.' }),
+    name: t.string({ required: true, description: `${NAME} Unique.` }),
+    params: t.field({
+      type: 'JSON',
+      required: true,
+      description: 'Settings with `guardrail`, the kind, and `mode`. They are encrypted.',
+    }),
+    info: t.field({ type: 'JSON', description: INFO }),
+    teamId: t.string({ description: TEAM }),
+  }),
+});
+
+const UpdateInput = builder.inputType('UpdateGuardrailInput', {
+  description: 'Changes to a guardrail. Absent members stay as they are.',
+  fields: (t) => ({
+    guardrail: t.id({ required: true, description: NAMED }),
+    name: t.string({ description: `${NAME} Unique.` }),
+    params: t.field({
+      type: 'JSON',
+      description: 'Settings to change; null removes one. `REDACTED` keeps a secret.',
+    }),
+    info: t.field({ type: 'JSON', description: `${INFO} Null removes it.` }),
+    teamId: t.string({ description: `${TEAM} Null removes it.` }),
+  }),
+});
+
+const DeleteInput = builder.inputType('DeleteGuardrailInput', {
+  description: 'The guardrail to delete. Calls of keys that name it are refused from then on.',
+  fields: (t) => ({ guardrail: t.id({ required: true, description: NAMED }) }),
+});
+
+const infoOf = (sent: unknown): GuardrailDefinition['info'] =>
+  sent === null || sent === undefined ? null : readObject(sent, 'info');
+
+function patchOf({ name, params, info, teamId }: typeof UpdateInput.$inferInput): GuardrailPatch {
+  return {
+    ...(name === null || name === undefined ? {} : { name }),
+    ...(params === null || params === undefined ? {} : { changedParams: readObject(params, 'params') }),
+    ...(info === undefined ? {} : { info: infoOf(info) }),
+    ...(teamId === undefined ? {} : { teamId }),
+  };
+}
+
+builder.mutationFields((t) => ({
+  createGuardrail: t.field({
+    type: GuardrailType,
+    description: `Stores a guardrail. ${AT_ONCE}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The guardrail.' }) },
+    errors: {
+      types: [InvalidInput, Conflict],
+      union: { name: 'CreateGuardrailResult', description: 'The guardrail, or why it was not stored.' },
+    },
+    resolve: (_root, { input: { guardrailId, name, params, info, teamId } }, { scope }) =>
+      createGuardrail(scope, {
+        id: guardrailId ?? null,
+        name,
+        params: readObject(params, 'params'),
+        info: infoOf(info),
+        teamId: teamId ?? null,
+      }),
+  }),
+  updateGuardrail: t.field({
+    type: GuardrailType,
+    description: `Changes a stored guardrail. ${AT_ONCE}`,
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The guardrail and its changes.' }) },
+    errors: {
+      types: [InvalidInput, NotFound, Conflict],
+      union: { name: 'UpdateGuardrailResult', description: 'The changed guardrail, or why it was not changed.' },
+    },
+    resolve: (_root, { input }, { scope }) =>
+      updateGuardrail(scope, { id: localId(TYPE, input.guardrail), patch: patchOf(input) }),
+  }),
+  deleteGuardrail: t.field({
+    type: GuardrailType,
+    description: `Deletes a stored guardrail. ${AT_ONCE}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The guardrail.' }) },
+    errors: {
+      types: [NotFound, Conflict],
+      union: { name: 'DeleteGuardrailResult', description: 'The deleted guardrail, or why it was not deleted.' },
+    },
+    resolve: (_root, { input }, { scope }) => deleteGuardrail(scope, { id: localId(TYPE, input.guardrail) }),
+  }),
+}));

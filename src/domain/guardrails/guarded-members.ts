@@ -1,0 +1,70 @@
+import { sameValue } from '../catalog/same-value.ts';
+import { InvalidInput } from '../errors.ts';
+import type { GuardrailDefinition } from './definition.ts';
+import { GUARDRAIL_MEMBERS, isObject, type Metadata } from './key-guardrails.ts';
+
+/** Members of the metadata of a team that give or take rights. Only proxy administrators change them. */
+const RIGHTS = ['allow_team_guardrail_config', 'guardrails_modify'] as const;
+const GUARDED: readonly string[] = [...GUARDRAIL_MEMBERS, ...RIGHTS];
+
+/** Changes of metadata: the whole, and members beside it. */
+export interface MetadataPatch {
+  readonly metadata?: Metadata;
+  readonly metadataMembers?: Metadata;
+}
+
+const sentIn = ({ metadata = {}, metadataMembers = {} }: MetadataPatch): Metadata => ({
+  ...metadata,
+  ...metadataMembers,
+});
+
+/** Values that say nothing about guardrails are equal. False says something only where true is the default. */
+const plain = (name: string, value: unknown): unknown =>
+  (value === false && name !== 'guardrails_modify') ||
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+    ? null
+    : (value ?? null);
+
+/** Members about guardrails that a patch changes. */
+export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly string[] {
+  const sent = sentIn(patch);
+  return GUARDED.filter(
+    (name) => Object.hasOwn(sent, name) && !sameValue(plain(name, sent[name]), plain(name, before[name])),
+  );
+}
+
+/** Whether a change of a team's metadata is more than a team may make that has the right to configure guardrails. */
+export const changesRights = (before: Metadata, changes: readonly string[]): boolean =>
+  changes.some((name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isObject(before[name])));
+
+/** A patch that replaces metadata and keeps its members about guardrails, where it does not name them. */
+export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
+  if (patch.metadata === undefined) return patch;
+  const kept = Object.entries(before).filter(([name]) => GUARDED.includes(name));
+  return { ...patch, metadata: { ...Object.fromEntries(kept), ...patch.metadata } };
+}
+
+const isList = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string');
+
+/**
+ * Refuses members about guardrails that would have no effect: wrong types, and names of guardrails that do not exist. A team
+ * may have its right in place of names. Throws InvalidInput.
+ */
+export function assertGuardrails(
+  definitions: readonly GuardrailDefinition[],
+  patch: MetadataPatch,
+  { ofTeam = false }: { readonly ofTeam?: boolean } = {},
+): void {
+  const sent = sentIn(patch);
+  for (const field of ['guardrails', 'opted_out_global_guardrails'] as const) {
+    const names = sent[field] ?? [];
+    if (field === 'guardrails' && ofTeam && isObject(names)) continue;
+    if (!isList(names)) throw new InvalidInput(`${field} must be a list of names of guardrails.`, [], { field });
+    const unknown = names.find((name) => definitions.every((one) => one.name !== name));
+    if (unknown !== undefined)
+      throw new InvalidInput(`The guardrail '${unknown.slice(0, 256)}' does not exist.`, [], { field });
+  }
+  const field = 'disable_global_guardrails';
+  if (typeof (sent[field] ?? false) !== 'boolean') throw new InvalidInput(`${field} must be a boolean.`, [], { field });
+}

@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import { startApp } from '../../support/start-app.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+export type Answer = readonly [status: number, body: Json];
+
+export const FILE_PARAMS = { guardrail: 'presidio', mode: 'pre_call', api_key: 'sk-file', default_on: false };
+export const PARAMS = {
+  guardrail: 'litellm_content_filter',
+  mode: 'pre_call',
+  blocked_words: [{ keyword: 'bad', action: 'BLOCK' }],
+};
+
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
+export const ID = expect.any(String) as string;
+
+/** A stored guardrail as it is shown. */
+export const row = (differing: Json): Json => ({
+  guardrail_id: ID,
+  litellm_params: PARAMS,
+  guardrail_info: { i: 1 },
+  created_at: TIME,
+  updated_at: TIME,
+  ...differing,
+});
+
+export const unknown = (id: string): Json => ({ detail: `Guardrail with ID ${id} not found` });
+
+let number = 0;
+/** Name of the latest draft. */
+export const latestName = (): string => `g${number}`;
+export const aDraft = (differing: Json = {}): Json => {
+  number += 1;
+  return { guardrail_name: latestName(), litellm_params: PARAMS, guardrail_info: { i: 1 }, ...differing };
+};
+
+/** A server with one guardrail of the file. */
+export async function startGuardrailServer() {
+  const app = await startApp({
+    config: { guardrails: [{ guardrail_name: 'of-file', litellm_params: FILE_PARAMS, guardrail_info: { a: 1 } }] },
+  });
+
+  async function ask(method: string, path: string, body?: unknown, key = app.adminKey): Promise<Answer> {
+    const answer = await app.call(method, path, body, { authorization: `Bearer ${key}` });
+    return [answer.status, (await answer.json()) as Json];
+  }
+  const create = (guardrail: Json): Promise<Answer> => ask('POST', '/guardrails', { guardrail });
+
+  return {
+    app,
+    ask,
+    create,
+    /** Id of a new guardrail. */
+    created: async (differing: Json = {}): Promise<string> =>
+      String((await create(aDraft(differing)))[1]['guardrail_id']),
+    async idOfFile(): Promise<string> {
+      const [, { guardrails }] = await ask('GET', '/guardrails/list');
+      return String((guardrails as readonly Json[])[0]?.['guardrail_id']);
+    },
+  };
+}
+
+export type GuardrailServer = Awaited<ReturnType<typeof startGuardrailServer>>;

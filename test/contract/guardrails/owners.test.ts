@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+let app: TestApp;
+let memberKey: string;
+
+beforeAll(async () => {
+  const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
+  app = await startApp({
+    config: {
+      guardrails: [
+        { guardrail_name: 'words', litellm_params: params },
+        { guardrail_name: 'tone', litellm_params: { ...params, default_on: true } },
+      ],
+    },
+  });
+  memberKey = String((await ask('POST', '/user/new', { user_id: 'lead' }))[1]['key']);
+});
+afterAll(() => app.stop());
+
+async function ask(method: string, path: string, body?: unknown, key = app.adminKey): Promise<readonly [number, Json]> {
+  const answer = await app.call(method, path, body, { authorization: `Bearer ${key}` });
+  return [answer.status, (await answer.json()) as Json];
+}
+const post = (path: string, body: Json, key?: string) => ask('POST', path, body, key);
+
+const SET = { guardrails: ['words'], disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] };
+const unknown = (field: string): Json => ({ message: "The guardrail 'nope' does not exist.", param: field });
+const NO_RIGHT = {
+  error: {
+    message: 'Your team does not have permission to modify guardrails.',
+    type: 'auth_error',
+    param: 'None',
+    code: '403',
+  },
+};
+
+const WRONG = [
+  [{ guardrails: ['words', 'nope'] }, "The guardrail 'nope' does not exist."],
+  [{ opted_out_global_guardrails: ['nope'] }, "The guardrail 'nope' does not exist."],
+  [{ metadata: { guardrails: ['nope'] } }, "The guardrail 'nope' does not exist."],
+  [{ metadata: { guardrails: 'words' } }, 'guardrails must be a list of names of guardrails.'],
+  [
+    { metadata: { opted_out_global_guardrails: [1] } },
+    'opted_out_global_guardrails must be a list of names of guardrails.',
+  ],
+  [{ metadata: { disable_global_guardrails: 'yes' } }, 'disable_global_guardrails must be a boolean.'],
+] as const;
+
+describe('guardrails of a key', () => {
+  it('keys.create 200, keys.update 200: are stored and shown', async () => {
+    const [status, made] = await post('/key/generate', SET);
+    expect([status, made['guardrails'], made['metadata']]).toEqual([200, ['words'], SET]);
+    const key = String(made['key']);
+    const [, changed] = await post('/key/update', { key, guardrails: [], disable_global_guardrails: null });
+    expect(changed['metadata']).toEqual({ guardrails: [], opted_out_global_guardrails: ['tone'] });
+    const [, { info }] = await ask('GET', `/key/info?key=${key}`);
+    expect(info).toMatchObject({ metadata: { guardrails: [], opted_out_global_guardrails: ['tone'] } });
+  });
+
+  it.each(WRONG)('keys.create 400, keys.update 400, keys.regenerate 400: must exist: %j', async (wrong, message) => {
+    const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
+    expect(await post('/key/generate', wrong)).toEqual(refused);
+    const key = String((await post('/key/generate', {}))[1]['key']);
+    expect(await post('/key/update', { key, ...wrong })).toEqual(refused);
+    expect(await post('/key/regenerate', { key, ...wrong })).toEqual(refused);
+  });
+
+  it('keys.create 422: are lists of texts', async () => {
+    expect(await post('/key/generate', { guardrails: 'words' })).toMatchObject([
+      422,
+      { detail: [{ type: 'list_type', loc: ['body', 'guardrails'] }] },
+    ]);
+  });
+
+  it('keys.create 403: a user switches none off', async () => {
+    for (const off of [
+      { disable_global_guardrails: true },
+      { opted_out_global_guardrails: ['tone'] },
+      { metadata: { disable_global_guardrails: true } },
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- one key after another
+      expect(await post('/key/generate', off, memberKey)).toEqual([403, NO_RIGHT]);
+    const added = await post('/key/generate', { guardrails: ['words'], disable_global_guardrails: false }, memberKey);
+    expect([added[0], added[1]['guardrails']]).toEqual([200, ['words']]);
+  });
+
+  it('keys.create 403: a key with guardrails makes no other keys', async () => {
+    const [, made] = await post('/key/generate', { user_id: 'lead', guardrails: ['words'] });
+    expect((await post('/key/generate', {}, String(made['key'])))[0]).toBe(403);
+  });
+});
+
+let number = 0;
+async function aTeam(draft: Json = {}): Promise<string> {
+  number += 1;
+  const id = `team-${number}`;
+  await post('/team/new', { team_id: id, members_with_roles: [{ user_id: 'lead', role: 'admin' }], ...draft });
+  return id;
+}
+
+describe('guardrails of a team', () => {
+  it('teams.create 200, teams.update 200: are stored and shown', async () => {
+    const [status, made] = await post('/team/new', { ...SET, allow_team_guardrail_config: true });
+    expect([status, made['metadata'], made['allow_team_guardrail_config']]).toEqual([
+      200,
+      { ...SET, allow_team_guardrail_config: true },
+      true,
+    ]);
+    const change = { team_id: made['team_id'], metadata: { guardrails: { modify_guardrails: false } } };
+    expect(await post('/team/update', change)).toMatchObject([
+      200,
+      { data: { metadata: { guardrails: { modify_guardrails: false } }, allow_team_guardrail_config: false } },
+    ]);
+  });
+
+  it.each(WRONG)('teams.create 400, teams.update 400: must exist: %j', async (wrong, message) => {
+    const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
+    expect(await post('/team/new', wrong)).toEqual(refused);
+    expect(await post('/team/update', { team_id: await aTeam(), ...wrong })).toEqual(refused);
+  });
+
+  it('teams.update 403: administrators of a team change none without the right', async () => {
+    const id = await aTeam({ metadata: { job: 'a', ...SET } });
+    for (const change of [
+      { guardrails: [] },
+      { guardrails: ['tone'] },
+      { disable_global_guardrails: false },
+      { opted_out_global_guardrails: null },
+      { allow_team_guardrail_config: true },
+      { metadata: { guardrails_modify: true } },
+      { metadata: { guardrails: null } },
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- one change after another
+      expect(await post('/team/update', { team_id: id, ...change }, memberKey)).toEqual([403, NO_RIGHT]);
+    const unchanged = await post(
+      '/team/update',
+      { team_id: id, guardrails: ['words'], metadata: { job: 'b' } },
+      memberKey,
+    );
+    expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...SET } } }]);
+  });
+
+  it('teams.update 200, teams.update 403: the right is to change guardrails, and not the right', async () => {
+    const id = await aTeam({ allow_team_guardrail_config: true });
+    expect(await post('/team/update', { team_id: id, ...SET }, memberKey)).toMatchObject([
+      200,
+      { data: { metadata: SET } },
+    ]);
+    for (const change of [
+      { allow_team_guardrail_config: false },
+      { metadata: { guardrails_modify: false } },
+      { metadata: { allow_team_guardrail_config: null } },
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- one change after another
+      expect(await post('/team/update', { team_id: id, ...change }, memberKey)).toEqual([403, NO_RIGHT]);
+    await post('/team/update', {
+      team_id: id,
+      metadata: { ...SET, guardrails: { modify_guardrails: false }, allow_team_guardrail_config: true },
+    });
+    expect(await post('/team/update', { team_id: id, guardrails: ['words'] }, memberKey)).toEqual([403, NO_RIGHT]);
+  });
+});
+
+describe('guardrails of a project', () => {
+  it('projects.create 200, projects.update 200: are stored and shown', async () => {
+    const [status, made] = await post('/project/new', { team_id: await aTeam(), metadata: { job: 'a' }, ...SET });
+    expect([status, made['metadata']]).toEqual([200, { job: 'a', ...SET }]);
+    expect(await post('/project/update', { project_id: made['project_id'], guardrails: null })).toMatchObject([
+      200,
+      { metadata: { job: 'a', disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] } },
+    ]);
+  });
+
+  it('projects.create 400, projects.update 400: must exist', async () => {
+    const team = await aTeam();
+    const refused = [400, { error: expect.objectContaining({ message: unknown('')['message'] }) as unknown }];
+    expect(await post('/project/new', { team_id: team, guardrails: ['nope'] })).toEqual(refused);
+    const [, { project_id: id }] = await post('/project/new', { team_id: team });
+    expect(await post('/project/update', { project_id: id, guardrails: ['nope'] })).toEqual(refused);
+  });
+
+  it('projects.create 403, projects.update 403: administrators of a team without the right', async () => {
+    const team = await aTeam();
+    expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, memberKey)).toEqual([403, NO_RIGHT]);
+    const [, { project_id: id }] = await post('/project/new', { team_id: team, guardrails: ['words'] });
+    expect(await post('/project/update', { project_id: id, guardrails: [] }, memberKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/project/update', { project_id: id, metadata: { job: 'b' } }, memberKey)).toMatchObject([
+      200,
+      { metadata: { job: 'b', guardrails: ['words'] } },
+    ]);
+  });
+});
+
+describe('a request that changes guardrails', () => {
+  it('403: where the team of its key has no right', async () => {
+    const chat = { model: 'demo', messages: [{ role: 'user', content: 'hi' }] };
+    const team = await aTeam({ metadata: { guardrails: { modify_guardrails: false } } });
+    const key = String((await post('/key/generate', { team_id: team }))[1]['key']);
+    expect((await post('/v1/chat/completions', chat, key))[0]).toBe(200);
+    for (const change of [{ metadata: { guardrails: {} } }, { metadata: { disable_global_guardrails: true } }])
+      // oxlint-disable-next-line no-await-in-loop -- one call after another
+      expect(await post('/v1/chat/completions', { ...chat, ...change }, key)).toEqual([403, NO_RIGHT]);
+  });
+});
