@@ -1,5 +1,6 @@
-import type { SettingsPlatform, SpendPlatform } from '../../resolvers/operation/platform.ts';
+import type { SettingsPlatform, ProviderBudgetPlatform, SpendPlatform } from '../../resolvers/operation/platform.ts';
 import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
+import { NO_PROVIDER_BUDGETS } from '../../src/domain/budgets/route-budget.ts';
 import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 import { NO_ADJUSTMENTS } from '../../src/domain/settings/cost-adjustments.ts';
 
@@ -19,8 +20,10 @@ const refuse = (): never => {
 /** The settings of a test that has none. */
 export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddresses'> &
   Pick<SignInPlatform, 'signIns'> &
-  Pick<SpendPlatform, 'costAdjustments'> = {
+  Pick<SpendPlatform, 'costAdjustments'> &
+  Pick<ProviderBudgetPlatform, 'providerBudgets'> = {
   costAdjustments: () => NO_ADJUSTMENTS,
+  providerBudgets: () => NO_PROVIDER_BUDGETS,
   configuration: {
     current: () => NO_CONFIG,
     stored: () => new Map(),
