@@ -37,8 +37,8 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   const base = {
     input: input ?? half(plain.input),
     output: output ?? half(plain.output),
-    cacheRead: ofKind(plain.cacheRead),
-    cacheWrite: ofKind(plain.cacheWrite),
+    cacheRead: rateFrom(row['cache_read_input_token_cost_batches']) ?? ofKind(plain.cacheRead),
+    cacheWrite: rateFrom(row['cache_creation_input_token_cost_batches']) ?? ofKind(plain.cacheWrite),
     reasoning: ofKind(plain.reasoning),
   };
   return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);

@@ -104,7 +104,11 @@ export function createGateway(
   const configured = createLiveRouter(deployments, options.providers);
   const cooldowns = createCooldowns(options.clock, () => policyOf().cooldowns);
   const routeOf = withoutCooling(configured, cooldowns);
-  const price = createPricer(() => catalog.current(), options.costAdjustments);
+  const price = createPricer(
+    () => catalog.current(),
+    options.costAdjustments,
+    () => options.clock.now(),
+  );
   const budgets = createBudgets({
     admission: options.admission,
     expectations: createCostExpectations(price, () => catalog.current()),

@@ -2,7 +2,7 @@ import { type ImageKind, imagePricesOf, modelOfVariant, variantIds } from '../do
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import type { PriceRow } from '../domain/catalog/prices.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
-import { times, type Usd, usdFromAtto } from '../domain/money.ts';
+import { rateFrom, times, type Usd, usdFromAtto } from '../domain/money.ts';
 
 /** Billed images of a call. */
 export interface BilledImages extends ImageKind {
@@ -17,7 +17,8 @@ export interface BilledImages extends ImageKind {
 export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, images: BilledImages): Usd | null {
   const row = rowFor(deployment, catalog, images);
   if (row === null) return null;
-  const { perImage, perPixel } = imagePricesOf(row);
+  const { perImage: usual, perPixel } = imagePricesOf(row);
+  const perImage = rateFrom(row[`output_cost_per_image_${images.size}`]) ?? usual;
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))
     return usdFromAtto(times(perImage, images.count));
   const [width, height] = (images.size ?? '').split('x').map(Number);

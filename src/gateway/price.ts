@@ -1,8 +1,15 @@
 import { type AudioPrices, audioPricesOf, NO_AUDIO_PRICES } from '../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { type PriceRow, readTariff, serviceRowOf, tierFor, type Tariff } from '../domain/catalog/prices.ts';
-import { type ImageTokenPrices, imagePricesOf, imageTokenPricesOf } from '../domain/catalog/image-prices.ts';
+import {
+  type ImageTokenPrices,
+  imagePricesOf,
+  imageTokenPricesOf,
+  videoTokenPricesOf,
+} from '../domain/catalog/image-prices.ts';
+import { type ToolPrices, toolPricesOf } from '../domain/catalog/tool-prices.ts';
 import type { Outcome, Usage } from '../domain/chat/chat.ts';
+import { type OffPeak, offPeakOf } from '../domain/catalog/off-peak.ts';
 import { PRICED_TIERS, type PricedTier } from '../domain/chat/usage.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
@@ -25,26 +32,35 @@ interface TierPrices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
   readonly image: ImageTokenPrices;
+  readonly video: ImageTokenPrices;
 }
 
 /** Prices of a deployment, by unit. */
 interface Prices extends TierPrices {
-  /** Price of a web search; null for none. */
-  readonly perSearch: Rate | null;
+  readonly tools: ToolPrices;
+  /** Price of processing in one region, in millionths of the price; null where that is the same. */
+  readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
   readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
   readonly units: Readonly<Record<Exclude<Measured['unit'], 'image'>, Rate | null>>;
+  /** Prices of a second of video, by resolution as in the name of the key. */
+  readonly videos: ReadonlyMap<string, Rate>;
+  /** Prices at some hours; absent where they are always the same. */
+  readonly offPeak?: { readonly isAt: OffPeak['isAt']; readonly prices: Prices };
 }
 
 function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const row: PriceRow = { ...entryFor(deployment, catalog)?.row, ...deployment.priceOverrides };
+  const offPeak = offPeakOf(row);
+  const usual = pricesIn(row, deployment, catalog);
+  return offPeak === null
+    ? usual
+    : { ...usual, offPeak: { isAt: offPeak.isAt, prices: pricesIn(offPeak.row, deployment, catalog) } };
+}
+
+function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapshot): Prices {
   const { perImage, perPixel } = imagePricesOf(row);
-  const units = {
-    query: rateFrom(row['input_cost_per_query']),
-    character: rateFrom(row['input_cost_per_character']),
-    // The catalog has the price of a second of audio in either member.
-    second: rateFrom(row['input_cost_per_second'] ?? row['output_cost_per_second']),
-  };
+  const units = unitPricesOf(row);
   const tariff = readTariff(row);
   // A zero token price beside a price for another unit means that tokens are not billed.
   const byTokens =
@@ -52,29 +68,90 @@ function pricesOf(deployment: Deployment, catalog: CatalogSnapshot): Prices {
   return {
     ...tokenPrices(row, byTokens ? tariff : null),
     services: byTokens ? servicesOf(row) : {},
-    perSearch: searchPriceOf(row),
+    tools: toolPricesOf(row, catalog.find(`${deployment.provider}/container`)?.row),
+    uplift: upliftOf(deployment, row),
     units,
+    videos: videoPricesOf(row),
   };
+}
+
+const VIDEO = 'output_cost_per_second_';
+
+const videoPricesOf = (row: PriceRow): Prices['videos'] =>
+  new Map(
+    Object.keys(row).flatMap((key) => {
+      const rate = key.startsWith(VIDEO) ? rateFrom(row[key]) : null;
+      return rate === null ? [] : [[key.slice(VIDEO.length), rate] as const];
+    }),
+  );
+
+function unitPricesOf(row: PriceRow): Prices['units'] {
+  const page = rateFrom(row['ocr_cost_per_page']);
+  const video = rateFrom(row['output_cost_per_video_per_second'] ?? row['output_cost_per_second']);
+  return {
+    query: rateFrom(row['input_cost_per_query']),
+    character: rateFrom(row['input_cost_per_character']),
+    // The catalog has the price of a second of audio in either member.
+    second: rateFrom(
+      row['input_cost_per_second'] ?? row['output_cost_per_second'] ?? row['input_cost_per_audio_per_second'],
+    ),
+    page,
+    annotated_page: rateFrom(row['annotation_cost_per_page']) ?? page,
+    credit: rateFrom(row['ocr_cost_per_credit']),
+    video_second: video,
+  };
+}
+
+/** Addresses of OpenAI that process in one region. */
+const REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
+const UPLIFT_PARTS = 1_000_000;
+
+/** Whether a deployment names a region of Google's cloud. */
+const isInRegion = ({ provider, options }: Deployment): boolean =>
+  provider.startsWith('vertex_ai') && (options['vertex_location'] ?? 'global') !== 'global';
+
+/** The price of processing in the region of a deployment, in millionths of the price; null where that is the same. */
+function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
+  const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
+  const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
+  const multiplier = region === undefined ? ofEndpoint : row[`regional_processing_uplift_multiplier_${region}`];
+  if (typeof multiplier !== 'number' || !(multiplier > 0) || multiplier > 100) return null;
+  return BigInt(Math.round(multiplier * UPLIFT_PARTS));
 }
 
 const tokenPrices = (row: PriceRow, tariff: Tariff | null): TierPrices => ({
   tariff,
   audio: audioPricesOf(row),
   image: imageTokenPricesOf(row),
+  video: videoTokenPricesOf(row),
 });
 
-/** Upstreams do not report the size of the context of a search. Most rows have one price for all sizes. */
-function searchPriceOf(row: PriceRow): Rate | null {
-  const sizes = row['search_context_cost_per_query'];
-  if (typeof sizes !== 'object' || sizes === null) return null;
-  return rateFrom((sizes as PriceRow)['search_context_size_medium']);
-}
+const THOUSAND = 1_000n;
 
-/** A cost with its web searches. Searches without a price cost nothing more. */
-function withSearches(cost: Usd | null, searches: number, perSearch: Rate | null): Usd | null {
-  return cost === null || perSearch === null || searches === 0
-    ? cost
-    : addUsd(cost, usdFromAtto(times(perSearch, searches)));
+/** A cost with the tools of the answer. Tools without a price cost nothing more. */
+function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | null {
+  if (cost === null) return null;
+  const {
+    webSearches = 0,
+    fileSearches = 0,
+    mapSearches = 0,
+    codeSessions = 0,
+    citationTokens = 0,
+    usesComputer,
+  } = usage;
+  if (webSearches + fileSearches + mapSearches + codeSessions + citationTokens === 0 && usesComputer === undefined)
+    return cost;
+  const of = (price: Rate | null, count: number): bigint => (price === null ? 0n : times(price, count));
+  const atto =
+    of(tools.search[usage.searchSize ?? 'medium'], webSearches) +
+    of(tools.fileSearches, fileSearches) / THOUSAND +
+    of(tools.mapSearch, mapSearches) +
+    of(tools.codeSession, codeSessions) +
+    of(tools.citation, citationTokens) +
+    (usesComputer === undefined
+      ? 0n
+      : (of(tools.computer.input, usage.inputTokens) + of(tools.computer.output, usage.outputTokens)) / THOUSAND);
+  return addUsd(cost, usdFromAtto(atto));
 }
 
 function servicesOf(row: PriceRow): Prices['services'] {
@@ -87,7 +164,7 @@ function servicesOf(row: PriceRow): Prices['services'] {
 }
 
 /** Prices, and what they were made of besides the catalog. */
-interface KnownPrices extends Pick<Deployment, 'baseModel'> {
+interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel'> {
   readonly overrides: Deployment['priceOverrides'];
   readonly prices: Prices;
 }
@@ -110,8 +187,11 @@ interface TokenKind {
 export function costOf(
   tariff: Tariff,
   usage: Usage,
-  audio: AudioPrices = NO_AUDIO_PRICES,
-  image: ImageTokenPrices = NO_AUDIO_PRICES,
+  {
+    audio = NO_AUDIO_PRICES,
+    image = NO_AUDIO_PRICES,
+    video = NO_AUDIO_PRICES,
+  }: Partial<Pick<TierPrices, 'audio' | 'image' | 'video'>> = {},
 ): Usd | null {
   const tier = tierFor(tariff, usage.inputTokens);
   const prices = tier?.prices ?? tariff.base;
@@ -125,6 +205,7 @@ export function costOf(
   const kinds: readonly TokenKind[] = [
     { used: usage.audio, prices: audio },
     { used: usage.image, prices: image },
+    { used: usage.video, prices: video },
   ];
   for (const { used, prices: own } of kinds) {
     const ofCached = Math.min(used?.cacheReadTokens ?? 0, cached);
@@ -166,24 +247,28 @@ type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 export function createPricer(
   current: () => CatalogSnapshot,
   adjustments: () => CostAdjustments = () => NO_ADJUSTMENTS,
+  now: () => Date = () => new Date(),
 ): (deployment: Deployment, used: Used) => Usd | null {
-  const listPrice = createListPricer(current);
+  const listPrice = createListPricer(current, now);
   return (deployment, used) => {
     const cost = listPrice(deployment, used);
     return cost === null ? null : adjustedCost(cost, deployment.provider, adjustments());
   };
 }
 
-function createListPricer(current: () => CatalogSnapshot): (deployment: Deployment, used: Used) => Usd | null {
+function createListPricer(
+  current: () => CatalogSnapshot,
+  now: () => Date,
+): (deployment: Deployment, used: Used) => Usd | null {
   let snapshot: CatalogSnapshot | null = null;
   let known = new Map<string, KnownPrices>();
   return (deployment, { usage, measured, charged }) => {
     // Prices of the configuration override the amount that the upstream reports.
     if (charged !== undefined && Object.keys(deployment.priceOverrides).length === 0) return charged;
     if (usage === null && measured === undefined) return null;
-    const now = current();
-    if (now !== snapshot || known.size > PRICES_LIMIT) {
-      snapshot = now;
+    const catalog = current();
+    if (catalog !== snapshot || known.size > PRICES_LIMIT) {
+      snapshot = catalog;
       known = new Map();
     }
     // A wildcard deployment has an unbounded number of upstream models.
@@ -193,23 +278,30 @@ function createListPricer(current: () => CatalogSnapshot): (deployment: Deployme
     if (
       found === undefined ||
       found.overrides !== deployment.priceOverrides ||
-      found.baseModel !== deployment.baseModel
+      found.baseModel !== deployment.baseModel ||
+      found.apiBase !== deployment.apiBase
     ) {
-      const { priceOverrides: overrides, baseModel } = deployment;
-      found = { overrides, baseModel, prices: pricesOf(deployment, now) };
+      const { priceOverrides: overrides, baseModel, apiBase } = deployment;
+      found = { overrides, baseModel, apiBase, prices: pricesOf(deployment, catalog) };
       known.set(name, found);
     }
-    const { prices } = found;
+    const { offPeak } = found.prices;
+    const prices = offPeak?.isAt(now()) === true ? offPeak.prices : found.prices;
     const tier = usage?.serviceTier;
-    const { tariff, audio, image } = (tier && prices.services[tier]) ?? prices;
-    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, audio, image);
-    const byTokens = withSearches(ofTokens, usage?.webSearches ?? 0, prices.perSearch);
+    const own = (tier && prices.services[tier]) ?? prices;
+    const { tariff } = own;
+    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, own);
+    const withUplift = ofTokens === null || prices.uplift === null ? ofTokens : uplifted(ofTokens, prices.uplift);
+    const byTokens = usage === null ? null : withTools(withUplift, usage, prices.tools);
     if (measured === undefined) return byTokens;
-    if (measured.unit === 'image') return byTokens ?? imageCost(deployment, now, measured);
-    const rate = prices.units[measured.unit];
+    if (measured.unit === 'image') return byTokens ?? imageCost(deployment, catalog, measured);
+    const rate =
+      (measured.unit === 'video_second' ? prices.videos.get(measured.resolution ?? '') : null) ??
+      prices.units[measured.unit];
     if (rate === null) return byTokens;
-    return measured.unit === 'second'
-      ? (byTokens ?? secondsCost(rate, measured.count))
+    if (measured.unit === 'second') return byTokens ?? secondsCost(rate, measured.count);
+    return measured.unit === 'video_second'
+      ? secondsCost(rate, measured.count)
       : usdFromAtto(times(rate, measured.count));
   };
 }
@@ -228,6 +320,11 @@ const SOME_OF_ALL: Usage = {
 /** Whether every call of a deployment is known to be free. */
 export const isFreeOfCharge = (price: ReturnType<typeof createPricer>, deployment: Deployment): boolean =>
   price(deployment, { usage: SOME_OF_ALL }) === 0n;
+
+const uplifted = (cost: Usd, uplift: bigint): Usd => {
+  const parts = BigInt(UPLIFT_PARTS);
+  return ((cost * uplift + parts / 2n) / parts) as Usd;
+};
 
 /** Durations are rounded to microseconds. */
 const PARTS_OF_SECOND = 1_000_000;

@@ -8,7 +8,7 @@ import { chargedOf } from '../wire/chat-completions/answer.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
 import { parseJson, text } from '../wire/json/fields.ts';
 import { asBuffer } from '../wire/json/members.ts';
-import { mergedUsage, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
+import { mergedUsage, orderedVideo, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
 
 /** Most bytes of one answer that is read in its own format. */
@@ -71,6 +71,15 @@ function createTally(provider: string) {
   };
 }
 
+const NOTHING: Outcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};
+
 /** Whether an outcome says what an answer is billed by. */
 const isBilled = ({ usage, measured, charged }: Outcome): boolean =>
   usage !== null || measured !== undefined || charged !== undefined;
@@ -94,7 +103,8 @@ export function wholeReader({ request, dialect }: ReadAnswer): AnswerReader {
     const value = parseJson(bytes);
     // Google's streams without `alt=sse` are an array of answers.
     for (const one of Array.isArray(value) ? value : [value]) tally.add(one);
-    return tally.outcome();
+    const video = request.method === 'POST' ? orderedVideo(value) : undefined;
+    return video === undefined ? tally.outcome() : { ...NOTHING, measured: video };
   }
 
   return {

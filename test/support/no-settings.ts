@@ -1,7 +1,7 @@
-import type { ProviderBudgetPlatform, SettingsPlatform, SpendPlatform } from '../../resolvers/operation/platform.ts';
+import type { SettingsPlatform, ProviderBudgetPlatform, SpendPlatform } from '../../resolvers/operation/platform.ts';
 import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
-import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 import { NO_PROVIDER_BUDGETS } from '../../src/domain/budgets/route-budget.ts';
+import type { DeclaredConfig } from '../../src/domain/settings/ownership.ts';
 import { NO_ADJUSTMENTS } from '../../src/domain/settings/cost-adjustments.ts';
 
 /** No configuration file. */

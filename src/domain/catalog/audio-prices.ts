@@ -13,5 +13,6 @@ export const NO_AUDIO_PRICES: AudioPrices = { input: null, output: null, cacheRe
 export const audioPricesOf = (row: PriceRow): AudioPrices => ({
   input: rateFrom(row['input_cost_per_audio_token']),
   output: rateFrom(row['output_cost_per_audio_token']),
-  cacheRead: rateFrom(row['cache_read_input_audio_token_cost']),
+  // The map has the price of cached audio in either member: no vendor bills writes of audio.
+  cacheRead: rateFrom(row['cache_read_input_audio_token_cost'] ?? row['cache_creation_input_audio_token_cost']),
 });

@@ -14,6 +14,13 @@ export const imageTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
   cacheRead: rateFrom(row['cache_read_input_image_token_cost']),
 });
 
+/** Prices of video tokens. */
+export const videoTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
+  input: rateFrom(row['input_cost_per_video_token']),
+  output: rateFrom(row['output_cost_per_video_token']),
+  cacheRead: null,
+});
+
 /** Prices per image or per pixel; null where a row has no such price. */
 export interface ImagePrices {
   readonly perImage: Rate | null;

@@ -16,7 +16,7 @@ export interface Tariff {
   readonly perRequest: Rate | null;
   /** Most input tokens that the source has a price for; null when unlimited. */
   readonly pricedUpTo: number | null;
-  /** Price of a cache write with a lifetime of an hour; absent where the general price of writes applies. */
+  /** Price of a cache write with a lifetime of an hour or more; absent where the general price of writes applies. */
   readonly longCacheWrite?: Rate;
 }
 
@@ -47,10 +47,14 @@ function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
-const LONG_WRITE = 'cache_creation_input_token_cost_above_1hr';
+/** Of vendors with a lifetime of an hour, and of those with one of a day. */
+const LONG_WRITES = [
+  'cache_creation_input_token_cost_above_1hr',
+  'cache_creation_input_token_cost_above_12hr',
+] as const;
 
 function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
-  const longCacheWrite = rateFrom(row[LONG_WRITE]);
+  const longCacheWrite = rateFrom(row[LONG_WRITES[0]] ?? row[LONG_WRITES[1]]);
   return longCacheWrite === null ? {} : { longCacheWrite };
 }
 
@@ -75,7 +79,7 @@ export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): 
   return tiers.find(({ above }) => inputTokens > above || (boundIncluded && inputTokens === above)) ?? null;
 }
 
-const TOKEN_PRICES = `input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|${LONG_WRITE}|output_cost_per_reasoning_token`;
+const TOKEN_PRICES = `input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|${LONG_WRITES.join('|')}|output_cost_per_reasoning_token`;
 const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
 
 /** Tiers written as `<price>_above_<n>k_tokens`. Prices that a tier does not have are the base prices. */

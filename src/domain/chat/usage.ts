@@ -1,5 +1,5 @@
 /** Classes of service with prices of their own. */
-export const PRICED_TIERS = ['flex', 'priority'] as const;
+export const PRICED_TIERS = ['flex', 'priority', 'ultrafast', 'balanced'] as const;
 export type PricedTier = (typeof PRICED_TIERS)[number];
 
 /** Token counts of one call, as the upstream reported them. */
@@ -15,24 +15,29 @@ export interface Usage {
   readonly reasoningTokens: number;
   /** Web searches that the upstream made for the answer, which it bills one by one; absent for none. */
   readonly webSearches?: number;
+  /** Size of the context of these searches; absent where the upstream does not say it, for the medium one. */
+  readonly searchSize?: 'low' | 'high';
+  /** Searches in stored files and in maps, code interpreter containers, and tokens of citations; absent for none. */
+  readonly fileSearches?: number;
+  readonly mapSearches?: number;
+  readonly codeSessions?: number;
+  readonly citationTokens?: number;
+  /** Whether the answer uses a computer; absent where it does not. */
+  readonly usesComputer?: true;
   /** Class of service that the upstream says it gave; absent for the standard one. */
   readonly serviceTier?: PricedTier;
   /** Audio tokens among these; absent where the upstream does not report them. */
   readonly audio?: AudioTokens;
   /** Image tokens among these; absent likewise. */
-  readonly image?: ImageTokens;
+  readonly image?: MediumTokens;
+  /** Video tokens among these; absent likewise. */
+  readonly video?: MediumTokens;
 }
 
-/** Image tokens of a usage. */
-interface ImageTokens {
-  /** Of the input, cached ones included. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-}
+export type AudioTokens = MediumTokens;
 
-/** Audio tokens of a usage. They have prices of their own. */
-export interface AudioTokens {
+/** Tokens of one medium within a usage. They have prices of their own. */
+export interface MediumTokens {
   /** Of the input, cached ones included. */
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -4,9 +4,11 @@ import type { Endpoint } from './endpoint.ts';
 
 /** Billed quantity of a call that is not billed by tokens. */
 export type Measured =
-  | { readonly unit: 'query' | 'character'; readonly count: number }
+  | { readonly unit: 'query' | 'character' | 'page' | 'annotated_page' | 'credit'; readonly count: number }
   /** Audio duration, with fractions. */
   | { readonly unit: 'second'; readonly count: number }
+  /** Duration of a video, with its resolution as `1080p`; null where it is not known. */
+  | { readonly unit: 'video_second'; readonly count: number; readonly resolution: string | null }
   | ({ readonly unit: 'image'; readonly count: number } & ImageKind);
 
 const PAIR = /[\uD800-\uDBFF][\uDC00-\uDFFF]/g;

@@ -63,6 +63,19 @@ export function usageOf(value: unknown): Usage | null {
     cacheWriteTokens: count(prompt['cache_write_tokens']) ?? count(usage['cache_creation_input_tokens']) ?? 0,
     reasoningTokens: count(completion['reasoning_tokens']) ?? 0,
     ...(audio === null ? {} : { audio }),
+    ...searchesAndCitations(usage),
+  };
+}
+
+/** Perplexity's counts of searches, and of the tokens of citations. */
+function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> {
+  const webSearches = count(usage['num_search_queries']) ?? 0;
+  const citationTokens = count(usage['citation_tokens']) ?? 0;
+  const size = usage['search_context_size'];
+  return {
+    ...(webSearches === 0 ? {} : { webSearches }),
+    ...(webSearches > 0 && (size === 'low' || size === 'high') ? { searchSize: size } : {}),
+    ...(citationTokens === 0 ? {} : { citationTokens }),
   };
 }
 

@@ -49,13 +49,49 @@ function usageOf(value: unknown): Usage | null {
     cacheReadTokens: count(usage['cachedContentTokenCount']) ?? 0,
     cacheWriteTokens: 0,
     reasoningTokens,
+    ...mediaIn(usage),
   };
 }
+
+const MEDIA = { AUDIO: 'audio', IMAGE: 'image', VIDEO: 'video' } as const;
+
+/** Tokens of single media. Absent where there are none. */
+function mediaIn(usage: Fields): Pick<Usage, 'audio' | 'image' | 'video'> {
+  const names = ['promptTokensDetails', 'candidatesTokensDetails', 'cacheTokensDetails'] as const;
+  const details = names.map((name) => list(usage[name]).map(object));
+  if (details.every((one) => one.length === 0)) return {};
+  return Object.fromEntries(
+    Object.entries(MEDIA).flatMap(([modality, medium]) => {
+      const [inputTokens = 0, outputTokens = 0, cacheReadTokens = 0] = details.map((one) =>
+        one.reduce((sum, part) => sum + (part['modality'] === modality ? (count(part['tokenCount']) ?? 0) : 0), 0),
+      );
+      return inputTokens + outputTokens === 0 ? [] : [[medium, { inputTokens, outputTokens, cacheReadTokens }]];
+    }),
+  );
+}
+
+const groundsOf = (chunk: Fields): readonly Fields[] =>
+  list(chunk['candidates']).map((one) => object(object(one)['groundingMetadata']));
+
+/** Web searches that a chunk names. */
+const searchesIn = (chunk: Fields): number =>
+  groundsOf(chunk).reduce<number>((sum, one) => sum + list(one['webSearchQueries']).length, 0);
+
+/** Whether a chunk cites places of a map. */
+const citesMaps = (chunk: Fields): boolean =>
+  groundsOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isObject(object(part)['maps'])));
+
+const withSearches = (usage: Usage, webSearches: number, hasMaps: boolean): Usage =>
+  webSearches === 0 && !hasMaps
+    ? usage
+    : { ...usage, ...(webSearches === 0 ? {} : { webSearches }), ...(hasMaps ? { mapSearches: 1 } : {}) };
 
 /** Reads a streamed answer. Each event is a chunk. Also reads a complete answer as one chunk. */
 export function createContentReader(): AnswerReader {
   let hasBegun = false;
   let calls = 0;
+  let searches = 0;
+  let hasMaps = false;
   let finished = false;
 
   function readPart(part: Fields): readonly AnswerStep[] {
@@ -98,8 +134,10 @@ export function createContentReader(): AnswerReader {
         // Google reports STOP also for function calls.
         steps.push({ kind: 'finish', reason: calls > 0 && ended === 'stop' ? 'tool_calls' : ended });
       }
+      searches += searchesIn(chunk);
+      hasMaps ||= citesMaps(chunk);
       const usage = usageOf(chunk['usageMetadata']);
-      if (usage !== null) steps.push({ kind: 'usage', usage });
+      if (usage !== null) steps.push({ kind: 'usage', usage: withSearches(usage, searches, hasMaps) });
       return steps;
     },
   };

@@ -131,10 +131,40 @@ function secondsIn(answer: Fields): number | null {
 function measuredIn(answer: Fields): Measured | undefined {
   const seconds = secondsIn(answer);
   if (seconds !== null) return { unit: 'second', count: seconds };
+  const recognized = pagesIn(answer);
+  if (recognized !== undefined) return recognized;
   const searches = count(object(object(answer['meta'])['billed_units'])['search_units']);
   if (searches !== null) return { unit: 'query', count: searches };
   const pictures = [...list(answer['images']), ...list(answer['predictions']).filter(isPicture)];
   return pictures.length === 0 ? undefined : { unit: 'image', count: pictures.length, size: null, quality: null };
+}
+
+/** Pages of recognized documents: Mistral's, and credits of Reducto. */
+function pagesIn(answer: Fields): Measured | undefined {
+  const { pages_processed: pages, pages_processed_annotation: annotated } = object(answer['usage_info']);
+  const processed = count(pages);
+  if (processed !== null) {
+    const isAnnotated = (count(annotated) ?? 0) > 0 || text(answer['document_annotation']) !== null;
+    return { unit: isAnnotated ? 'annotated_page' : 'page', count: processed };
+  }
+  const credits = number(object(answer['usage'])['credits']);
+  const isParsed = count(object(answer['usage'])['num_pages']) !== null;
+  return isParsed && credits !== null && credits >= 0 ? { unit: 'credit', count: Math.ceil(credits) } : undefined;
+}
+
+/** Names of resolutions by the shorter side, in pixels. Others are named as `720p`. */
+const RESOLUTIONS: Readonly<Record<number, string>> = { 1440: '2k', 2160: '4k' };
+
+/** Seconds of a video that a request has ordered. Reads of a video that was ordered before are free. */
+export function orderedVideo(answer: unknown): Measured | undefined {
+  const { object: kind, status, seconds, size } = object(answer);
+  if (kind !== 'video' || status === 'failed') return undefined;
+  const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);
+  if (!(length > 0 && length < MOST_SECONDS)) return undefined;
+  const sides = (text(size) ?? '').split('x').map(Number);
+  const side = sides.length === 2 ? Math.min(...sides) : Number.NaN;
+  const resolution = Number.isInteger(side) ? (RESOLUTIONS[side] ?? `${side}p`) : null;
+  return { unit: 'video_second', count: length, resolution };
 }
 
 const isPicture = (value: unknown): boolean => text(object(value)['mimeType'])?.startsWith('image/') === true;

@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/chat/chat.ts';
-import { count, type Fields, isObject, list, object } from '../json/fields.ts';
+import { count, type Fields, isObject, list, object, text } from '../json/fields.ts';
 import { withServiceTier } from '../json/service-tier.ts';
 
 /** `usage` object of the Responses API. */
@@ -14,12 +14,37 @@ export function usageObject(usage: Usage): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Usage of a response: of its `usage` object, its class of service, and the web searches among its items. */
+/** Usage of a response: of its `usage` object, its class of service, and the calls of billed tools among its items. */
 export function usageOfResponse(response: Fields): Usage | null {
-  const usage = withServiceTier(usageOf(response['usage']), response['service_tier']);
-  const webSearches = list(response['output']).filter((item) => object(item)['type'] === 'web_search_call').length;
-  return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
+  const usage = withRetention(
+    withServiceTier(usageOf(response['usage']), response['service_tier']),
+    response['prompt_cache_retention'],
+  );
+  const items = list(response['output']).map(object);
+  if (usage === null || items.every(({ type }) => typeof type !== 'string' || !type.endsWith('_call'))) return usage;
+  const ofType = (type: string): readonly Fields[] => items.filter((item) => item['type'] === type);
+  const webSearches = ofType('web_search_call').length;
+  const fileSearches = ofType('file_search_call').length;
+  // A container is billed once, whatever runs in it. Calls without one have one of their own.
+  const codeSessions = new Set(ofType('code_interpreter_call').map((item, at) => text(item['container_id']) ?? at))
+    .size;
+  const size = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
+  const searchSize = size.find((one) => one === 'low' || one === 'high');
+  return {
+    ...usage,
+    ...(webSearches === 0 ? {} : { webSearches }),
+    ...(webSearches === 0 || searchSize === undefined ? {} : { searchSize: searchSize as 'low' | 'high' }),
+    ...(fileSearches === 0 ? {} : { fileSearches }),
+    ...(codeSessions === 0 ? {} : { codeSessions }),
+    ...(ofType('computer_call').length === 0 ? {} : { usesComputer: true as const }),
+  };
 }
+
+/** Writes to a cache that is kept for a day cost more. */
+const withRetention = (usage: Usage | null, retention: unknown): Usage | null =>
+  usage === null || retention !== '24h' || usage.cacheWriteTokens === 0
+    ? usage
+    : { ...usage, longCacheWriteTokens: usage.cacheWriteTokens };
 
 /** Reads the `usage` object of a response. Null when it is missing or has no counts. */
 export function usageOf(value: unknown): Usage | null {

@@ -7,6 +7,8 @@ import { factsOf } from '../../../src/wire/chat-completions/answer.ts';
 import { usageOf as messageUsageOf } from '../../../src/wire/messages/usage.ts';
 import { usageOfResponse } from '../../../src/wire/responses/usage.ts';
 import { stepsOfResponse } from '../../../src/wire/responses/read-answer.ts';
+import { createContentReader } from '../../../src/wire/generate-content/answer.ts';
+import { orderedVideo, reportedIn } from '../../../src/wire/reported-usage/reported.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -123,6 +125,163 @@ describe('web searches', () => {
     const output = [{ type: 'web_search_call' }, { type: 'message' }, { type: 'web_search_call' }];
     expect(usageOfResponse({ output, usage: { input_tokens: 5, output_tokens: 1 } })?.webSearches).toBe(2);
     expect(usageOfResponse({ output: [], usage: { input_tokens: 5, output_tokens: 1 } })?.webSearches).toBeUndefined();
+  });
+});
+
+describe('quantities that answers report', () => {
+  it('tools of a response, one container once', () => {
+    const output = [
+      { type: 'web_search_call' },
+      { type: 'file_search_call' },
+      { type: 'file_search_call' },
+      { type: 'code_interpreter_call', container_id: 'c1' },
+      { type: 'code_interpreter_call', container_id: 'c1' },
+      { type: 'code_interpreter_call', container_id: 'c2' },
+      { type: 'computer_call' },
+    ];
+    const tools = [{ type: 'function' }, { type: 'web_search', search_context_size: 'high' }];
+    expect(usageOfResponse({ output, tools, usage: { input_tokens: 5, output_tokens: 1 } })).toMatchObject({
+      webSearches: 1,
+      searchSize: 'high',
+      fileSearches: 2,
+      codeSessions: 2,
+      usesComputer: true,
+    });
+  });
+
+  it('writes to a cache of a day', () => {
+    const usage = { input_tokens: 9, output_tokens: 1, input_tokens_details: { cache_write_tokens: 7 } };
+    expect(usageOfResponse({ usage, prompt_cache_retention: '24h' })?.longCacheWriteTokens).toBe(7);
+    expect(usageOfResponse({ usage })?.longCacheWriteTokens).toBeUndefined();
+  });
+
+  it('searches and citations of Perplexity', () => {
+    const usage = {
+      prompt_tokens: 5,
+      completion_tokens: 1,
+      citation_tokens: 30,
+      num_search_queries: 2,
+      search_context_size: 'low',
+    };
+    expect(factsOf({ choices: [], usage }).usage).toMatchObject({
+      citationTokens: 30,
+      webSearches: 2,
+      searchSize: 'low',
+    });
+  });
+
+  it('media, searches and maps of Gemini', () => {
+    const steps = createContentReader().read(
+      {
+        candidates: [
+          {
+            content: { parts: [{ text: 'x' }] },
+            groundingMetadata: { webSearchQueries: ['a', 'b'], groundingChunks: [{ maps: { uri: 'u' } }] },
+          },
+        ],
+        usageMetadata: {
+          promptTokenCount: 100,
+          candidatesTokenCount: 40,
+          promptTokensDetails: [
+            { modality: 'TEXT', tokenCount: 10 },
+            { modality: 'AUDIO', tokenCount: 60 },
+            { modality: 'VIDEO', tokenCount: 30 },
+          ],
+          cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 20 }],
+          candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 40 }],
+          cachedContentTokenCount: 20,
+        },
+      },
+      null,
+    );
+    expect(steps.at(-1)).toEqual({
+      kind: 'usage',
+      usage: {
+        inputTokens: 100,
+        outputTokens: 40,
+        cacheReadTokens: 20,
+        cacheWriteTokens: 0,
+        reasoningTokens: 0,
+        audio: { inputTokens: 60, outputTokens: 0, cacheReadTokens: 20 },
+        image: { inputTokens: 0, outputTokens: 40, cacheReadTokens: 0 },
+        video: { inputTokens: 30, outputTokens: 0, cacheReadTokens: 0 },
+        webSearches: 2,
+        mapSearches: 1,
+      },
+    });
+  });
+
+  it.each([
+    [
+      { usage_info: { pages_processed: 3 }, pages: [] },
+      { unit: 'page', count: 3 },
+    ],
+    [
+      { usage_info: { pages_processed: 3 }, document_annotation: '{}', pages: [] },
+      { unit: 'annotated_page', count: 3 },
+    ],
+    [
+      { usage_info: { pages_processed: 3, pages_processed_annotation: 3 }, pages: [] },
+      { unit: 'annotated_page', count: 3 },
+    ],
+    [{ usage: { num_pages: 2, credits: 4 } }, { unit: 'credit', count: 4 }],
+    [{ usage: { credits: 4 } }, undefined],
+  ])('documents: %j', (answer, measured) => {
+    expect(reportedIn(answer)?.measured).toEqual(measured);
+  });
+
+  it.each([
+    [
+      { seconds: '8', size: '1280x720' },
+      { unit: 'video_second', count: 8, resolution: '720p' },
+    ],
+    [
+      { seconds: 4, size: '1080x1920' },
+      { unit: 'video_second', count: 4, resolution: '1080p' },
+    ],
+    [
+      { seconds: '4', size: '3840x2160' },
+      { unit: 'video_second', count: 4, resolution: '4k' },
+    ],
+    [{ seconds: '4' }, { unit: 'video_second', count: 4, resolution: null }],
+    [{ seconds: 'long' }, undefined],
+    [{ seconds: '4', status: 'failed' }, undefined],
+  ])('videos: %j', (video, measured) => {
+    expect(orderedVideo({ object: 'video', status: 'queued', ...video })).toEqual(measured);
+    expect(orderedVideo({ object: 'list', ...video })).toBeUndefined();
+  });
+});
+
+describe('hours with prices of their own', () => {
+  const row = {
+    input_cost_per_token: 3e-6,
+    output_cost_per_token: 3e-6,
+    off_peak_pricing: {
+      input_cost_per_token: 1e-6,
+      weekday_timezone: 'Asia/Shanghai',
+      windows: [
+        { hours_utc: ['00:00-01:00', '10:00-00:00'], weekdays: [1, 2, 3, 4, 5] },
+        { hours_utc: '00:00-00:00', weekdays: [6, 7] },
+      ],
+    },
+  };
+  it.each([
+    ['2026-11-24T00:59:59Z', '0.001'],
+    ['2026-11-24T01:00:00Z', '0.003'],
+    ['2026-11-24T09:59:59Z', '0.003'],
+    ['2026-11-24T10:00:00Z', '0.001'],
+    ['2026-11-28T05:00:00Z', '0.001'],
+    // Monday in Shanghai, still Sunday in UTC.
+    ['2026-11-29T16:30:00Z', '0.001'],
+    ['2026-11-30T05:00:00Z', '0.003'],
+  ])('%s', (at, expected) => {
+    const price = createPricer(
+      () => catalogOf(row),
+      undefined,
+      () => new Date(at),
+    );
+    const priced = price(aDeployment({}), { usage: { ...NONE, inputTokens: 1_000 } });
+    expect(priced === null ? null : usdText(priced)).toBe(expected);
   });
 });
 

@@ -1,0 +1,77 @@
+import type { PriceRow } from './prices.ts';
+
+/** Prices that hold at some hours only. */
+export interface OffPeak {
+  /** The row with these prices. */
+  readonly row: PriceRow;
+  isAt(now: Date): boolean;
+}
+
+interface Window {
+  /** Minutes of a UTC day, from and to. */
+  readonly spans: readonly (readonly [from: number, to: number])[];
+  /** 1 is Monday; null is every day. */
+  readonly weekdays: ReadonlySet<number> | null;
+}
+
+const DAY_MINUTES = 1_440;
+const SPAN = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/;
+
+function spanOf(text: unknown): readonly (readonly [number, number])[] {
+  const [from, fromMinutes, to, toMinutes] = (SPAN.exec(String(text)) ?? []).slice(1).map(Number);
+  if (from === undefined || fromMinutes === undefined || to === undefined || toMinutes === undefined) return [];
+  const [begin, end] = [from * 60 + fromMinutes, to * 60 + toMinutes];
+  // `22:00-04:00` passes midnight, and `00:00-00:00` is the whole day.
+  return end > begin
+    ? [[begin, end]]
+    : [
+        [begin, DAY_MINUTES],
+        [0, end],
+      ];
+}
+
+function windowsOf(value: unknown): readonly Window[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((one: unknown): Window[] => {
+    if (typeof one !== 'object' || one === null) return [];
+    const { hours_utc: hours = '00:00-00:00', weekdays } = one as PriceRow;
+    const spans = (Array.isArray(hours) ? hours : [hours]).flatMap(spanOf);
+    const days = Array.isArray(weekdays) ? new Set(weekdays.filter((day) => typeof day === 'number')) : null;
+    return spans.length === 0 ? [] : [{ spans, weekdays: days }];
+  });
+}
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** Day of the week in a time zone; UTC for an unknown one. */
+function weekdayIn(timeZone: unknown): (now: Date) => number {
+  const format = (zone: string) => new Intl.DateTimeFormat('en-US', { weekday: 'short', timeZone: zone });
+  let named: Intl.DateTimeFormat;
+  try {
+    named = format(typeof timeZone === 'string' ? timeZone : 'UTC');
+  } catch {
+    named = format('UTC');
+  }
+  return (now) => WEEKDAYS.indexOf(named.format(now)) + 1;
+}
+
+/** The off-peak prices of a row: hours in UTC, weekdays in the zone of the row. Null for none. */
+export function offPeakOf(row: PriceRow): OffPeak | null {
+  const sent = row['off_peak_pricing'];
+  if (typeof sent !== 'object' || sent === null) return null;
+  const { windows: listed, weekday_timezone: timeZone, ...prices } = sent as PriceRow;
+  const windows = windowsOf(listed);
+  if (windows.length === 0) return null;
+  const weekday = weekdayIn(timeZone);
+  return {
+    row: { ...row, ...prices },
+    isAt(now) {
+      const minute = now.getUTCHours() * 60 + now.getUTCMinutes();
+      return windows.some(
+        ({ spans, weekdays }) =>
+          (weekdays === null || weekdays.has(weekday(now))) &&
+          spans.some(([from, to]) => minute >= from && minute < to),
+      );
+    },
+  };
+}

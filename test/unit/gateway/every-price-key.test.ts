@@ -1,0 +1,358 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
+import type { Outcome, Usage } from '../../../src/domain/chat/chat.ts';
+import type { Deployment } from '../../../src/domain/chat/provider.ts';
+import { usdText } from '../../../src/domain/money.ts';
+import { createBatchRecorder } from '../../../src/gateway/batch-recorder.ts';
+import { createPricer } from '../../../src/gateway/price.ts';
+import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
+import { aDeployment } from '../../support/chat.ts';
+
+/** Price keys of the price map and of its earlier versions. */
+const KNOWN = `
+  annotation_cost_per_page cache_creation_input_audio_token_cost cache_creation_input_token_cost
+  cache_creation_input_token_cost_above_1hr cache_creation_input_token_cost_above_1hr_above_200k_tokens
+  cache_creation_input_token_cost_above_200k_tokens cache_creation_input_token_cost_above_272k_tokens
+  cache_creation_input_token_cost_above_272k_tokens_flex cache_creation_input_token_cost_flex
+  cache_creation_input_token_cost_priority cache_read_input_audio_token_cost cache_read_input_image_token_cost
+  cache_read_input_token_cost cache_read_input_token_cost_above_200k_tokens
+  cache_read_input_token_cost_above_200k_tokens_priority cache_read_input_token_cost_above_272k_tokens
+  cache_read_input_token_cost_above_272k_tokens_flex cache_read_input_token_cost_above_272k_tokens_priority
+  cache_read_input_token_cost_above_512k_tokens cache_read_input_token_cost_batches
+  cache_read_input_token_cost_flex cache_read_input_token_cost_per_audio_token
+  cache_read_input_token_cost_priority citation_cost_per_token code_interpreter_cost_per_session
+  computer_use_input_cost_per_1k_tokens computer_use_output_cost_per_1k_tokens file_search_cost_per_1k_calls
+  file_search_cost_per_gb_per_day input_cost_per_audio_per_second
+  input_cost_per_audio_per_second_above_128k_tokens input_cost_per_audio_token input_cost_per_audio_token_priority
+  input_cost_per_character input_cost_per_character_above_128k_tokens input_cost_per_image
+  input_cost_per_image_above_128k_tokens input_cost_per_image_token input_cost_per_pixel input_cost_per_query
+  input_cost_per_request input_cost_per_second input_cost_per_token input_cost_per_token_above_128k_tokens
+  input_cost_per_token_above_200k_tokens input_cost_per_token_above_200k_tokens_priority
+  input_cost_per_token_above_256k_tokens input_cost_per_token_above_272k_tokens
+  input_cost_per_token_above_272k_tokens_flex input_cost_per_token_above_272k_tokens_priority
+  input_cost_per_token_above_512k_tokens input_cost_per_token_batch_requests input_cost_per_token_batches
+  input_cost_per_token_cache_hit input_cost_per_token_flex input_cost_per_token_priority
+  input_cost_per_video_per_second input_cost_per_video_per_second_above_128k_tokens
+  input_cost_per_video_per_second_above_15s_interval input_cost_per_video_per_second_above_8s_interval
+  input_dbu_cost_per_token ocr_cost_per_credit ocr_cost_per_page output_cost_per_audio_token
+  output_cost_per_character output_cost_per_character_above_128k_tokens output_cost_per_image
+  output_cost_per_image_above_1024_and_1024_pixels
+  output_cost_per_image_above_1024_and_1024_pixels_and_premium_image
+  output_cost_per_image_above_512_and_512_pixels output_cost_per_image_above_512_and_512_pixels_and_premium_image
+  output_cost_per_image_premium_image output_cost_per_image_token output_cost_per_image_token_batches
+  output_cost_per_pixel output_cost_per_reasoning_token output_cost_per_second output_cost_per_second_1080p
+  output_cost_per_token output_cost_per_token_above_128k_tokens output_cost_per_token_above_200k_tokens
+  output_cost_per_token_above_200k_tokens_priority output_cost_per_token_above_256k_tokens
+  output_cost_per_token_above_272k_tokens output_cost_per_token_above_272k_tokens_flex
+  output_cost_per_token_above_272k_tokens_priority output_cost_per_token_above_512k_tokens
+  output_cost_per_token_batches output_cost_per_token_flex output_cost_per_token_priority
+  output_cost_per_video_per_second output_cost_per_video_token output_db_cost_per_token output_dbu_cost_per_token
+  regional_processing_uplift_multiplier_eu regional_processing_uplift_multiplier_us search_context_cost_per_query
+  tiered_pricing vector_store_cost_per_gb_per_day
+`
+  .trim()
+  .split(/\s+/);
+
+const IS_PRICE = /cost|pric|multiplier/;
+
+/** Keys of the map that comes with the source, and of earlier ones. */
+const KEYS: readonly string[] = [
+  ...new Set([...KNOWN, ...loadEmbeddedSnapshot().entries.flatMap(({ row }) => Object.keys(row))]),
+]
+  .filter((key) => IS_PRICE.test(key))
+  .toSorted();
+
+type Row = Readonly<Record<string, unknown>>;
+
+function catalogOf(rows: Readonly<Record<string, Row>>): CatalogSnapshot {
+  const entries = Object.entries(rows).map(([id, row]): CatalogEntry => ({ id, provider: null, mode: 'chat', row }));
+  return {
+    id: 'test',
+    takenAt: new Date(0),
+    source: 'embedded',
+    entries,
+    find: (id) => entries.find((entry) => entry.id === id) ?? null,
+  };
+}
+
+const NONE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+/** Tokens are free, so that a cost is that of the key alone. */
+const FREE = { input_cost_per_token: 0, output_cost_per_token: 0 };
+const PRICE = 3e-6;
+
+interface Case {
+  readonly row: Row;
+  readonly usage?: Partial<Usage>;
+  readonly measured?: Outcome['measured'];
+  readonly deployment?: Partial<Deployment>;
+  readonly cost: string;
+}
+
+function costIn({ row, usage, measured, deployment }: Case): string | null {
+  const price = createPricer(() => catalogOf({ 'up-1': row }));
+  const used = {
+    usage: usage === undefined ? null : { ...NONE, ...usage },
+    ...(measured === undefined ? {} : { measured }),
+  };
+  const cost = price(aDeployment(deployment ?? {}), used);
+  return cost === null ? null : usdText(cost);
+}
+
+/** Tokens that a price of tokens counts, all of one kind. */
+const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
+  input_cost_per_token: (inputTokens) => ({ inputTokens }),
+  output_cost_per_token: (outputTokens) => ({ outputTokens }),
+  output_cost_per_reasoning_token: (reasoningTokens) => ({ outputTokens: reasoningTokens, reasoningTokens }),
+  cache_read_input_token_cost: (cacheReadTokens) => ({ inputTokens: cacheReadTokens, cacheReadTokens }),
+  input_cost_per_token_cache_hit: (cacheReadTokens) => ({ inputTokens: cacheReadTokens, cacheReadTokens }),
+  cache_creation_input_token_cost: (cacheWriteTokens) => ({ inputTokens: cacheWriteTokens, cacheWriteTokens }),
+  cache_creation_input_token_cost_above_1hr: (cacheWriteTokens) => ({
+    inputTokens: cacheWriteTokens,
+    cacheWriteTokens,
+    longCacheWriteTokens: cacheWriteTokens,
+  }),
+  cache_creation_input_token_cost_above_12hr: (cacheWriteTokens) => ({
+    inputTokens: cacheWriteTokens,
+    cacheWriteTokens,
+    longCacheWriteTokens: cacheWriteTokens,
+  }),
+  ...Object.fromEntries(
+    (['audio', 'image', 'video'] as const).flatMap((medium) => [
+      [
+        `input_cost_per_${medium}_token`,
+        (inputTokens: number) => ({ inputTokens, [medium]: { inputTokens, outputTokens: 0, cacheReadTokens: 0 } }),
+      ],
+      [
+        `output_cost_per_${medium}_token`,
+        (outputTokens: number) => ({ outputTokens, [medium]: { inputTokens: 0, outputTokens, cacheReadTokens: 0 } }),
+      ],
+      ...['cache_read', 'cache_creation'].map((kind) => [
+        `${kind}_input_${medium}_token_cost`,
+        (count: number) => ({
+          inputTokens: count,
+          cacheReadTokens: count,
+          [medium]: { inputTokens: count, outputTokens: 0, cacheReadTokens: count },
+        }),
+      ]),
+    ]),
+  ),
+};
+
+const FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
+
+/** The case of a price of tokens, of a tier or a class of service too. */
+function tokenCase(key: string): Case | null {
+  const [, kind = '', bound, serviceTier] = FORM.exec(key) ?? [];
+  const tokens = TOKENS[kind];
+  if (tokens === undefined) return null;
+  const count = bound === undefined ? 1_000 : Number(bound) * 1_000 + 1_000;
+  const used = tokens(count);
+  return {
+    row: { ...FREE, [key]: PRICE },
+    usage: {
+      ...used,
+      // The tier of a call is that of its input.
+      inputTokens: Math.max(used.inputTokens ?? 0, bound === undefined ? 0 : count),
+      ...(serviceTier === undefined ? {} : { serviceTier: serviceTier as 'flex' }),
+    },
+    cost: usdText((BigInt(count) * 3_000_000n) as Parameters<typeof usdText>[0]),
+  };
+}
+
+const UNITS: Readonly<Record<string, Case>> = {
+  input_cost_per_request: { row: { ...FREE, input_cost_per_request: 0.5 }, usage: {}, cost: '0.5' },
+  input_cost_per_query: unit('input_cost_per_query', { unit: 'query', count: 3 }, '1.5'),
+  input_cost_per_character: unit('input_cost_per_character', { unit: 'character', count: 3 }, '1.5'),
+  input_cost_per_second: unit('input_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  output_cost_per_second: unit('output_cost_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  input_cost_per_audio_per_second: unit('input_cost_per_audio_per_second', { unit: 'second', count: 1.5 }, '0.75'),
+  output_cost_per_video_per_second: unit('output_cost_per_video_per_second', { ...VIDEO('720p'), count: 8 }, '4'),
+  ocr_cost_per_page: unit('ocr_cost_per_page', { unit: 'page', count: 7 }, '3.5'),
+  annotation_cost_per_page: unit('annotation_cost_per_page', { unit: 'annotated_page', count: 7 }, '3.5'),
+  ocr_cost_per_credit: unit('ocr_cost_per_credit', { unit: 'credit', count: 7 }, '3.5'),
+  ...Object.fromEntries(
+    ['input', 'output'].flatMap((side) => [
+      [`${side}_cost_per_image`, unit(`${side}_cost_per_image`, { ...IMAGE(), count: 2 }, '1')],
+      [`${side}_cost_per_pixel`, unit(`${side}_cost_per_pixel`, { ...IMAGE(), count: 2 }, '100')],
+    ]),
+  ),
+};
+
+function VIDEO(resolution: string | null) {
+  return { unit: 'video_second', resolution } as const;
+}
+
+/** Prices of videos by resolution, and of images by size. */
+function sizedCase(key: string): Case | null {
+  const [, resolution] = /^output_cost_per_second_(\d+[pk])$/.exec(key) ?? [];
+  if (resolution !== undefined) return unit(key, { ...VIDEO(resolution), count: 8 }, '4');
+  const [, size] = /^output_cost_per_image_([\d.]+K?)$/.exec(key) ?? [];
+  if (size === undefined) return null;
+  const sized = unit(key, { unit: 'image', size, quality: null, count: 2 }, '1');
+  return { ...sized, row: { output_cost_per_image: 0.1, ...sized.row } };
+}
+
+function IMAGE() {
+  return { unit: 'image', size: '10x10', quality: null } as const;
+}
+
+function unit(key: string, measured: NonNullable<Outcome['measured']>, cost: string): Case {
+  return { row: { [key]: 0.5 }, measured, cost };
+}
+
+const TOOLS: Readonly<Record<string, Case>> = {
+  search_context_cost_per_query: {
+    row: {
+      ...FREE,
+      search_context_cost_per_query: {
+        search_context_size_low: 0.1,
+        search_context_size_medium: 0.2,
+        search_context_size_high: 0.3,
+      },
+    },
+    usage: { webSearches: 3, searchSize: 'high' },
+    cost: '0.9',
+  },
+  file_search_cost_per_1k_calls: {
+    row: { ...FREE, file_search_cost_per_1k_calls: 2.5 },
+    usage: { fileSearches: 4 },
+    cost: '0.01',
+  },
+  code_interpreter_cost_per_session: {
+    row: { ...FREE, code_interpreter_cost_per_session: 0.03 },
+    usage: { codeSessions: 2 },
+    cost: '0.06',
+  },
+  citation_cost_per_token: {
+    row: { ...FREE, citation_cost_per_token: 2e-6 },
+    usage: { citationTokens: 500 },
+    cost: '0.001',
+  },
+  computer_use_input_cost_per_1k_tokens: {
+    row: { ...FREE, computer_use_input_cost_per_1k_tokens: 0.003 },
+    usage: { inputTokens: 500, outputTokens: 100, usesComputer: true },
+    cost: '0.0015',
+  },
+  computer_use_output_cost_per_1k_tokens: {
+    row: { ...FREE, computer_use_output_cost_per_1k_tokens: 0.012 },
+    usage: { inputTokens: 500, outputTokens: 100, usesComputer: true },
+    cost: '0.0012',
+  },
+  tiered_pricing: {
+    row: {
+      tiered_pricing: [
+        { range: [0, 1_000], input_cost_per_token: 1e-6, output_cost_per_token: 0 },
+        { range: [1_000, 9_000], input_cost_per_token: 2e-6, output_cost_per_token: 0 },
+      ],
+    },
+    usage: { inputTokens: 2_000 },
+    cost: '0.004',
+  },
+  google_maps_grounding_cost_per_query: {
+    row: { ...FREE, google_maps_grounding_cost_per_query: 0.025 },
+    usage: { mapSearches: 1 },
+    cost: '0.025',
+  },
+  off_peak_pricing: {
+    row: {
+      ...FREE,
+      off_peak_pricing: { input_cost_per_token: 1e-6, windows: [{ hours_utc: '00:00-00:00' }] },
+    },
+    usage: { inputTokens: 1_000 },
+    cost: '0.001',
+  },
+  regional_endpoint_uplift_multiplier: {
+    row: { input_cost_per_token: 1e-6, regional_endpoint_uplift_multiplier: 1.1 },
+    usage: { inputTokens: 1_000 },
+    deployment: { provider: 'vertex_ai', options: { vertex_location: 'europe-west1' } },
+    cost: '0.0011',
+  },
+  regional_processing_uplift_multiplier_eu: region('eu'),
+  regional_processing_uplift_multiplier_us: region('us'),
+};
+
+function region(name: string): Case {
+  return {
+    row: { input_cost_per_token: 1e-6, [`regional_processing_uplift_multiplier_${name}`]: 1.1 },
+    usage: { inputTokens: 1_000 },
+    deployment: { apiBase: `https://${name}.api.openai.com/v1` },
+    cost: '0.0011',
+  };
+}
+
+/** Cost of a batch by a row, as text. */
+function batchCost(row: Row, usage: Partial<Usage>): string | null {
+  let cost: string | null = null;
+  const deployment = aDeployment({});
+  const record = createBatchRecorder(
+    {
+      recorder: {
+        record({ spend }) {
+          cost = spend.cost === null ? null : usdText(spend.cost);
+        },
+      },
+      budgets: { windowsOf: () => undefined, charge() {} } as never,
+    },
+    () => [deployment],
+    { catalog: () => catalogOf({ 'up-1': row }), adjusted: (own) => own },
+  );
+  record({
+    id: 'batch_1',
+    owner: { keyHash: 'k', teamId: null },
+    deployment,
+    uses: [{ model: 'up-1', usage: { ...NONE, ...usage } }],
+    createdAt: new Date(0),
+    endedAt: new Date(0),
+  });
+  return cost;
+}
+
+const BATCHES: Readonly<Record<string, Partial<Usage>>> = {
+  input_cost_per_token_batches: { inputTokens: 1_000 },
+  output_cost_per_token_batches: { outputTokens: 1_000 },
+  cache_creation_input_token_cost_batches: { inputTokens: 1_000, cacheWriteTokens: 1_000 },
+  cache_read_input_token_cost_batches: { inputTokens: 1_000, cacheReadTokens: 1_000 },
+};
+
+/** Keys that price no call, from the documents. */
+const UNPRICED: readonly string[] = Array.from(
+  readFileSync(new URL('../../../docs/prices.md', import.meta.url), 'utf8')
+    .split('## Keys that price no call')[1]
+    ?.matchAll(/^\| `([a-zA-Z0-9_.]+)`\s+\| \S/gm) ?? [],
+  ([, key = '']) => key,
+);
+
+const caseOf = (key: string): Case | null => UNITS[key] ?? TOOLS[key] ?? sizedCase(key) ?? tokenCase(key);
+
+describe('every price key of the map', () => {
+  it('is priced, or is listed with the reason', () => {
+    const priced = KEYS.filter((key) => caseOf(key) !== null || BATCHES[key] !== undefined);
+    expect(KEYS.filter((key) => !priced.includes(key) && !UNPRICED.includes(key))).toEqual([]);
+    expect(UNPRICED.filter((key) => priced.includes(key) || !KEYS.includes(key))).toEqual([]);
+    expect(KEYS.length).toBeGreaterThan(90);
+  });
+
+  it.each(KEYS.filter((key) => caseOf(key) !== null))('%s', (key) => {
+    const found = caseOf(key);
+    if (found === null) throw new Error('There is no case.');
+    expect(costIn(found)).toBe(found.cost);
+    // Without the key the call costs something else.
+    const { [key]: _price, ...others } = found.row;
+    expect(costIn({ ...found, row: others })).not.toBe(found.cost);
+  });
+
+  it.each(Object.entries(BATCHES))('%s', (key, usage) => {
+    const row = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
+    expect(batchCost({ ...row, [key]: PRICE }, usage)).toBe('0.003');
+    expect(batchCost(row, usage)).toBe('0.0005');
+  });
+
+  it('the price of a container is that of the provider where the model has none', () => {
+    const price = createPricer(() =>
+      catalogOf({ 'up-1': FREE, 'openai/container': { code_interpreter_cost_per_session: 0.03 } }),
+    );
+    const cost = price(aDeployment({ provider: 'openai' }), { usage: { ...NONE, codeSessions: 2 } });
+    expect(cost === null ? null : usdText(cost)).toBe('0.06');
+  });
+});
