@@ -1,4 +1,9 @@
-import { countFindingsOfTrace, getExecutionContent, listLensAgents, previewSample } from '../resolvers/lens-activity.ts';
+import {
+  countFindingsOfTrace,
+  getExecutionContent,
+  listLensAgents,
+  previewSample,
+} from '../resolvers/lens-activity.ts';
 import { readLensService, type LensService } from '../resolvers/lens-service.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
 import type { ContentPage, ContentPart } from '../src/domain/lens/content.ts';
@@ -53,7 +58,11 @@ const PartType = builder.objectRef<ContentPart>('LensContentPart').implement({
   fields: (t) => ({
     spanId: t.exposeID('spanId', { description: 'The span.' }),
     parentSpanId: t.exposeID('parentSpanId', { nullable: true, description: 'Its parent. Null for a root.' }),
-    name: t.exposeString('name', { description: 'Name of the span.' }),
+    name: t.string({
+      nullable: true,
+      description: 'Name of the span. Null without one.',
+      resolve: ({ name }) => textOrNull(name),
+    }),
     kind: t.exposeString('kind', { description: 'Type of the span.' }),
     content: t.exposeString('content', { description: 'At most 8,000 characters from the offset on.' }),
     truncated: t.exposeBoolean('truncated', { description: 'Whether the text is longer.' }),
