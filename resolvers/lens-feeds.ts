@@ -2,7 +2,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import type { Delivery } from '../src/domain/bus.ts';
 import type { Job, JobStatus } from '../src/domain/jobs/job.ts';
 import type { LensRun } from '../src/domain/lens/lens.ts';
-import type { FindingPage, LensFinding } from '../src/domain/lens/store.ts';
+import type { FindingFilter, FindingPage, LensFinding } from '../src/domain/lens/store.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
 import { lensReader } from './operation/lens-access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
@@ -30,6 +30,14 @@ export const listFindings = operation({
     const found = await scope.platform.stores.lenses.findings({ ...page, limit: page.limit + 1 });
     return { items: found.slice(0, page.limit), hasMore: found.length > page.limit };
   },
+});
+
+/** Number of the findings of all lenses that match. */
+export const countFindings = operation({
+  name: 'countFindings',
+  access: lensReader,
+  run: ({ platform }: Scope<LensPlatform>, filter: FindingFilter): Promise<number> =>
+    platform.stores.lenses.countFindings(filter),
 });
 
 /** The latest background jobs, newest first. Throws InvalidInput. */

@@ -58,7 +58,11 @@ const PartType = builder.objectRef<ContentPart>('LensContentPart').implement({
   fields: (t) => ({
     spanId: t.exposeID('spanId', { description: 'The span.' }),
     parentSpanId: t.exposeID('parentSpanId', { nullable: true, description: 'Its parent. Null for a root.' }),
-    name: t.exposeString('name', { description: 'Name of the span.' }),
+    name: t.string({
+      nullable: true,
+      description: 'Name of the span. Null without one.',
+      resolve: ({ name }) => textOrNull(name),
+    }),
     kind: t.exposeString('kind', { description: 'Type of the span.' }),
     content: t.exposeString('content', { description: 'At most 8,000 characters from the offset on.' }),
     truncated: t.exposeBoolean('truncated', { description: 'Whether the text is longer.' }),

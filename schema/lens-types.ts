@@ -171,7 +171,11 @@ export const LensReviewType = builder.objectRef<Review>('LensReview').implement(
       description: 'Its agent. Null when unknown.',
       resolve: ({ agent }) => textOrNull(agent),
     }),
-    reasoning: t.exposeString('reasoning', { description: 'What the reviewer says.' }),
+    reasoning: t.string({
+      nullable: true,
+      description: 'What the reviewer says. Null when nothing was said.',
+      resolve: ({ reasoning }) => textOrNull(reasoning),
+    }),
     verdicts: t.field({
       type: 'JSON',
       description: 'Observations: objects with `check_id`, `kind` and `summary`.',
@@ -188,7 +192,11 @@ export const ExecutionType = builder.objectRef<Execution>('LensExecution').imple
     id: t.exposeID('id', { description: 'Its id.' }),
     traceId: t.exposeID('traceId', { description: 'Its trace.' }),
     traceRef: t.exposeID('traceRef', { description: 'Ref of its trace.' }),
-    name: t.exposeString('name', { description: 'Name of its root.' }),
+    name: t.string({
+      nullable: true,
+      description: 'Name of its root. Null while it has none.',
+      resolve: ({ name }) => textOrNull(name),
+    }),
     spanCount: t.exposeInt('spanCount', { description: 'Number of its spans.' }),
     agent: t.string({
       nullable: true,

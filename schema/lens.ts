@@ -7,15 +7,23 @@ import {
   setFindingStatus,
   updateLens,
 } from '../resolvers/lens.ts';
-import { listFindings, listJobs, watchFindings, watchJobs, watchLensRun } from '../resolvers/lens-feeds.ts';
+import {
+  countFindings,
+  listFindings,
+  listJobs,
+  watchFindings,
+  watchJobs,
+  watchLensRun,
+} from '../resolvers/lens-feeds.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Job } from '../src/domain/jobs/job.ts';
-import type { LensFinding } from '../src/domain/lens/store.ts';
+import type { FindingFilter, LensFinding } from '../src/domain/lens/store.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { described, FindingKindType, FindingPriorityType, FindingStatusType } from './lens-enums.ts';
 import { FindingType, LensRunType, LensType } from './lens-types.ts';
 import { LENS_ID, RunInput, runRequestFrom, SettingsInput, settingsFrom } from './lens-settings.ts';
+import { CONTENT_COST } from './limits.ts';
 import { localId } from './global-id.ts';
 import { type Connection, pageCost } from './paging.ts';
 
@@ -45,8 +53,23 @@ const FindingFilterInput = builder.inputType('FindingFilter', {
   }),
 });
 
+interface FindingList extends Connection<LensFinding> {
+  readonly filter: FindingFilter;
+}
+
 const FindingConnectionType = builder.connectionObject(
-  { type: FindingType, name: 'FindingConnection', description: 'One page of findings.' },
+  {
+    type: FindingType,
+    name: 'FindingConnection',
+    description: 'One page of findings.',
+    fields: (t) => ({
+      totalCount: t.int({
+        complexity: CONTENT_COST,
+        description: 'Number of findings on all pages.',
+        resolve: (page, _args, { scope }) => countFindings(scope, (page as FindingList).filter),
+      }),
+    }),
+  },
   { name: 'FindingEdge', description: 'One finding of a page.' },
 );
 
@@ -79,7 +102,7 @@ builder.queryField('findings', (t) =>
       first: t.arg.int({ description: 'Page size, 1 to 200; 50 when absent.' }),
       after: t.arg.string({ description: 'Returns findings after this cursor.' }),
     },
-    async resolve(_root, { filter, first, after }, { scope }): Promise<Connection<LensFinding>> {
+    async resolve(_root, { filter, first, after }, { scope }): Promise<FindingList> {
       const wanted = {
         lensId: lensOrNull(filter?.lensId),
         status: filter?.status ?? null,
@@ -90,7 +113,11 @@ builder.queryField('findings', (t) =>
       const { items, hasMore } = await listFindings(scope, page);
       const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
       const [startCursor, endCursor] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];
-      return { edges, pageInfo: { hasNextPage: hasMore, hasPreviousPage: false, startCursor, endCursor } };
+      return {
+        edges,
+        filter: wanted,
+        pageInfo: { hasNextPage: hasMore, hasPreviousPage: false, startCursor, endCursor },
+      };
     },
   }),
 );

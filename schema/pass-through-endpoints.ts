@@ -80,10 +80,19 @@ builder.queryField('passThroughEndpoints', (t) =>
       complexity: pageCost,
       resolve: async (_root, { teamId, ...args }, { scope }) => {
         const found = teamId ? await listTeamEndpoints(scope, teamId) : listEndpoints(scope, { id: null });
-        return pageOf(found, args, ({ id }) => id);
+        return { ...pageOf(found, args, ({ id }) => id), totalCount: found.length };
       },
     },
-    { name: 'PassThroughEndpointConnection', description: 'One page of pass-through entries.' },
+    {
+      name: 'PassThroughEndpointConnection',
+      description: 'One page of pass-through entries.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of entries on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'PassThroughEndpointEdge', description: 'One entry of a page.' },
   ),
 );

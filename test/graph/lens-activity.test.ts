@@ -122,6 +122,12 @@ describe('edges of lenses', () => {
       executions: [{ id: expect.any(String) }],
     });
     expect(findings.length).toBeGreaterThan(0);
+    const counted = `query ($id: ID!) { all: findings(first: 1, filter: { lensId: $id }) { totalCount nodes { title } }
+      none: findings(filter: { lensId: $id, status: DISMISSED }) { totalCount } }`;
+    expect((await ask(counted, { id: lens.id })).data).toMatchObject({
+      all: { totalCount: findings.length, nodes: [{}] },
+      none: { totalCount: 0 },
+    });
     for (const finding of findings) {
       expect(finding).toMatchObject({ occurrenceCount: finding.executionIds.length, revision: 1 });
       for (const one of finding.evidence)

@@ -246,6 +246,8 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await ids({}, 2, closed)).toEqual(['f2', 'f1']);
       expect(await ids({ lensId: 'a' })).toEqual(['f2', 'f1']);
       expect(await ids({ status: 'open', kind: 'issue', priority: 'high' })).toEqual(['f4', 'f1']);
+      expect(await lenses.countFindings(all)).toBe(4);
+      expect(await lenses.countFindings({ ...all, lensId: 'a', kind: 'pattern' })).toBe(1);
       expect(await lenses.findFinding('f3')).toEqual({ lensId: 'b', finding: closed });
       expect(await lenses.findFinding('none')).toBeNull();
     });

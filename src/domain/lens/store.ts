@@ -23,7 +23,7 @@ interface CachedReview {
 }
 
 /** Filter of findings; null matches all. */
-interface FindingFilter {
+export interface FindingFilter {
   readonly lensId: string | null;
   readonly status: FindingStatus | null;
   readonly kind: FindingKind | null;
@@ -75,6 +75,8 @@ export interface LensStore {
   /** Those of the ids that runs have. */
   runIdsAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   findings(page: FindingPage): Promise<readonly LensFinding[]>;
+  /** Number of the findings that match. */
+  countFindings(filter: FindingFilter): Promise<number>;
   findFinding(id: string): Promise<LensFinding | null>;
   /** Replaces the cached reviews of executions. */
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;

@@ -173,6 +173,8 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         const found = await fork().find(LensFindingEntity, { $and: [...conditionsOf(filter, after)] }, options);
         return found.map(lensFindingOf);
       }),
+    countFindings: (filter) =>
+      inFlight.run(() => fork().count(LensFindingEntity, { $and: [...conditionsOf(filter, null)] })),
     findFinding: (id) =>
       inFlight.run(async () => {
         const found = await fork().findOne(LensFindingEntity, { id: storable(id) });

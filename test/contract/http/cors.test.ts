@@ -118,6 +118,25 @@ describe('with a list of origins', () => {
     }
   });
 
+  it('a flood of preflights from any origin is answered, and keeps nothing', async () => {
+    const answers: number[] = [];
+    const asked = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
+    const flood = async (nth: number): Promise<void> => {
+      for (let at = 0; at < 50; at += 1) {
+        const origin = at % 2 === 0 ? ALLOWED : `https://${nth}-${at}.example`;
+        const answer = await preflight(app, `/unknown/${nth}/${at}`, origin, asked);
+        answers.push(answer.status);
+        await answer.arrayBuffer();
+      }
+    };
+    await Promise.all(Array.from({ length: 40 }, (_, nth) => flood(nth)));
+    expect(answers).toHaveLength(2_000);
+    expect(new Set(answers)).toEqual(new Set([200, 400]));
+    const metrics = await (await app.call('GET', '/metrics')).text();
+    expect(metrics).not.toContain('/unknown/');
+    expect((await app.call('POST', '/v1/chat/completions', CHAT, { origin: ALLOWED })).status).toBe(200);
+  });
+
   it('names that are no header names are not allowed', async () => {
     const answer = await preflight(app, '/v1/models', ALLOWED, { 'access-control-request-headers': 'a(b)' });
     expect([answer.status, answer.headers.get('access-control-allow-headers')]).toEqual([200, null]);

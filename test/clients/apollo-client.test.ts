@@ -1,0 +1,177 @@
+import { ApolloClient, ApolloLink, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+interface Abstract {
+  readonly name: string;
+  readonly possibleTypes: readonly { readonly name: string }[] | null;
+}
+
+/** Types of each interface and union, which Apollo's cache needs for fragments on them. */
+let possibleTypes: Record<string, string[]>;
+/** Content types of the answers, in their order. */
+const types: (string | null)[] = [];
+
+beforeAll(async () => {
+  app = await startApp({ env: { LENSGATE_LENS_WORKER_SLOTS: '0' } });
+  const query = '{ __schema { types { name possibleTypes { name } } } }';
+  const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
+    readonly data: { readonly __schema: { readonly types: readonly Abstract[] } };
+  };
+  const abstract = data.__schema.types.filter((type) => type.possibleTypes !== null);
+  possibleTypes = Object.fromEntries(
+    abstract.map((type) => [type.name, type.possibleTypes?.map(({ name }) => name) ?? []]),
+  );
+});
+afterAll(() => app.stop());
+
+/** Apollo Client as its documentation sets it up: one HttpLink for all operations. */
+function aClient(key = app.adminKey): ApolloClient {
+  const link = new HttpLink({
+    uri: `${app.url}/graphql`,
+    headers: { authorization: `Bearer ${key}` },
+    async fetch(url, options) {
+      const answer = await fetch(url, options);
+      types.push(answer.headers.get('content-type'));
+      return answer;
+    },
+  });
+  return new ApolloClient({ cache: new InMemoryCache({ possibleTypes }), link: ApolloLink.from([link]) });
+}
+
+const CHAT = gql`
+  mutation ($input: ChatInput!) {
+    chat(input: $input) {
+      ... on ChatCompletion {
+        text
+        traceId
+      }
+      ... on UserError {
+        message
+      }
+    }
+  }
+`;
+const TRACES = gql`
+  query {
+    traces(first: 5, filter: { internal: false }) {
+      totalCount
+      nodes {
+        id
+        name
+        costUsd
+      }
+    }
+  }
+`;
+const CHAT_STREAM = gql`
+  subscription ($input: ChatInput!) {
+    chatStream(input: $input) {
+      __typename
+      ... on ChatStep {
+        textSoFar
+      }
+      ... on ChatFailure {
+        code
+      }
+    }
+  }
+`;
+const TRACE_UPDATES = gql`
+  subscription {
+    traceUpdates {
+      trace {
+        id
+        name
+      }
+    }
+  }
+`;
+
+const inputOf = (content: string) => ({
+  input: { model: 'demo', messages: [{ role: 'USER', content }] },
+});
+
+describe('Apollo Client', () => {
+  it('runs mutations and queries, and caches objects by their global ids', async () => {
+    const client = aClient();
+    const { data } = await client.mutate<{ readonly chat: { readonly text: string } }>({
+      mutation: CHAT,
+      variables: inputOf('Hello'),
+    });
+    expect(data?.chat.text).toMatch(/./);
+    const found = await client.query<{
+      readonly traces: { readonly totalCount: number; readonly nodes: readonly { readonly id: string }[] };
+    }>({ query: TRACES });
+    expect(found.data?.traces.totalCount).toBeGreaterThan(0);
+    const [first] = found.data?.traces.nodes ?? [];
+    expect(Object.keys(client.cache.extract() as object)).toContain(`Trace:${first?.id}`);
+    client.stop();
+  });
+
+  it('subscribes to a streamed chat over multipart HTTP, to its end', async () => {
+    const client = aClient();
+    types.length = 0;
+    const texts: string[] = [];
+    const ended = Promise.withResolvers<void>();
+    client
+      .subscribe<{ readonly chatStream: { readonly __typename: string; readonly textSoFar?: string } }>({
+        query: CHAT_STREAM,
+        variables: inputOf('Tell me a story'),
+      })
+      .subscribe({
+        next({ data }) {
+          if (data?.chatStream.textSoFar) texts.push(data.chatStream.textSoFar);
+        },
+        error: ended.reject,
+        complete: ended.resolve,
+      });
+    await ended.promise;
+    expect(types).toEqual([expect.stringMatching(/^multipart\/mixed/)]);
+    expect(texts.length).toBeGreaterThan(1);
+    // Each step has the text of the steps before it.
+    for (const [at, text] of texts.entries()) expect(text.startsWith(texts[at - 1] ?? '')).toBe(true);
+    client.stop();
+  });
+
+  it('follows traces over multipart HTTP until it leaves, and updates its cache', async () => {
+    const client = aClient();
+    const names: string[] = [];
+    const first = Promise.withResolvers<void>();
+    const subscription = client
+      .subscribe<{ readonly traceUpdates: { readonly trace: { readonly id: string; readonly name: string } } }>({
+        query: TRACE_UPDATES,
+      })
+      .subscribe({
+        next({ data }) {
+          names.push(data?.traceUpdates.trace.name ?? '');
+          first.resolve();
+        },
+        error: first.reject,
+      });
+    const other = aClient();
+    const asking = setInterval(() => {
+      other.mutate({ mutation: CHAT, variables: inputOf('Hello') }).catch(first.reject);
+    }, 200);
+    await first.promise;
+    clearInterval(asking);
+    expect(names).toContain('chat demo');
+    expect(Object.keys(client.cache.extract() as object).some((id) => id.startsWith('Trace:'))).toBe(true);
+    subscription.unsubscribe();
+    client.stop();
+    other.stop();
+  });
+
+  it('gets the refusal of an unknown key as an error of the subscription', async () => {
+    const client = aClient('sk-unknown');
+    const refused = Promise.withResolvers<unknown>();
+    client.subscribe({ query: TRACE_UPDATES }).subscribe({
+      next: ({ error }) => refused.resolve(error),
+      error: refused.resolve,
+      complete: () => refused.resolve(null),
+    });
+    expect(String(await refused.promise)).toMatch(/key/i);
+    client.stop();
+  });
+});

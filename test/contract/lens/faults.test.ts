@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { syntheticRuns } from '../../../bench/lens/runs.ts';
+import { VERSION } from '../../../src/domain/version.ts';
+import { aLens, lensClient } from '../../support/lens-client.ts';
+import type { Json } from '../../support/tenancy-client.ts';
+
+const { send, app, ingest, create, key, lensAt } = lensClient();
+const CLAIM = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
+
+const detail = (status: number, text: string) => ({ status, body: { detail: text } });
+
+let token = '';
+beforeAll(async () => {
+  await ingest(syntheticRuns(4, 9));
+  const { hash } = await key({});
+  token = String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
+});
+
+const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1) =>
+  send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
+
+/**
+ * Ends the lease of a run, as if its worker were gone for five minutes. In a process of its own: locks of SQLite do not hold
+ * between two copies of its library in one process.
+ */
+function loseWorker(runId: string): void {
+  const change = `const { DatabaseSync } = require('node:sqlite');
+    const [file, id] = process.argv.slice(1);
+    const sql = "update job set due_at = 1 where id = ? and status = 'running'";
+    console.log(new DatabaseSync(file, { timeout: 5000 }).prepare(sql).run(id).changes);`;
+  const file = join(app().dataDir, 'lensgate.db');
+  expect(execFileSync(process.execPath, ['-e', change, file, runId]).toString()).toBe('1\n');
+}
+
+describe('a run whose worker is lost', () => {
+  it('goes on with another attempt, and the former worker owns it no more', async () => {
+    const lens = await create(aLens());
+    const runId = lens.jobs[0].id;
+    const path = `/lens/worker/${lens.id}/${runId}`;
+    await asWorker('POST', CLAIM);
+    const sample = (await asWorker('GET', `${path}/sample`)).body;
+    loseWorker(runId);
+    const again = (await asWorker('POST', CLAIM)).body;
+    expect(again['job']).toMatchObject({ id: runId, status: 'running', stage: 'Collecting executions', attempts: 2 });
+    expect((await asWorker('GET', `${path}/sample`, undefined, 2)).body).toEqual(sample);
+    for (const call of ['heartbeat', 'progress'])
+      expect(await asWorker('POST', `${path}/${call}`)).toEqual(detail(409, 'This worker no longer owns the job'));
+    expect((await asWorker('POST', `${path}/heartbeat`, {}, 2)).body).toBe(true);
+    await send('POST', `/lens/${lens.id}/cancel`, {});
+  });
+
+  it('three times ends as failed, and the schedule goes on', async () => {
+    const lens = await create(aLens({ enabled: true, interval_minutes: 60 }));
+    const runId = lens.jobs[0].id;
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      expect((await asWorker('POST', CLAIM)).body['job']).toMatchObject({ id: runId, attempts: attempt });
+      loseWorker(runId);
+    }
+    expect((await asWorker('POST', CLAIM)).body).toBeNull();
+    const failed = await lensAt(lens.id);
+    expect(failed).toMatchObject({
+      last_scan_at: null,
+      jobs: [{ status: 'failed', stage: 'Failed', error: 'Worker disconnected repeatedly', attempts: 3 }],
+    });
+    expect(Date.parse(String(failed['next_run_at'])) - Date.now()).toBeGreaterThan(59 * 60_000);
+    const { jobs } = (await send('POST', `/lens/${lens.id}/runs`, {})).body as unknown as typeof lens;
+    expect(jobs[0]).toMatchObject({ status: 'queued', stage: 'Queued' });
+    expect(jobs[0].id).not.toBe(runId);
+    await send('PUT', `/lens/${lens.id}`, aLens());
+    await send('POST', `/lens/${lens.id}/cancel`, {});
+  });
+});
+
+describe('a lens that is edited while it runs', () => {
+  it('ends by the settings of its run, and scans by the new ones from then on', async () => {
+    const lens = await create(aLens({ context: 'The old rule.', checks: [], enabled: true }));
+    const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
+    await asWorker('POST', CLAIM);
+    const executions = (await asWorker('GET', `${path}/sample`)).body['executions'] as readonly Json[];
+    const checks = [{ id: 'new_rule', instruction: 'A new rule.' }];
+    const edited = await send('PUT', `/lens/${lens.id}`, aLens({ checks, model: 'judge' }));
+    expect(edited.body).toMatchObject({ revision: 2, jobs: [{ status: 'running', revision: 1 }] });
+    const assessments = executions.map((one) => ({
+      execution_id: one['id'],
+      issue_checks: ['new_rule'],
+    }));
+    const result = { assessments, findings: [], coverage: { eligible: 4, selected: 4 } };
+    expect(await asWorker('POST', `${path}/result`, result)).toEqual(
+      detail(422, 'Assessment references an unknown check'),
+    );
+    const valid = assessments.map((one) => ({ ...one, issue_checks: ['expected_behavior'] }));
+    expect((await asWorker('POST', `${path}/result`, { ...result, assessments: valid })).body).toMatchObject({
+      revision: 2,
+      settings: { checks: [{ id: 'new_rule' }] },
+      // The criteria have changed since the run began: the next scheduled run looks back again.
+      last_scan_at: null,
+      jobs: [{ status: 'completed', stage: 'Complete', revision: 1, settings: { context: 'The old rule.' } }],
+    });
+  });
+
+  it('asks the model of its run, also when the lens has another one now', async () => {
+    const lens = await create(aLens());
+    const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
+    await asWorker('POST', CLAIM);
+    await asWorker('GET', `${path}/sample`);
+    expect((await send('PUT', `/lens/${lens.id}`, aLens({ model: 'demo' }))).status).toBe(200);
+    const prompt = JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' });
+    const { body } = await asWorker('POST', `${path}/model`, { prompt, purpose: 'cluster' });
+    expect(body['cost']).toBeGreaterThan(0);
+    await send('POST', `/lens/${lens.id}/cancel`, {});
+    expect(await asWorker('POST', `${path}/model`, { prompt, purpose: 'extract' })).toMatchObject({ status: 409 });
+  });
+});

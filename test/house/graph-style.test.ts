@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  getNamedType,
+  getNullableType,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  isUnionType,
+} from 'graphql';
+import { expect, it } from 'vitest';
+import { ROOT } from './repository.ts';
+
+const published = buildSchema(readFileSync(join(ROOT, 'schema.graphql'), 'utf8'));
+
+/** Mutations without the one argument `input`, or whose result is no union, and why. */
+const OTHER_MUTATIONS: Readonly<Record<string, string>> = {
+  'createCheckout()': 'a purchase has no choices',
+  'resumeLenses()': 'it names no lens, and reports each lens that it skips',
+  'resumeLenses: ResumedLenses': 'it names no lens, and reports each lens that it skips',
+};
+
+/** Connections without `totalCount`, and why. */
+const UNCOUNTED: Readonly<Record<string, string>> = {
+  SpendRowConnection: 'a count reads all calls of the window',
+  CatalogChangeConnection: 'a count reads the history of all prices',
+  CheckoutConnection: 'its pages are read from the store in parts',
+};
+
+interface Member {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+}
+
+function membersOf(type: GraphQLNamedType): readonly Member[] {
+  if (isEnumType(type)) return type.getValues().map((value) => ({ ...value, name: `${type.name}.${value.name}` }));
+  if (isInputObjectType(type))
+    return Object.values(type.getFields()).map((field) => ({ ...field, name: `${type.name}.${field.name}` }));
+  if (!isObjectType(type) && !isInterfaceType(type)) return [];
+  return Object.values(type.getFields()).flatMap((field) => [
+    { ...field, name: `${type.name}.${field.name}` },
+    ...field.args.map((arg) => ({ ...arg, name: `${type.name}.${field.name}(${arg.name})` })),
+  ]);
+}
+
+/** Faults of style of a graph, as texts. */
+function faultsOf(schema: typeof published): readonly string[] {
+  const types = Object.values(schema.getTypeMap()).filter(
+    (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
+  );
+  const faults: string[] = [];
+  for (const type of types) {
+    for (const { name, description } of [type, ...membersOf(type)])
+      if ((description ?? '') === '') faults.push(`${name} has no description`);
+    if (isScalarType(type) && (type.specifiedByURL ?? '') === '') faults.push(`${type.name} has no @specifiedBy`);
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields()))
+      if (field.name.endsWith('Usd') && getNamedType(field.type).name !== 'Decimal')
+        faults.push(`${type.name}.${field.name} is no Decimal`);
+    const { pageInfo, nodes, totalCount } = type.getFields();
+    if (pageInfo !== undefined) {
+      if (nodes === undefined) faults.push(`${type.name} has no nodes`);
+      if (totalCount === undefined && UNCOUNTED[type.name] === undefined) faults.push(`${type.name} has no totalCount`);
+    }
+  }
+  for (const { name, args, type } of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const asked = `${name}(${args.map((arg) => arg.name).join()})`;
+    if (asked !== `${name}(input)` && OTHER_MUTATIONS[asked] === undefined) faults.push(`${asked} takes no one input`);
+    const result = `${name}: ${String(getNullableType(type))}`;
+    if (!isUnionType(getNamedType(type)) && OTHER_MUTATIONS[result] === undefined) faults.push(`${result} is no union`);
+  }
+  return faults;
+}
+
+it('the graph has one style: descriptions, specified scalars, money, counted connections, and mutations with one input', () => {
+  expect(faultsOf(published)).toEqual([]);
+});
+
+it('faults of style are found', () => {
+  const poor = buildSchema(`
+    scalar Money
+    "A page." type XConnection { "Its cursor." pageInfo: Int }
+    "The root." type Query { price: Int "Money." costUsd: Float "A page." xs: XConnection }
+    "Changes." type Mutation { "One." change(id: ID!): Money }
+  `);
+  expect(faultsOf(poor)).toEqual([
+    'Money has no description',
+    'Money has no @specifiedBy',
+    'XConnection has no nodes',
+    'XConnection has no totalCount',
+    'Query.price has no description',
+    'Query.costUsd is no Decimal',
+    'Mutation.change(id) has no description',
+    'change(id) takes no one input',
+    'change: Money is no union',
+  ]);
+});
