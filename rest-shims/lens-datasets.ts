@@ -125,7 +125,7 @@ const asked = ({
   return { id: params['dataset'] ?? '', revision: revision === -1 ? null : revision };
 };
 
-const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset): object => ({
+const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset) => ({
   id,
   name,
   agent_name: agentName,
@@ -134,7 +134,7 @@ const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Data
   updated_at: updatedAt.toISOString(),
 });
 
-const datasetJson = ({ dataset, revision, cases }: ReadDataset): object => ({
+const datasetJson = ({ dataset, revision, cases }: ReadDataset) => ({
   id: dataset.id,
   name: dataset.name,
   agent_name: dataset.agentName,
@@ -145,8 +145,7 @@ const datasetJson = ({ dataset, revision, cases }: ReadDataset): object => ({
   cases: snakeCased(cases),
 });
 
-const includedOf = ({ cases }: ReadDataset): readonly unknown[] =>
-  cases.filter(({ included }) => included).map((one) => snakeCased(one));
+const includedOf = ({ cases }: ReadDataset) => cases.filter(({ included }) => included).map((one) => snakeCased(one));
 
 /** Test cases from traces and findings. `/lens/datasets/build` comes before `/lens/datasets/:dataset`. */
 export const lensDatasetRows: readonly RouteRow[] = [
