@@ -36,9 +36,9 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     () => void reload(),
   );
 
-  function apply({ config, deployments, routing, endpoints, warnings }: Reloaded): void {
+  function apply({ config, deployments, credentials, routing, endpoints, warnings }: Reloaded): void {
     const fixed = fixedChanges(configuration.current(), config);
-    parts.deployments.configure(configuredDeployments(settings, deployments));
+    parts.deployments.configure(configuredDeployments(settings, deployments), credentials);
     parts.passThrough.configure(endpoints);
     state.routing = routing;
     configuration.declare(config);

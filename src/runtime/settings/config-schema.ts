@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
 import type { Setting } from './setting.ts';
@@ -91,6 +92,15 @@ function modelsSchema(): JsonSchema {
   };
 }
 
+function credentialsSchema(): JsonSchema {
+  const { $schema: _dialect, ...entry } = z.toJSONSchema(credentialEntry, { io: 'input', unrepresentable: 'any' });
+  return {
+    description: 'Credentials that models use by `litellm_params.litellm_credential_name`.',
+    type: ['array', 'null'],
+    items: withNulls(entry),
+  };
+}
+
 /** JSON Schema of the configuration file, for editors. */
 export function configSchema(): JsonSchema {
   const rows: readonly Setting[] = Object.values(SETTINGS);
@@ -113,6 +123,7 @@ export function configSchema(): JsonSchema {
         items: { type: 'string' },
       },
       model_list: modelsSchema(),
+      credential_list: credentialsSchema(),
       ...properties,
     },
   };

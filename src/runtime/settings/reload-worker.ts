@@ -27,7 +27,7 @@ function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['pla
 
 function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
-    const { config, deployments, routing, passThrough, warnings } = readSettings(argv, env, keyGenerator);
+    const { config, deployments, credentials, routing, passThrough, warnings } = readSettings(argv, env, keyGenerator);
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -40,6 +40,7 @@ function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
     const whole: CarriedConfig = {
       config: { file: config.file, files: config.files, declared, resolved },
       places: placesOf(config),
+      credentials,
       routing,
       endpoints: passThrough.endpoints,
       warnings,
