@@ -6,11 +6,12 @@ const WORKERS = Math.max(2, availableParallelism() - 1);
 
 // Processes and a browser beside the other tiers are starved by them, and their own short waits run out: they come after
 // them, alone.
-const folder = (name: string, timeoutMs = 5_000, order = 0) => ({
+const folder = (name: string, timeoutMs = 5_000, order = 0, setupFiles: readonly string[] = []) => ({
   // The runner would add `development`, by which graphql resolves to a second copy of itself.
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     name,
+    setupFiles: [...setupFiles],
     include: [`test/${name}/**/*.test.ts`],
     testTimeout: timeoutMs,
     hookTimeout: Math.max(30_000, timeoutMs),
@@ -27,7 +28,7 @@ export default defineConfig({
     globalSetup: 'test/support/run-folder.ts',
     projects: [
       folder('unit'),
-      folder('contract', 15_000),
+      folder('contract', 15_000, 0, ['test/support/checked-fetch.ts']),
       folder('graph', 15_000),
       folder('parity', 15_000),
       folder('ports', 30_000),

@@ -4,7 +4,7 @@ import {
   OWNED_SECTIONS,
   type SectionUpdates,
   UPDATED_SECTIONS,
-  updatedContent,
+  updatedSection,
 } from '../src/domain/settings/config-update.ts';
 import { FIXED_FIELDS, GENERAL_FIELDS, type GeneralField } from '../src/domain/settings/general-fields.ts';
 import {
@@ -177,8 +177,7 @@ export const updateConfiguration = operation({
     assertNotFixed(config, Object.keys(withoutNulls(updates.general_settings ?? {})));
     for (const section of UPDATED_SECTIONS) {
       const sent = updates[section];
-      if (sent !== undefined)
-        await storeSettings(scope, section, (before) => ({ ...before, ...updatedContent(section, sent, before) }));
+      if (sent !== undefined) await storeSettings(scope, section, (before) => updatedSection(section, sent, before));
     }
   },
 });

@@ -42,7 +42,7 @@ function parseChange({ body, params }: HttpRequest) {
   return { id: params['group'] ?? '', patch: { ...patchOf(read), ...defined({ name: read.access_group_name }) } };
 }
 
-const renderGroup = ({ group, teams, keys }: AccessGroupView): object => ({
+const renderGroup = ({ group, teams, keys }: AccessGroupView) => ({
   access_group_id: group.id,
   access_group_name: group.name,
   description: group.description,

@@ -48,7 +48,7 @@ function rowOf(
   group: SpendGroup,
   { entity, by, offsetMs }: ActivityExportQuery,
   { keys, emails, aliases }: ActivityExport['names'],
-): Readonly<Record<(typeof COLUMNS)[number], Cell>> {
+) {
   const { of } = group;
   const id = of[entity] ?? '';
   const key = by === 'key' ? keys.get(of.key ?? '') : undefined;
@@ -72,7 +72,7 @@ function rowOf(
     failed_requests: group.failures,
     cache_read_input_tokens: group.cacheReadTokens,
     cache_creation_input_tokens: group.cacheWriteTokens,
-  };
+  } satisfies Readonly<Record<(typeof COLUMNS)[number], Cell>>;
 }
 
 /** Columns of a table without rows. */

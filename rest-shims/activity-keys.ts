@@ -32,7 +32,7 @@ const metricsOf = (sums: SpendSums) => ({
   cache_creation_input_tokens: sums.cacheWriteTokens,
 });
 
-const renderKeys = ({ keys, names }: ActivityKeys): readonly object[] =>
+const renderKeys = ({ keys, names }: ActivityKeys) =>
   keys.map(({ hash, sums }) => ({ api_key: hash, metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }));
 
 /** A text that the query must have. Throws InvalidInput. */

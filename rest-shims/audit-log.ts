@@ -116,7 +116,7 @@ function parsePage(search: string): AskedPage {
   };
 }
 
-const renderEntry = (entry: AuditEntry): object => ({
+const renderEntry = (entry: AuditEntry) => ({
   id: entry.id,
   updated_at: entry.createdAt.toISOString(),
   changed_by: entry.changedBy,
@@ -129,7 +129,7 @@ const renderEntry = (entry: AuditEntry): object => ({
   updated_values: entry.after,
 });
 
-function renderPage({ entries, totalCount }: AuditPage, { page, limit }: AskedPage): object {
+function renderPage({ entries, totalCount }: AuditPage, { page, limit }: AskedPage) {
   return {
     audit_logs: entries.map(renderEntry),
     total: totalCount,

@@ -21,7 +21,7 @@ const SETTINGS = [
   ['model_max_budget', 'Object', 'Budgets of single models.'],
 ] as const;
 
-function renderSettings(budget: Budget | undefined): readonly object[] {
+function renderSettings(budget: Budget | undefined) {
   const values = (budget === undefined ? {} : renderBudget(budget)) as Readonly<Record<string, unknown>>;
   return SETTINGS.map(([name, type, description]) => ({
     field_name: name,
@@ -50,7 +50,7 @@ const CHANGING = {
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 
-const shown = (budget: Budget | null): object | null => (budget === null ? null : renderBudget(budget));
+const shown = (budget: Budget | null) => (budget === null ? null : renderBudget(budget));
 
 /** Budgets that other rows refer to. */
 export const budgetRoutes: readonly RouteRow[] = [

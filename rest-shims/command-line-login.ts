@@ -44,7 +44,7 @@ function readPoll(request: HttpRequest) {
   };
 }
 
-function stateJson(state: LoginState): object {
+function stateJson(state: LoginState) {
   if (state.status === 'pending') return { status: 'pending' };
   const { userId } = state;
   const teams = state.teams.map(({ id }) => id);

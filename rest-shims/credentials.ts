@@ -37,7 +37,7 @@ const wrong = (place: readonly string[], message: string): InvalidInput =>
     { path: ['body', ...place], rule: 'value_error', message: `Value error, ${message}` },
   ]);
 
-const renderCredential = (row: Credential): object => ({
+const renderCredential = (row: Credential) => ({
   credential_name: row.id,
   display_name: row.displayName,
   credential_info: row.info,

@@ -57,7 +57,7 @@ function parseNamed(search: string) {
   ]);
 }
 
-const renderCustomer = ({ customer, budget }: CustomerView): object => ({
+const renderCustomer = ({ customer, budget }: CustomerView) => ({
   user_id: customer.id,
   blocked: customer.blocked,
   alias: customer.alias,

@@ -58,7 +58,7 @@ const metricsOf = (sums: SpendSums): Record<string, number> => ({
 });
 
 /** What is known of a key by its hash; of a deleted or unknown one that it does not exist. */
-export function keyMetadata(hash: string, { keys, emails }: ActivityNames): object {
+export function keyMetadata(hash: string, { keys, emails }: ActivityNames) {
   const key = keys.get(hash);
   return {
     key_alias: key?.alias ?? null,
@@ -69,7 +69,7 @@ export function keyMetadata(hash: string, { keys, emails }: ActivityNames): obje
   };
 }
 
-const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames): object =>
+const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames) =>
   Object.fromEntries(
     [...byKey].map(([hash, sums]) => [hash, { metrics: metricsOf(sums), metadata: keyMetadata(hash, names) }]),
   );
@@ -77,8 +77,8 @@ const keyParts = (byKey: ReadonlyMap<string, SpendSums>, names: ActivityNames): 
 const partsOf = (
   parts: readonly ActivityPart[],
   names: ActivityNames,
-  { nameOf = (name: string): string => name, metadataOf = (_name: string): object => ({}) } = {},
-): object =>
+  { nameOf = (name: string): string => name, metadataOf = (_name: string) => ({}) } = {},
+) =>
   Object.fromEntries(
     parts.map(({ name, sums, byKey }) => [
       name === null ? UNASSIGNED : nameOf(name),
@@ -91,7 +91,7 @@ const partsOf = (
   );
 
 /** What is known of an entity; nothing where it has no row. */
-function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames): object {
+function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
   if (alias === undefined) return {};
@@ -103,7 +103,7 @@ const renderDay = (
   { startMs, sums, parts, entities, byKey }: DayActivity,
   { entity, offsetMs }: PagedActivity,
   names: ActivityNames,
-): object => ({
+) => ({
   date: dayText(startMs + offsetMs),
   metrics: metricsOf(sums),
   breakdown: {
@@ -199,7 +199,7 @@ function parseActivity(search: string, facts: ActivityRoute, isWhole: boolean): 
   };
 }
 
-function renderActivity(activity: Activity, asked: PagedActivity): object {
+function renderActivity(activity: Activity, asked: PagedActivity) {
   const { days, totalDays, totalKeys, names } = activity;
   const { page, limit, keyLimit, entity } = asked;
   const totalPages = Math.ceil(totalDays / limit);

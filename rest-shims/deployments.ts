@@ -41,7 +41,7 @@ function parseChange(body: Uint8Array) {
   return { id: idIn(info), params, info, ...defined({ modelGroup: name === null || name === '' ? undefined : name }) };
 }
 
-const renderRow = (row: StoredDeployment): object => ({
+const renderRow = (row: StoredDeployment) => ({
   model_id: row.id,
   model_name: row.modelGroup,
   litellm_params: maskedParameters(row),

@@ -9,15 +9,15 @@ const countsOf = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | 'fail
   failed_requests: failed,
 });
 
-function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[]): object {
+function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[]) {
   const all = addedCounts(days);
   return {
     total_successful_requests: all.succeeded,
     total_failed_requests: all.failed,
-    by_date: days.map(({ of, ...counts }) => ({ date: of.day, ...countsOf(counts) })),
+    by_date: days.map(({ of, ...counts }) => ({ date: of.day ?? '', ...countsOf(counts) })),
     by_route: routes
       .toSorted(byMostSucceeded)
-      .map(({ of, ...counts }) => ({ category: of.category, route: of.route, ...countsOf(counts) })),
+      .map(({ of, ...counts }) => ({ category: of.category ?? '', route: of.route ?? '', ...countsOf(counts) })),
   };
 }
 

@@ -21,8 +21,8 @@ const SILENT = new Set([
 ]);
 
 /** A model in Google's format. Limits are there if the catalog has them. */
-export function generateContentModel({ name, entry }: NamedModel): object {
-  const limit = (member: string, column: string): object => {
+export function generateContentModel({ name, entry }: NamedModel) {
+  const limit = (member: string, column: string) => {
     const most = entry?.row[column];
     return typeof most === 'number' ? { [member]: most } : {};
   };
@@ -65,7 +65,7 @@ function invalid(parameter: string, wanted: string): InvalidInput {
 }
 
 /** A page of models in Google's format. Throws InvalidInput for a page token that no list returned. */
-export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest): object {
+export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
   const { size, after } = pageOf(request);
   const last = models.findIndex(({ name }) => name === after);
   if (after !== null && last === -1) throw invalid('pageToken', 'one that a list returned');

@@ -32,7 +32,7 @@ const countsOf = (groups: readonly SpendGroup[]) => {
 };
 
 /** Calls and tokens by day and in all; `more` stands in each day. */
-function renderCounts(groups: readonly SpendGroup[], more: object = {}): object {
+function renderCounts<More extends object>(groups: readonly SpendGroup[], more: More) {
   const all = countsOf(groups);
   return {
     daily_data: days(groups).map(([day, own]) => {
@@ -44,12 +44,12 @@ function renderCounts(groups: readonly SpendGroup[], more: object = {}): object 
   };
 }
 
-const renderModels = ({ groups }: SpendReport): readonly object[] =>
+const renderModels = ({ groups }: SpendReport) =>
   [...Map.groupBy(groups, ({ of }) => of.modelGroup ?? '')]
     .toSorted(([, left], [, right]) => countsOf(right).calls - countsOf(left).calls)
     .map(([model, own]) => ({ model, ...renderCounts(own, { model_group: model }) }));
 
-const exceptionDays = (groups: readonly SpendGroup[]): object => ({
+const exceptionDays = (groups: readonly SpendGroup[]) => ({
   daily_data: days(groups).map(([day, own]) => ({
     date: shortDay(day),
     num_rate_limit_exceptions: countsOf(own).calls,
@@ -67,7 +67,7 @@ const exceptionsOf = (search: string, grouped: Grouped) =>
 const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ of }) => of.callType ?? '');
 
 /** Calls and failures by call type. No answer comes from a cache, so that the counts of hits are zero. */
-function renderCacheHits({ groups, keys }: SpendReport): object {
+function renderCacheHits({ groups, keys }: SpendReport) {
   const types = [...byCallType(groups)].map(([type, own]) => {
     const { calls, failures, outputTokens } = sumOf(own);
     return {
@@ -99,9 +99,9 @@ function renderCacheHits({ groups, keys }: SpendReport): object {
       models: [...new Set(groups.flatMap(({ of }) => of.model ?? []))],
     },
     error_breakdown: [...errors.values()].map((own) => ({
-      call_type: own[0]?.of.callType,
-      error_code: own[0]?.of.errorCode,
-      error_class: own[0]?.of.errorCode,
+      call_type: own[0]?.of.callType ?? '',
+      error_code: own[0]?.of.errorCode ?? '',
+      error_class: own[0]?.of.errorCode ?? '',
       count: sumOf(own).calls,
     })),
   };
@@ -116,7 +116,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
     paths: ['/global/activity'],
     parse: ({ search }) => grouping(requiredPeriod(search), { by: [], byDay: true }),
     run: readGlobalSpend,
-    render: ({ groups }) => json(renderCounts(groups)),
+    render: ({ groups }) => json(renderCounts(groups, {})),
   }),
   route({
     ...READING,

@@ -8,7 +8,7 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { fields, members, object, parseObject, requiredTexts, text as textMember } from './http/body-fields.ts';
 import { integer, query, requiredText, text } from './http/query.ts';
-import { json, route, type RouteRow } from './http/route.ts';
+import { json, route, type HttpAnswer, type RouteRow } from './http/route.ts';
 import { READY } from './health.ts';
 import { merged, objectSchema } from './http/schema.ts';
 
@@ -24,14 +24,14 @@ function parseTest(body: Uint8Array): ConnectionDraft {
   return { model, params, info: mode === null ? info : { ...info, mode } };
 }
 
-function testObject({ model, apiBase, found }: TestedConnection): object {
+function testObject({ model, apiBase, found }: TestedConnection) {
   const result = { model, api_base: apiBase === null ? null : publicAddress(apiBase) };
   if (typeof found === 'string') return { status: 'error', result: { ...result, error: found } };
   if (found.failure !== null) return { status: 'error', result: { ...result, error: found.failure.message } };
   return { status: 'success', result: { ...result, latency_ms: Number(found.latencyMs.toFixed(3)) } };
 }
 
-const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by }: RecordedProbe): object => ({
+const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by }: RecordedProbe) => ({
   health_check_id: String(nth),
   model_name: modelGroup,
   model_id: deploymentId,
@@ -64,7 +64,7 @@ function parsePage(search: string): ProbePageDraft {
   return { model, isHealthy, limit: Number(limit), offset: Number(offset) };
 }
 
-const historyObject = ({ probes, total, draft: { limit, offset } }: ProbePage): object => ({
+const historyObject = ({ probes, total, draft: { limit, offset } }: ProbePage) => ({
   health_checks: probes.map(checkObject),
   total_records: total,
   limit,
@@ -79,7 +79,7 @@ const READING = {
   bodyLimit: 0,
 } as const;
 
-const stateObject = ({ catalog, recordsWaiting, reload }: Readiness): object => ({
+const stateObject = ({ catalog, recordsWaiting, reload }: Readiness) => ({
   catalog: {
     source: catalog.source,
     entries: catalog.count,
@@ -97,7 +97,7 @@ const stateObject = ({ catalog, recordsWaiting, reload }: Readiness): object => 
 });
 
 /** A row for callers with a key whose answer never changes. */
-const fixed = (name: string, path: string, answer: object): RouteRow =>
+const fixed = (name: string, path: string, answer: HttpAnswer): RouteRow =>
   route({
     ...READING,
     name,
@@ -105,12 +105,12 @@ const fixed = (name: string, path: string, answer: object): RouteRow =>
     answers: [200, 401],
     parse: () => undefined,
     run: checkCaller,
-    render: () => json(answer),
+    render: () => answer,
   });
 
 /** Checks of this process and of its deployments, for callers with a key. */
 export const healthCheckRoutes: readonly RouteRow[] = [
-  fixed('service.teamMetadata', '/team/metadata_schema', { fields: [] }),
+  fixed('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({
     ...READING,
     method: 'POST',
@@ -146,10 +146,14 @@ export const healthCheckRoutes: readonly RouteRow[] = [
         total_models: probes.length,
       }),
   }),
-  fixed('health.sharedStatus', '/health/shared-status', {
-    shared_health_check_enabled: false,
-    message: 'Each process checks the deployments by itself.',
-  }),
+  fixed(
+    'health.sharedStatus',
+    '/health/shared-status',
+    json({
+      shared_health_check_enabled: false,
+      message: 'Each process checks the deployments by itself.',
+    }),
+  ),
   route({
     ...READING,
     name: 'health.services',
@@ -228,13 +232,17 @@ export const healthCheckRoutes: readonly RouteRow[] = [
       }),
   }),
   // Every feature is served without a licence.
-  fixed('health.license', '/health/license', {
-    has_license: false,
-    license_type: 'community',
-    expiration_date: null,
-    allowed_features: [],
-    limits: { max_users: null, max_teams: null },
-  }),
+  fixed(
+    'health.license',
+    '/health/license',
+    json({
+      has_license: false,
+      license_type: 'community',
+      expiration_date: null,
+      allowed_features: [],
+      limits: { max_users: null, max_teams: null },
+    }),
+  ),
   route({
     ...READING,
     name: 'health.readinessDetails',

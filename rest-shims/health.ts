@@ -5,7 +5,19 @@ import { json, route, type RouteRow } from './http/route.ts';
 import { textParameters } from './http/schema.ts';
 
 /** A deployment as the reference shows one. */
-function endpointObject({ deployment, found }: Checked, details: boolean): object {
+/** A deployment in a report; the members that administrators see, and those of a check, are absent without one. */
+interface EndpointRow {
+  readonly model: string;
+  readonly model_id: string;
+  readonly model_group: string;
+  readonly api_base?: string;
+  readonly reason?: string;
+  readonly checked_at?: string;
+  readonly latency_ms?: number;
+  readonly error?: string;
+}
+
+function endpointObject({ deployment, found }: Checked, details: boolean): EndpointRow {
   const { id, modelGroup, provider, upstreamModel, apiBase } = deployment;
   const who = { model: `${provider}/${upstreamModel}`, model_id: id, model_group: modelGroup };
   if (!details) return who;
@@ -29,8 +41,8 @@ const isUnhealthy = ({ checked }: Answered, search: string): boolean => {
   return checked.some(wasChecked) && !checked.some(isWell);
 };
 
-function healthObject({ checked, details }: Answered): object {
-  const shown = (ones: readonly Checked[]): readonly object[] => ones.map((one) => endpointObject(one, details));
+function healthObject({ checked, details }: Answered) {
+  const shown = (ones: readonly Checked[]) => ones.map((one) => endpointObject(one, details));
   const healthy = shown(checked.filter(isWell));
   const unhealthy = shown(checked.filter((one) => wasChecked(one) && !isWell(one)));
   const unchecked = shown(checked.filter((one) => !wasChecked(one)));

@@ -33,7 +33,7 @@ const ROUTER_SETTINGS = {
 const isoOf = (moment: Date | null): string | null => moment?.toISOString() ?? null;
 
 /** The budget row that the reference makes for a soft budget; null without one. */
-function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: VirtualKey): object | null {
+function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: VirtualKey) {
   const { softBudget, budgetId } = settings;
   if (softBudget === undefined) return null;
   return {
@@ -66,16 +66,16 @@ function budgetTable({ settings, createdAt, createdBy, updatedAt, updatedBy }: V
 }
 
 /** The budget that a key names; null without one. */
-const namedBudget = (budget: Budget | null | undefined): object | null => (budget ? renderBudget(budget) : null);
+const namedBudget = (budget: Budget | null | undefined) => (budget ? renderBudget(budget) : null);
 
-const windowsOf = ({ settings }: VirtualKey): object | null =>
+const windowsOf = ({ settings }: VirtualKey) =>
   settings.budgetLimits?.map(({ budgetDuration, maxBudget, resetAt }) => ({
     budget_duration: budgetDuration,
     max_budget: Number(maxBudget),
     reset_at: resetAt,
   })) ?? null;
 
-const modelBudgetsOf = ({ settings }: VirtualKey): object =>
+const modelBudgetsOf = ({ settings }: VirtualKey) =>
   Object.fromEntries(
     Object.entries(settings.modelMaxBudget ?? {}).map(([model, { budgetLimit, timePeriod, rpmLimit, tpmLimit }]) => [
       model,
@@ -89,7 +89,7 @@ const modelBudgetsOf = ({ settings }: VirtualKey): object =>
   );
 
 /** Members that every form of a key has. A key that was never blocked has no `blocked`. */
-function sharedMembers(row: VirtualKey): Record<string, unknown> {
+function sharedMembers(row: VirtualKey) {
   const { settings } = row;
   return {
     key_name: row.name,
@@ -129,7 +129,7 @@ function sharedMembers(row: VirtualKey): Record<string, unknown> {
 }
 
 /** Members of a stored key; `organizationMember` differs between the routes of the reference. */
-function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>): Record<string, unknown> {
+function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>) {
   const { settings } = row;
   return {
     ...sharedMembers(row),
@@ -153,7 +153,7 @@ function storedMembers({ row, spend }: Pick<KeyInfo, 'row' | 'spend'>): Record<s
 }
 
 /** A new key, or a new secret of one. */
-export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: Usd = ZERO_USD): object {
+export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: Usd = ZERO_USD) {
   const { settings } = row;
   const stored = shownMetadata(row.metadata);
   const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
@@ -182,7 +182,7 @@ export function renderGenerated({ clearKey, row, budget }: GeneratedKey, total: 
 }
 
 /** A key as `/key/info`, `/key/update` and `/key/unblock` show it. */
-export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>): Record<string, unknown> => ({
+export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>) => ({
   ...storedMembers(info),
   policies: [],
   organization_id: info.row.settings.organizationId ?? null,
@@ -191,14 +191,14 @@ export const renderStored = (info: Pick<KeyInfo, 'row' | 'spend'>): Record<strin
   jwt_key_mappings: null,
 });
 
-export const renderInfo = (info: KeyInfo): Record<string, unknown> => ({
+export const renderInfo = (info: KeyInfo) => ({
   ...renderStored(info),
   litellm_budget_table: namedBudget(info.budget) ?? budgetTable(info.row),
   status: info.status,
 });
 
 /** A key as `/key/block` and a list show it. */
-export const renderListed = (info: KeyInfo): Record<string, unknown> => ({
+export const renderListed = (info: KeyInfo) => ({
   token: info.row.hash,
   ...storedMembers(info),
   org_id: info.row.settings.organizationId ?? null,

@@ -159,7 +159,7 @@ function parseReset(body: Uint8Array): Usd {
   ]);
 }
 
-const renderOutcomes = (outcomes: readonly BulkOutcome[]): object => ({
+const renderOutcomes = (outcomes: readonly BulkOutcome[]) => ({
   total_requested: outcomes.length,
   successful_updates: outcomes.flatMap(({ key, info }) =>
     info === null ? [] : [{ key, key_info: renderStored(info) }],

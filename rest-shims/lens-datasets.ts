@@ -128,7 +128,7 @@ const asked = ({
   return { id: params['dataset'] ?? '', revision: revision === -1 ? null : revision };
 };
 
-const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset): object => ({
+const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset) => ({
   id,
   name,
   agent_name: agentName,
@@ -137,7 +137,7 @@ const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Data
   updated_at: updatedAt.toISOString(),
 });
 
-const datasetJson = ({ dataset, revision, cases }: ReadDataset): object => ({
+const datasetJson = ({ dataset, revision, cases }: ReadDataset) => ({
   id: dataset.id,
   name: dataset.name,
   agent_name: dataset.agentName,

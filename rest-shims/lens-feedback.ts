@@ -50,8 +50,8 @@ function draftFrom(body: Uint8Array): FeedbackDraft {
   return assertTarget({ ...targetIn(sent), score, comment, user: author }, 'body');
 }
 
-const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback): object => ({
-  ...(snakeCased(feedback) as object),
+const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
+  ...snakeCased(feedback),
   created_at: createdAt.toISOString(),
   updated_at: updatedAt.toISOString(),
 });

@@ -10,17 +10,16 @@ const shortSample = (sample: Sample | null): Sample | null =>
   sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
 /** A run with everything it knows. */
-export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun): unknown {
+export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
   return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
 }
 
 /** A run of a list: without executions, findings and assessments. */
-export const renderListedRun = (run: LensRun): unknown =>
-  renderRun({ ...run, sample: null, findings: null, assessments: [] });
+export const renderListedRun = (run: LensRun) => renderRun({ ...run, sample: null, findings: null, assessments: [] });
 
-function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: LensState['findings']): object {
+function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: LensState['findings']) {
   return {
-    ...(snakeCased({ ...lens, spent: usdNumber(lens.spent) }) as object),
+    ...snakeCased({ ...lens, spent: usdNumber(lens.spent) }),
     jobs: [renderRun(run)],
     findings: snakeCased(findings),
     reservations: snakeCased(reservations.map((one) => ({ ...one, amount: usdNumber(one.amount) }))),
@@ -28,13 +27,13 @@ function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: Len
 }
 
 /** A lens after a change. */
-export const renderState = ({ lens, run, findings }: LensState): object => renderLens(lens, run, findings);
+export const renderState = ({ lens, run, findings }: LensState) => renderLens(lens, run, findings);
 
 /** A lens as reads show it: without the reviews of its run and the metadata of its sample. */
-export const renderShownState = ({ lens, run, findings }: LensState): object =>
+export const renderShownState = ({ lens, run, findings }: LensState) =>
   renderLens(lens, { ...run, reviews: [], sample: shortSample(run.sample) }, findings);
 
-export const renderWorker = ({ id, name, lastSeen, revoked, analysisKeyId }: LensWorker): object => ({
+export const renderWorker = ({ id, name, lastSeen, revoked, analysisKeyId }: LensWorker) => ({
   id,
   name,
   scope: { team_id: '', api_key_hash: '', all_teams: true },

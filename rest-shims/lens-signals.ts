@@ -67,7 +67,7 @@ export const lensSignalRows: readonly RouteRow[] = [
     render: (rows) =>
       json(
         rows.map(({ classifiedAt, ...row }) => ({
-          ...(snakeCased(row) as object),
+          ...snakeCased(row),
           classified_at: classifiedAt?.toISOString() ?? null,
         })),
       ),

@@ -28,7 +28,7 @@ const readDraft = bodyOf(
   }),
 );
 
-const recordJson = (key: TracingKey): object => ({
+const recordJson = (key: TracingKey) => ({
   id: key.id,
   name: key.name,
   tenant: {

@@ -90,25 +90,24 @@ export const renderLimits = (row: Limits) => ({
   max_parallel_requests: row.maxParallelRequests,
 });
 
+const budgetColumns = (budget: Budget) => ({
+  budget_id: budget.id,
+  soft_budget: usdOf(budget.softBudget),
+  ...renderLimits(budget),
+  tpd_limit: budget.tpdLimit,
+  model_max_budget: budget.modelMaxBudget,
+  allowed_models: budget.allowedModels,
+  temp_budget_increase: null,
+  temp_budget_expiry: null,
+  created_at: budget.createdAt.toISOString(),
+});
+
 /** A budget within another row; null for none. */
-export const renderBudgetTable = (budget: Budget | null): object | null =>
-  budget === null
-    ? null
-    : {
-        budget_id: budget.id,
-        soft_budget: usdOf(budget.softBudget),
-        ...renderLimits(budget),
-        tpd_limit: budget.tpdLimit,
-        model_max_budget: budget.modelMaxBudget,
-        allowed_models: budget.allowedModels,
-        temp_budget_increase: null,
-        temp_budget_expiry: null,
-        created_at: budget.createdAt.toISOString(),
-      };
+export const renderBudgetTable = (budget: Budget | null) => (budget === null ? null : budgetColumns(budget));
 
 /** A budget with its author and with what refers to it, which is not listed. */
-export const renderBudget = (budget: Budget): object => ({
-  ...renderBudgetTable(budget),
+export const renderBudget = (budget: Budget) => ({
+  ...budgetColumns(budget),
   created_by: budget.createdBy,
   updated_at: budget.updatedAt.toISOString(),
   updated_by: budget.updatedBy,

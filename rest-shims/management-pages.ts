@@ -35,7 +35,7 @@ function pageIn(search: string): Page {
 }
 
 /** A page of a list with links to the others. Links keep the other parameters of the query. */
-function renderPage(path: string, search: string, data: readonly object[], total: number): object {
+function renderPage<Row>(path: string, search: string, data: readonly Row[], total: number) {
   const { number, size } = pageIn(search);
   const last = Math.max(1, Math.ceil(total / size));
   const linkTo = (page: number): string => {
@@ -109,7 +109,7 @@ export const managementPageRoutes: readonly RouteRow[] = [
       const { number, size } = pageIn(search);
       const users = groups.filter(({ of }) => typeof of.user === 'string');
       const data = users.slice((number - 1) * size, number * size).map(({ of, cost, calls }) => ({
-        user_id: of.user,
+        user_id: of.user ?? '',
         total_spend: usdNumber(cost),
         request_count: calls,
       }));

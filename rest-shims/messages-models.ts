@@ -11,7 +11,7 @@ const CREATED_AT = '2023-02-28T18:56:42Z';
 const MOST = 1_000;
 
 /** A model in Anthropic's format. */
-export function messagesModel({ name, entry }: NamedModel): object {
+export function messagesModel({ name, entry }: NamedModel) {
   const limit = (column: string): number | null => {
     const most = entry?.row[column];
     return typeof most === 'number' ? most : null;

@@ -24,7 +24,7 @@ const renderChanged = ({ name, models, deploymentIds, changed }: ChangedGroup) =
   json({ access_group: name, model_names: models, model_ids: deploymentIds, models_updated: changed });
 
 /** Spend is counted by key and owner, not by access group; it is shown as zero for clients that require the member. */
-const renderGroup = ({ name, models, deployments }: ModelAccessGroup): object => ({
+const renderGroup = ({ name, models, deployments }: ModelAccessGroup) => ({
   access_group: name,
   model_names: models,
   deployment_count: deployments,

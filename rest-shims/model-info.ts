@@ -17,7 +17,7 @@ import { textParameters } from './http/schema.ts';
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
 /** Parameters of a deployment without its secrets: as they were stored, or as the configuration has them. */
-function shownParams({ deployment, stored, seesAddress }: KnownModel): object {
+function shownParams({ deployment, stored, seesAddress }: KnownModel) {
   const { provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides } = deployment;
   const address = seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {};
   const model = `${provider}/${upstreamModel}`;
@@ -36,7 +36,7 @@ function shownParams({ deployment, stored, seesAddress }: KnownModel): object {
 }
 
 /** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
-function infoObject(known: KnownModel): object {
+function infoObject(known: KnownModel) {
   const { name, deployment, stored, entry } = known;
   const { id, provider, priceOverrides, baseModel, accessGroups } = deployment;
   return {
@@ -59,7 +59,7 @@ function infoObject(known: KnownModel): object {
   };
 }
 
-const stampsOf = (stored: NonNullable<KnownModel['stored']>): object => ({
+const stampsOf = (stored: NonNullable<KnownModel['stored']>) => ({
   created_at: stored.createdAt.toISOString(),
   created_by: stored.createdBy,
   updated_at: stored.updatedAt.toISOString(),
@@ -78,9 +78,12 @@ const ABILITIES = [
 /** Limits of stored deployments, which a group has the sum of. */
 const LIMITS = ['tpm', 'rpm'] as const;
 
+const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (name: Name) => Value) =>
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Readonly<Record<Name, Value>>;
+
 /** A model with the limits, prices and capabilities of its deployments. */
-export function groupObject(name: string, members: readonly KnownModel[]): object {
-  const rows = members.map(({ entry, deployment }): Readonly<Record<string, unknown>> => {
+export function groupObject(name: string, members: readonly KnownModel[]) {
+  const rows = members.map(({ entry, deployment }) => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });
   const greatest = (member: string): number | null => {
@@ -102,8 +105,8 @@ export function groupObject(name: string, members: readonly KnownModel[]): objec
     max_output_tokens: greatest('max_output_tokens'),
     input_cost_per_token: greatest('input_cost_per_token'),
     output_cost_per_token: greatest('output_cost_per_token'),
-    ...Object.fromEntries(LIMITS.map((limit) => [limit, total(limit)])),
-    ...Object.fromEntries(ABILITIES.map((ability) => [ability, rows.every((row) => row[ability] === true)])),
+    ...recordOf(LIMITS, total),
+    ...recordOf(ABILITIES, (ability) => rows.every((row) => row[ability] === true)),
   };
 }
 
@@ -154,7 +157,7 @@ function parsePage(search: string): ModelPageDraft {
 
 const readDeprecations = queryOf({ warn_within_days: integer({ least: 0, most: 3_650, otherwise: 30 }) });
 
-const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, daysLeft }: Deprecation): object => ({
+const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, daysLeft }: Deprecation) => ({
   model_group: name,
   model: `${provider}/${upstreamModel}`,
   model_id: deploymentId,

@@ -11,8 +11,8 @@ import { textParameters } from './http/schema.ts';
 type NamedModel = ReturnType<typeof getModel>;
 
 /** Model in OpenAI's format, with its mode and limits if the catalog knows them. `created` and `owned_by` are constants. */
-function modelObject({ name, entry }: NamedModel): object {
-  const known = (member: string): object => {
+function modelObject({ name, entry }: NamedModel) {
+  const known = (member: string) => {
     const value = entry?.row[member];
     return typeof value === 'number' || typeof value === 'string' ? { [member]: value } : {};
   };
@@ -28,7 +28,7 @@ function modelObject({ name, entry }: NamedModel): object {
 }
 
 /** Members that Mistral's SDKs need besides. A model that the catalog does not know is taken for a chat model. */
-function mistralMembers({ entry }: NamedModel): object {
+function mistralMembers({ entry }: NamedModel) {
   const supports = (feature: string): boolean => entry?.row[`supports_${feature}`] === true;
   return {
     type: 'base',

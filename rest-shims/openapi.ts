@@ -49,7 +49,11 @@ const BODILESS = new Set([101, 204, 303]);
 /** Failures of every row of a kind: of its key, of its body, and of a process that stops. */
 const COMMON: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
   { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential === 'required' },
-  { error: new Forbidden('', 'route'), of: ({ credential }) => credential === 'required' },
+  // Also for an address that may not call.
+  {
+    error: new Forbidden('', 'route'),
+    of: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
+  },
   { error: new LimitExceeded('', 'requests'), of: ({ credential }) => credential === 'required' },
   { error: new TooLarge('', 0), of: ({ method, bodyLimit }) => method !== 'GET' && bodyLimit !== 0 },
   { error: new Unavailable(''), of: () => true },

@@ -101,7 +101,7 @@ function parseMember(body: Uint8Array) {
   };
 }
 
-const columnsOf = (organization: Organization): Record<string, unknown> => ({
+const columnsOf = (organization: Organization) => ({
   organization_id: organization.id,
   organization_alias: organization.alias,
   budget_id: organization.budgetId,
@@ -115,7 +115,7 @@ const columnsOf = (organization: Organization): Record<string, unknown> => ({
   updated_by: organization.updatedBy,
 });
 
-const renderMember = ({ member, budget }: OrganizationMemberView): object => ({
+const renderMember = ({ member, budget }: OrganizationMemberView) => ({
   user_id: member.userId,
   organization_id: member.organizationId,
   user_role: member.role,
@@ -125,7 +125,7 @@ const renderMember = ({ member, budget }: OrganizationMemberView): object => ({
   updated_at: member.updatedAt.toISOString(),
 });
 
-const renderOrganization = ({ organization, budget, members: all, teams }: OrganizationView): object => ({
+const renderOrganization = ({ organization, budget, members: all, teams }: OrganizationView) => ({
   ...columnsOf(organization),
   litellm_budget_table: renderBudgetTable(budget),
   members: all.map(renderMember),

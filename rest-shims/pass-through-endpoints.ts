@@ -74,7 +74,7 @@ function requiredId(request: HttpRequest): { readonly id: string } {
 }
 
 /** An entry as administrators see it: values of headers that may be credentials are masked. */
-const rendered = (one: PassThroughEndpoint): object => ({
+const rendered = (one: PassThroughEndpoint) => ({
   id: one.id,
   path: one.path,
   target: one.target,

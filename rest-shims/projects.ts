@@ -65,7 +65,7 @@ function parseChange(body: Uint8Array) {
   return { id, patch: { ...patch, ...defined({ teamId: teamId ?? undefined }) }, budget };
 }
 
-const renderProject = ({ project, budget }: ProjectView): object => ({
+const renderProject = ({ project, budget }: ProjectView) => ({
   project_id: project.id,
   project_alias: project.alias,
   description: project.description,

@@ -47,7 +47,7 @@ const readPage = query({
 
 const HUB = '/public/v1/model_hub';
 
-function pageObject({ models, total, page, size }: PublicModelPage): object {
+function pageObject({ models, total, page, size }: PublicModelPage) {
   const pages = Math.ceil(total / size);
   const link = (nth: number): string => `${HUB}?page=${nth}`;
   return {

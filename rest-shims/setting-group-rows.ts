@@ -41,7 +41,7 @@ const whole = ({ group, values }: GroupView): Values => ({
   ...values,
 });
 
-const schemaOf = ({ description, fields: rows }: SettingGroup): object => ({
+const schemaOf = ({ description, fields: rows }: SettingGroup) => ({
   description,
   properties: Object.fromEntries(
     Object.entries(rows).map(([name, { kind, description: text, choices }]) => [
@@ -65,7 +65,7 @@ const labelOf = (name: string): string =>
     (_all, start: string, letter: string) => (start === '' ? '' : ' ') + letter.toUpperCase(),
   );
 
-const fieldRow = (name: string, field: GroupField, values: Values): object => ({
+const fieldRow = (name: string, field: GroupField, values: Values) => ({
   field_name: name,
   field_type: FIELD_TYPES[field.kind],
   field_value: values[name] ?? null,
@@ -199,7 +199,7 @@ export function eventValues(body: Uint8Array): Values {
   return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
 }
 
-const routerFields = ({ fields: rows }: RouterSettings, values: Values): readonly object[] =>
+const routerFields = ({ fields: rows }: RouterSettings, values: Values) =>
   Object.entries(rows).map(([name, { type, label, description, defaultValue, options }]) => ({
     field_name: name,
     field_type: type,
@@ -216,7 +216,7 @@ const STRATEGIES = {
   routing_group_strategies: GROUP_STRATEGIES,
 };
 
-export const renderRouterFields = (settings: RouterSettings): object => ({
+export const renderRouterFields = (settings: RouterSettings) => ({
   fields: routerFields(settings, {}),
   ...STRATEGIES,
 });
@@ -224,7 +224,7 @@ export const renderRouterFields = (settings: RouterSettings): object => ({
 const routerValues = ({ settings }: RouterSettings): Values =>
   Object.fromEntries(settings.map(({ name, value }) => [name, value]));
 
-export const renderRouterSettings = (settings: RouterSettings): object => ({
+export const renderRouterSettings = (settings: RouterSettings) => ({
   fields: routerFields(settings, routerValues(settings)),
   current_values: routerValues(settings),
   ...STRATEGIES,
@@ -241,7 +241,7 @@ const AVAILABLE = {
 };
 
 /** Callbacks and alerts as the dashboard reads them, without their variables. */
-export const renderCallbacks = ({ success, failure, both, alerting, router }: ActiveCallbacks): object => ({
+export const renderCallbacks = ({ success, failure, both, alerting, router }: ActiveCallbacks) => ({
   status: 'success',
   callbacks: [
     ...success.map((name) => ({ name, type: 'success', variables: {} })),

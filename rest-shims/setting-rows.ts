@@ -33,7 +33,7 @@ const PASS_THROUGH: readonly Nested[] = [
   ['methods', 'list[str] | None', 'Methods; all when empty.'],
 ];
 
-const nested = (name: string): readonly object[] | null =>
+const nested = (name: string) =>
   name === 'pass_through_endpoints'
     ? PASS_THROUGH.map(([field, type, description]) => ({
         field_name: field,
@@ -47,7 +47,7 @@ const nested = (name: string): readonly object[] | null =>
 const isShared = (field: GeneralField | SharedField): field is SharedField => 'type' in field;
 
 /** An entry of `/config/list`. */
-export function renderListed({ view, field, isStored }: ListedSetting): object {
+export function renderListed({ view, field, isStored }: ListedSetting) {
   const shared = isShared(field);
   const isUnset = view.source === 'unset';
   return {

@@ -51,13 +51,15 @@ function parseEstimate(body: Uint8Array) {
 
 const rateNumber = (rate: Rate | null): number | null => (rate === null ? null : Number(rateText(rate)));
 
+type CostPart = '' | 'input_' | 'output_' | 'margin_' | 'cache_read_' | 'cache_creation_' | 'reasoning_';
+
 /** The costs of a number of requests, each named with a prefix or suffix; null without a number. */
-function costsOf(
+function costsOf<Name extends string, Requests extends number | null>(
   { total, parts, margin }: UsageEstimate,
-  requests: number | null,
-  named: (part: string) => string,
-): Record<string, number | null> {
-  const costs: Readonly<Record<string, Usd>> = {
+  requests: Requests,
+  named: (part: CostPart) => Name,
+) {
+  const costs: Readonly<Record<CostPart, Usd>> = {
     '': total,
     input_: parts.input,
     output_: parts.output,
@@ -66,15 +68,14 @@ function costsOf(
     cache_creation_: parts.cacheWrite,
     reasoning_: parts.reasoning,
   };
-  return Object.fromEntries(
-    Object.entries(costs).map(([part, cost]) => [
-      named(part),
-      requests === null ? null : usdNumber((cost * BigInt(requests)) as Usd),
-    ]),
-  );
+  const members = Object.entries(costs).map(([part, cost]) => [
+    named(part as CostPart),
+    requests === null ? null : usdNumber((cost * BigInt(requests)) as Usd),
+  ]);
+  return Object.fromEntries(members) as Readonly<Record<Name, Requests extends null ? null : number>>;
 }
 
-function renderEstimate(estimate: UsageEstimate, body: Uint8Array): object {
+function renderEstimate(estimate: UsageEstimate, body: Uint8Array) {
   const { model, usage, ofDay, ofMonth } = parseEstimate(body);
   const { rates } = estimate;
   return {
@@ -86,9 +87,9 @@ function renderEstimate(estimate: UsageEstimate, body: Uint8Array): object {
     reasoning_tokens: usage.reasoningTokens,
     num_requests_per_day: ofDay,
     num_requests_per_month: ofMonth,
-    ...costsOf(estimate, 1, (part) => `${part}cost_per_request`),
-    ...costsOf(estimate, ofDay, (part) => `daily_${part}cost`),
-    ...costsOf(estimate, ofMonth, (part) => `monthly_${part}cost`),
+    ...costsOf(estimate, 1, (part) => `${part}cost_per_request` as const),
+    ...costsOf(estimate, ofDay, (part) => `daily_${part}cost` as const),
+    ...costsOf(estimate, ofMonth, (part) => `monthly_${part}cost` as const),
     input_cost_per_token: rateNumber(rates.input),
     output_cost_per_token: rateNumber(rates.output),
     cache_read_input_token_cost: rateNumber(rates.cacheRead),

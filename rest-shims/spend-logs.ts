@@ -94,7 +94,7 @@ const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key')
     [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => [name, usdNumber(sumOf(own).cost)]),
   );
 
-const renderDay = (day: string, groups: readonly SpendGroup[]): object => ({
+const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
   ...spendBy(groups, 'key'),
   startTime: day,
   spend: usdNumber(sumOf(groups).cost),
@@ -103,7 +103,7 @@ const renderDay = (day: string, groups: readonly SpendGroup[]): object => ({
 });
 
 /** Days with calls in order, and the last day of the period even without. */
-function renderDays(groups: readonly SpendGroup[], { to }: Period): readonly object[] {
+function renderDays(groups: readonly SpendGroup[], { to }: Period) {
   const last = dayText(to.getTime() - DAY_MS);
   const byDay = Map.groupBy(groups, ({ startMs }) => dayText(startMs ?? 0));
   const days = [...new Set([...byDay.keys(), last])].toSorted((left, right) => (left < right ? -1 : 1));
@@ -174,7 +174,7 @@ function pagedQuery(search: string, period: Period | null): PagedQuery {
 }
 
 /** The form of a page, with its rows. */
-const renderPage = (search: string, total: number, data: readonly object[]): Record<string, unknown> => {
+const renderPage = <Row>(search: string, total: number, data: readonly Row[]) => {
   const sent = readPage(search);
   const size = Number(sent.page_size);
   return { data, total, page: Number(sent.page), page_size: size, total_pages: Math.ceil(total / size) };
@@ -205,7 +205,7 @@ const groupedBy = (search: string, by: AskedGrouping['by'], any: FieldValues): A
 });
 
 /** The user of a query that is compared with the groups of a report. */
-function renderUsers(groups: readonly SpendGroup[], userId: string | null): readonly (object | null)[] {
+function renderUsers(groups: readonly SpendGroup[], userId: string | null) {
   const users = groups.flatMap(({ of, cost }) =>
     of.user === null || of.user === undefined ? [] : [{ user_id: of.user, spend: usdNumber(cost) }],
   );

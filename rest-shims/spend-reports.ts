@@ -101,25 +101,22 @@ const limitIn = (search: string): number => {
 };
 
 /** Sums of teams by day, and in all. */
-function renderTeams({ groups }: SpendReport): object {
+function renderTeams({ groups }: SpendReport) {
   const nameOf = ({ of }: SpendGroup): string => of.team ?? UNASSIGNED;
   const sumsOf = (own: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
     [...Map.groupBy(own, nameOf)].map(([name, all]) => [name, usdOf(all)]);
   const totals = sumsOf(groups);
   return {
-    daily_spend: days(groups).map(([date, own]) => ({
-      date,
-      ...(Object.fromEntries(sumsOf(own)) as Record<string, number>),
-    })),
+    daily_spend: days(groups).map(([date, own]) => ({ date, ...Object.fromEntries(sumsOf(own)) })),
     teams: totals.map(([name]) => name),
     total_spend_per_team: totals.map(([name, spend]) => ({ team_id: name, total_spend: spend })),
   };
 }
 
-const tagRows = ({ groups }: SpendReport): readonly object[] =>
+const tagRows = ({ groups }: SpendReport) =>
   groups.map(({ of, calls, cost }) => ({ name: of.tag ?? '', spend: usdNumber(cost), log_count: calls }));
 
-const endUserRows = ({ groups }: SpendReport): readonly object[] =>
+const endUserRows = ({ groups }: SpendReport) =>
   groups.map(({ of, calls, cost }) => ({
     end_user: of.endUser ?? '',
     total_count: calls,
@@ -167,7 +164,7 @@ function parseReport(search: string): AskedGrouping {
 }
 
 /** Totals of each value of a field, by model. */
-const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string): readonly object[] =>
+const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: string) =>
   [...Map.groupBy(groups, ({ of }) => of[field] ?? '')].map(([name, own]) => ({
     [named]: name,
     ...totalsOf(sumOf(own)),
@@ -177,13 +174,13 @@ const renderTotals = (groups: readonly SpendGroup[], field: SpendField, named: s
     })),
   }));
 
-const totalsOf = (sums: SpendSums): object => ({
+const totalsOf = (sums: SpendSums) => ({
   total_cost: usd(sums),
   total_input_tokens: sums.inputTokens,
   total_output_tokens: sums.outputTokens,
 });
 
-function renderReport({ groups }: SpendReport, search: string): readonly object[] {
+function renderReport({ groups }: SpendReport, search: string) {
   if (isOfOne(search)) return renderTotals(groups, 'key', 'api_key');
   const { field, list, name } = GROUPS[groupIn(search)];
   return days(groups).map(([day, own]) => ({
@@ -242,7 +239,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
       groups.slice(0, limitIn(search)).map(({ of, cost }) => {
         const key = keys.get(of.key ?? '');
         const names = { key_alias: key?.alias ?? null, key_name: key?.name ?? null };
-        return { api_key: of.key, ...names, total_spend: usdNumber(cost) };
+        return { api_key: of.key ?? null, ...names, total_spend: usdNumber(cost) };
       }),
   }),
   reportRoute({
@@ -256,7 +253,9 @@ export const spendReportRoutes: readonly RouteRow[] = [
     path: '/global/spend/models',
     grouped: { by: ['model'] },
     render: ({ groups }, search) =>
-      groups.slice(0, limitIn(search)).map(({ of, cost }) => ({ model: of.model, total_spend: usdNumber(cost) })),
+      groups
+        .slice(0, limitIn(search))
+        .map(({ of, cost }) => ({ model: of.model ?? null, total_spend: usdNumber(cost) })),
   }),
   reportRoute({
     name: 'spend.byTag',
@@ -270,14 +269,14 @@ export const spendReportRoutes: readonly RouteRow[] = [
     name: 'spend.tagNames',
     path: '/global/spend/all_tag_names',
     grouped: { by: ['tag'] },
-    render: ({ groups }) => ({ tag_names: groups.map(({ of }) => of.tag) }),
+    render: ({ groups }) => ({ tag_names: groups.flatMap(({ of }) => of.tag ?? []) }),
   }),
   reportRoute({
     name: 'spend.byProvider',
     path: '/global/spend/provider',
     grouped: { by: ['provider'] },
     parameters: { api_key: 'key', internal_user_id: 'user', team_id: 'team' },
-    render: ({ groups }) => groups.map(({ of, cost }) => ({ provider: of.provider, spend: usdNumber(cost) })),
+    render: ({ groups }) => groups.map(({ of, cost }) => ({ provider: of.provider ?? null, spend: usdNumber(cost) })),
   }),
   reportRoute({
     name: 'spend.endUsers',

@@ -10,7 +10,7 @@ const NO_HIT = 'None';
 const userAgentOf = ({ tags }: SpendRow): string | null =>
   tags.findLast((tag) => tag.startsWith(AGENT_TAG))?.slice(AGENT_TAG.length) ?? null;
 
-function usageObject({ usage }: SpendRow): object {
+function usageObject({ usage }: SpendRow) {
   if (usage === null) return {};
   return {
     prompt_tokens: usage.inputTokens,
@@ -24,7 +24,7 @@ function usageObject({ usage }: SpendRow): object {
   };
 }
 
-function metadataOf(row: SpendRow, keys: SpendList['keys']): object {
+function metadataOf(row: SpendRow, keys: SpendList['keys']) {
   const { error } = row;
   return {
     status: row.status === 'failure' ? 'failure' : null,
@@ -54,7 +54,7 @@ type WriteTime = (time: Date) => string;
 const inMicroseconds: WriteTime = (time) => time.toISOString().replace('Z', '000Z');
 const withOffset: WriteTime = (time) => time.toISOString().replace('Z', '+00:00');
 
-function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: WriteTime): Record<string, unknown> {
+function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: WriteTime) {
   const { usage, startedAt, endedAt } = row;
   const base = apiBases.get(row.deploymentId) ?? null;
   return {
@@ -92,7 +92,7 @@ function sharedMembers(row: SpendRow, { keys, apiBases }: SpendList, timeOf: Wri
 }
 
 /** A call as `/spend/logs` shows it. Prompts and answers are in its trace. */
-export const renderLog = (row: SpendRow, list: SpendList): Record<string, unknown> => ({
+export const renderLog = (row: SpendRow, list: SpendList) => ({
   ...sharedMembers(row, list, inMicroseconds),
   messages: {},
   response: {},
@@ -103,5 +103,4 @@ export const renderLog = (row: SpendRow, list: SpendList): Record<string, unknow
 });
 
 /** A call as `/spend/logs/v2` shows it. */
-export const renderLogItem = (row: SpendRow, list: SpendList): Record<string, unknown> =>
-  sharedMembers(row, list, withOffset);
+export const renderLogItem = (row: SpendRow, list: SpendList) => sharedMembers(row, list, withOffset);

@@ -87,7 +87,7 @@ const pageReader = query({
   page_size: integer({ least: 1, most: MOST_PAGE, otherwise: 50 }),
 });
 
-function renderUsers({ groups, emails }: TagUse, search: string): object {
+function renderUsers({ groups, emails }: TagUse, search: string) {
   const sent = pageReader(search);
   const [page, size] = [Number(sent.page), Number(sent.page_size)];
   const all = sumsByUser(groups, tagsIn(search));

@@ -15,7 +15,7 @@ function parseChange(body: Uint8Array): TagChange {
   return { name, patch: defined({ description, models }), budget: { budgetId, limits: budgetFrom(sent) } };
 }
 
-const renderTag = (tag: Tag): object => ({
+const renderTag = (tag: Tag) => ({
   name: tag.id,
   description: tag.description,
   models: tag.models,
@@ -25,7 +25,7 @@ const renderTag = (tag: Tag): object => ({
   created_by: tag.createdBy,
 });
 
-const renderView = ({ tag, budget }: TagView): object => ({
+const renderView = ({ tag, budget }: TagView) => ({
   ...renderTag(tag),
   ...(budget === null ? {} : { litellm_budget_table: renderBudget(budget) }),
 });

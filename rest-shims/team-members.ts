@@ -46,7 +46,7 @@ function namedIn(sent: Sent) {
   return { teamId, userId, email };
 }
 
-const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome): object => ({
+const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
   user_id: user?.id ?? wanted.userId,
   user_email: user?.email ?? wanted.email,
   success: failure === null,

@@ -6,7 +6,7 @@ import { renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a team that every form has. */
-export const teamColumns = (team: Team): Record<string, unknown> => ({
+export const teamColumns = (team: Team) => ({
   team_alias: team.alias,
   team_id: team.id,
   organization_id: team.organizationId,
@@ -39,7 +39,7 @@ export const teamColumns = (team: Team): Record<string, unknown> => ({
 });
 
 /** The row in which the reference stores the aliases of a team's models; null without aliases. */
-function aliasTable({ id, modelAliases, createdBy, updatedBy }: Team): object | null {
+function aliasTable({ id, modelAliases, createdBy, updatedBy }: Team) {
   if (Object.keys(modelAliases).length === 0) return null;
   return { id, model_aliases: modelAliases, created_by: createdBy, updated_by: updatedBy, team: null };
 }
@@ -51,21 +51,21 @@ const renderRole = ({ member, user }: MemberView) => ({
 });
 
 /** A team with its members. */
-export const renderTeam = ({ team, members, spend }: TeamView): Record<string, unknown> => ({
+export const renderTeam = ({ team, members, spend }: TeamView) => ({
   ...teamColumns(team),
   members_with_roles: members.map(renderRole),
   spend: usdNumber(spend),
 });
 
 /** A team with the relations that the reference names. */
-export const renderTeamTable = (view: TeamView): Record<string, unknown> => ({
+export const renderTeamTable = (view: TeamView) => ({
   ...renderTeam(view),
   litellm_organization_table: null,
   projects: null,
 });
 
 /** A membership; `budget_source` is shown by `/team/info` only. */
-export const renderMembership = ({ member, budget, spend }: MemberView): Record<string, unknown> => ({
+export const renderMembership = ({ member, budget, spend }: MemberView) => ({
   user_id: member.userId,
   team_id: member.teamId,
   budget_id: budget?.id ?? null,
@@ -74,10 +74,9 @@ export const renderMembership = ({ member, budget, spend }: MemberView): Record<
   litellm_budget_table: renderBudgetTable(budget),
 });
 
-const renderKeys = ({ keys }: TeamView): readonly object[] =>
-  keys.map((info) => ({ token: info.row.hash, ...renderStored(info) }));
+const renderKeys = ({ keys }: TeamView) => keys.map((info) => ({ token: info.row.hash, ...renderStored(info) }));
 
-export const renderTeamInfo = (view: TeamView): object => ({
+export const renderTeamInfo = (view: TeamView) => ({
   team_id: view.team.id,
   team_info: {
     ...renderTeam(view),
@@ -99,14 +98,14 @@ export const renderTeamInfo = (view: TeamView): object => ({
 });
 
 /** A team in `/team/list`. */
-export const renderListedTeam = (view: TeamView): object => ({
+export const renderListedTeam = (view: TeamView) => ({
   ...renderTeam(view),
   team_memberships: view.members.map(renderMembership),
   keys: renderKeys(view),
 });
 
 /** A team in `/v2/team/list`. */
-export const renderCountedTeam = (view: TeamView): object => ({
+export const renderCountedTeam = (view: TeamView) => ({
   ...renderTeam(view),
   members_count: view.members.length,
   keys_count: view.keys.length,
@@ -116,7 +115,7 @@ export const renderCountedTeam = (view: TeamView): object => ({
 });
 
 /** A changed member. */
-export function renderMemberUpdate({ member, user, budget }: MemberView): object {
+export function renderMemberUpdate({ member, user, budget }: MemberView) {
   return {
     user_id: member.userId,
     user_email: user?.email ?? null,

@@ -123,7 +123,7 @@ const summaryJson = (summary: TraceSummary, traceRef: string, durationMs: number
 
 const moneyJson = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
 
-function sourceJson(source: TraceSummary['source']): unknown {
+function sourceJson(source: TraceSummary['source']) {
   if (source === null) return null;
   const { user, ...rest } = source;
   return user === null ? rest : { ...rest, user };
@@ -174,7 +174,7 @@ const spanJson = (span: SpanHead, traceStartNs: bigint, call: CallSpend | undefi
 });
 
 /** Content for display, beside the raw text. */
-function contentJson(view: ContentView): unknown {
+function contentJson(view: ContentView) {
   if (view.kind !== 'messages') return view;
   const messages = view.messages.map(({ role, content, name, toolCalls }) => ({
     role,
@@ -200,7 +200,7 @@ const listJson = ({ items, nextCursor }: TracePage) => ({
 });
 
 /** Owners of the parts of a merged trace. Omitted for other traces, as in the reference. */
-const ownersJson = (parts: readonly TraceIdentity[]): object =>
+const ownersJson = (parts: readonly TraceIdentity[]) =>
   parts.length < 2
     ? {}
     : {

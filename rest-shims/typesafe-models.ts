@@ -11,7 +11,7 @@ export const isForTypesafe = ({ headers }: Pick<HttpRequest, 'headers'>): boolea
   headers['x-typesafe-sdk'] !== undefined;
 
 /** A model in TypeSafe's format. The mode of the catalog is its description; empty when unknown. */
-export const typesafeModel = ({ name, entry }: NamedModel): object => ({
+export const typesafeModel = ({ name, entry }: NamedModel) => ({
   name,
   description: entry?.mode ?? '',
   release_date: RELEASED_ON,

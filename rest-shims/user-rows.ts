@@ -9,7 +9,7 @@ import { teamColumns } from './team-rows.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a user that every form has. */
-const userColumns = (user: User): Record<string, unknown> => ({
+const userColumns = (user: User) => ({
   user_id: user.id,
   user_alias: user.alias,
   team_id: null,
@@ -41,7 +41,7 @@ export const renderUserRow = ({ user, teamIds, spend }: Pick<UserView, 'user' | 
 });
 
 /** A user with the relations that the reference names. */
-const renderUserTable = (view: UserView): Record<string, unknown> => ({
+const renderUserTable = (view: UserView) => ({
   verified_subjects: null,
   ...renderUserRow(view),
   litellm_organization_table: null,
@@ -50,9 +50,9 @@ const renderUserTable = (view: UserView): Record<string, unknown> => ({
   invitations_user: null,
 });
 
-export const renderChangedUser = (view: UserView): object => ({ user_id: view.user.id, data: renderUserTable(view) });
+export const renderChangedUser = (view: UserView) => ({ user_id: view.user.id, data: renderUserTable(view) });
 
-export const renderUserInfo = (details: UserDetails): object => ({
+export const renderUserInfo = (details: UserDetails) => ({
   user_id: details.user.id,
   user_info: { ...renderUserTable(details), organization_memberships: [], model_max_budget_usage: {} },
   keys: details.keys.map((info) => ({ token: info.row.hash, ...renderStored(info), team_alias: 'None' })),
@@ -60,7 +60,7 @@ export const renderUserInfo = (details: UserDetails): object => ({
 });
 
 /** The flat form of `/v2/user/info`. */
-export function renderFlatUser({ user, teamIds, spend }: UserDetails): object {
+export function renderFlatUser({ user, teamIds, spend }: UserDetails) {
   return {
     user_id: user.id,
     user_email: user.email,
@@ -86,19 +86,52 @@ export function renderFlatUser({ user, teamIds, spend }: UserDetails): object {
 
 /** Members of a key that a user without a key has as null. */
 const KEY_MEMBERS = [
-  'key_alias duration team_id agent_id budget_limits budget_fallbacks model_rpm_limit model_tpm_limit mcp_rpm_limit',
-  'tag_rpm_limit guardrails policies prompts blocked object_permission tpd_limit default_estimated_output_tokens',
-  'default_estimated_output_tokens_per_model budget_id end_user_budget_id tags disable_global_guardrails',
-  'enable_prompt_caching throttle_on_budget_exceeded enforced_params allowed_passthrough_routes',
-  'denied_passthrough_routes allowed_vector_store_indexes rpm_limit_type tpm_limit_type router_settings',
-  'access_group_ids key_name key_type expires token_id organization_id project_id litellm_budget_table token',
-  'created_by updated_by',
-]
-  .join(' ')
-  .split(' ');
+  'key_alias',
+  'duration',
+  'team_id',
+  'agent_id',
+  'budget_limits',
+  'budget_fallbacks',
+  'model_rpm_limit',
+  'model_tpm_limit',
+  'mcp_rpm_limit',
+  'tag_rpm_limit',
+  'guardrails',
+  'policies',
+  'prompts',
+  'blocked',
+  'object_permission',
+  'tpd_limit',
+  'default_estimated_output_tokens',
+  'default_estimated_output_tokens_per_model',
+  'budget_id',
+  'end_user_budget_id',
+  'tags',
+  'disable_global_guardrails',
+  'enable_prompt_caching',
+  'throttle_on_budget_exceeded',
+  'enforced_params',
+  'allowed_passthrough_routes',
+  'denied_passthrough_routes',
+  'allowed_vector_store_indexes',
+  'rpm_limit_type',
+  'tpm_limit_type',
+  'router_settings',
+  'access_group_ids',
+  'key_name',
+  'key_type',
+  'expires',
+  'token_id',
+  'organization_id',
+  'project_id',
+  'litellm_budget_table',
+  'token',
+  'created_by',
+  'updated_by',
+] as const;
 
 const NO_KEY = {
-  ...Object.fromEntries(KEY_MEMBERS.map((member) => [member, null])),
+  ...(Object.fromEntries(KEY_MEMBERS.map((member) => [member, null])) as Record<(typeof KEY_MEMBERS)[number], null>),
   key: '',
   allowed_cache_controls: [],
   allowed_routes: [],
@@ -109,7 +142,7 @@ const NO_KEY = {
 };
 
 /** A new user: the form of its key, with the members of the user. */
-export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly string[]): object {
+export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly string[]) {
   const { budget_reset_at: _resetAt, ...limits } = renderLimits(user);
   return {
     ...NO_KEY,
@@ -128,7 +161,7 @@ export function renderNewUser({ user, key }: CreatedUser, teamIds: readonly stri
   };
 }
 
-export const renderInvitation = (invitation: Invitation): object => ({
+export const renderInvitation = (invitation: Invitation) => ({
   id: invitation.id,
   user_id: invitation.userId,
   is_accepted: invitation.isAccepted,

@@ -31,6 +31,9 @@ general_settings:
 Providers, their addresses and the variables of their keys are in [providers.md](providers.md). A model without \`api_base\` and
 \`api_key\` takes both from there.
 
+\`credential_list\` has accounts that several models share: a model with \`litellm_params.litellm_credential_name\` takes what it lacks
+from the \`credential_values\` of the entry with this \`credential_name\`. Such an entry is used before a stored credential of the same name.
+
 \`include: [models.yaml]\` adds further files, relative to the folder of the main one. Lists in them are appended; other sections are
 replaced.
 
@@ -39,7 +42,7 @@ replaced.
 [config.schema.json](config.schema.json) is a JSON Schema of the file; a running process serves it at \`/config.schema.json\`. The comment
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line gives an editor its names and values.
 
-The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`router_settings\`,
+The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). Models, \`credential_list\`, \`router_settings\`,
 pass-through entries, guardrails, allowed addresses, discounts, margins and the defaults of users and teams are taken over while requests go on. Other
 changed settings are named in the log and take effect at the next start. A faulty file is refused as a whole and the running configuration
 stays in force: the log and the field \`configReload\` of the graph have the reason, \`/health/readiness/details\` says \`kept_running\`.

@@ -37,10 +37,9 @@ export const MODELS_ANSWERS: AnswerTypes = {
     'application/json': 'unknown',
     'text/event-stream': 'string',
   },
-  'content.model': '{ name: string, displayName?: string, supportedGenerationMethods?: string[] }',
+  'content.model': 'GeminiModel',
   'content.models': `
-    { models: { name: string, version: string, displayName: string, supportedGenerationMethods: string[],
-    inputTokenLimit?: integer, outputTokenLimit?: integer }[] }
+{ models: GeminiModel[] }
   `,
   'credentials.create': '{ success: boolean, message: string }',
   'credentials.delete': '{ success: boolean, message: string }',
@@ -96,12 +95,10 @@ export const MODELS_ANSWERS: AnswerTypes = {
     'text/event-stream': 'string',
   },
   'messages.model': `
-    { type: string, id: string, display_name: string, created_at: string, max_input_tokens: unknown,
-    max_tokens: unknown }
+AnthropicModel
   `,
   'messages.models': `
-    { data: { type: string, id: string, display_name: string, created_at: string, max_input_tokens: integer | null,
-    max_tokens: integer | null }[], has_more: boolean, first_id: string | null, last_id: string | null }
+    { data: AnthropicModel[], has_more: boolean, first_id: string | null, last_id: string | null }
   `,
   'modelAccessGroups.create': `
     { access_group: string, model_names: string[] | null, model_ids: string[] | null, models_updated: integer }
@@ -115,20 +112,18 @@ export const MODELS_ANSWERS: AnswerTypes = {
     budget: unknown }[] }
   `,
   'modelAccessGroups.update': `
-    { access_group: string, model_names: string[], model_ids: unknown, models_updated: integer }
+    { access_group: string, model_names: string[] | null, model_ids: string[] | null, models_updated: integer }
   `,
   'models.deprecations': `
     { deprecated: { model_group: string, model: string, model_id: string, deprecation_date: string | null,
     days_until_deprecation: integer }[], imminent: unknown[], upcoming: unknown[] }
   `,
-  'models.get': 'Model',
+  'models.get': 'Model | AnthropicModel | GeminiModel',
   'models.groups': '{ data: ModelGroup[] }',
   'models.info': '{ data: Deployment[] }',
   'models.list': `
-    { object?: string, data: { id: string, object?: string, created?: integer, owned_by?: string, metadata?: object,
-    mode?: string | null, max_input_tokens?: integer | null, max_output_tokens?: integer | null, type?: string,
-    display_name?: string, created_at?: string, max_tokens?: unknown }[], has_more?: boolean, first_id?: string | null,
-    last_id?: string | null }
+    { object: string, data: Model[] } | { data: AnthropicModel[], has_more: boolean, first_id: string | null,
+    last_id: string | null } | { models: GeminiModel[] }
   `,
   'models.page': `
     { data: Deployment[], total_count: integer, current_page: integer, total_pages: integer, size: integer }
@@ -161,10 +156,16 @@ export const MODELS_ANSWERS: AnswerTypes = {
   'transcriptions.create': {
     'application/json': '{ text: string }',
     'text/plain': 'string',
+    'text/vtt': 'string',
+    'text/srt': 'string',
+    'application/x-subrip': 'string',
     'text/event-stream': 'string',
   },
   'translations.create': {
     'application/json': '{ text: string }',
     'text/plain': 'string',
+    'text/vtt': 'string',
+    'text/srt': 'string',
+    'application/x-subrip': 'string',
   },
 };

@@ -72,7 +72,7 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'projects.update': 'Project',
   'tags.create': '{ message: string, tag: Tag }',
   'tags.delete': '{ message: string }',
-  'tags.info': '{ t1?: Tag, tg2?: Tag }',
+  'tags.info': 'Record<Tag>',
   'tags.list': 'Tag[]',
   'tags.update': '{ message: string, tag: Tag }',
   'teamMembers.add': 'Team',
@@ -84,7 +84,7 @@ export const OWNERS_ANSWERS: AnswerTypes = {
   'teamMembers.own': 'TeamMembership',
   'teamMembers.remove': 'Team',
   'teamMembers.update': `
-    { user_id: string, user_email: unknown, team_id: string, max_budget_in_team: number, tpm_limit: unknown,
+    { user_id: string, user_email: unknown, team_id: string, max_budget_in_team: number | null, tpm_limit: unknown,
     rpm_limit: integer | null, budget_duration: unknown, allowed_models: unknown, temp_budget_increase: unknown,
     temp_budget_expiry: unknown }
   `,

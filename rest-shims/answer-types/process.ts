@@ -41,14 +41,14 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   `,
   'health.liveness': 'string',
   'health.readiness': '{ status: string, db: string }',
-  'health.readiness 503': '{ status: string, db?: string }',
+  'health.readiness 503': '{ status: string, db?: string } | Error',
   'health.readinessDetails': `
     { status: string, db: string, cache: unknown, litellm_version: string, success_callbacks: unknown[], catalog: {
     source: unknown, entries: integer, taken_at: string, age_seconds: number, quarantined: integer,
     last_checked_at: unknown, last_error: unknown }, records_waiting: integer, configuration?: {
     read_again_at: string, kept_running: boolean } }
   `,
-  'health.readinessDetails 503': '{ status: string, db?: string }',
+  'health.readinessDetails 503': '{ status: string, db?: string } | Error',
   'health.services': '{ status: string, message: string, spans: object }',
   'health.sharedStatus': '{ shared_health_check_enabled: boolean, message: string }',
   'health.testConnection': `
@@ -58,7 +58,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'lens.agents': 'string[]',
   'lens.billingKey': `
     { id: string, name: string, scope: { team_id: string, api_key_hash: string, all_teams: boolean },
-    last_seen: string, revoked: boolean, analysis_key_id: string }
+    last_seen: string, revoked: boolean, analysis_key_id: string | null }
   `,
   'lens.buildDataset': `
     { cases: { messages: unknown, reply: string, tool_calls: unknown[], expected: string, included: boolean,
@@ -107,7 +107,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'lens.get': 'Lens',
   'lens.list': `
     { lenses: Lens[], workers: { id: string, name: string, scope: { team_id: string, api_key_hash: string,
-    all_teams: boolean }, last_seen: string, revoked: boolean, analysis_key_id: string }[], tracing_enabled: boolean }
+    all_teams: boolean }, last_seen: string, revoked: boolean, analysis_key_id: string | null }[], tracing_enabled: boolean }
   `,
   'lens.preview': `
     { executions: TraceSummary[], eligible: integer, selected: integer, next_offset: unknown, next_cursor: unknown }
@@ -115,7 +115,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'lens.readRun': 'LensRun',
   'lens.registerWorker': `
     { worker: { id: string, name: string, scope: { team_id: string, api_key_hash: string, all_teams: boolean },
-    last_seen: string, revoked: boolean, analysis_key_id: string }, token: string, image: string, managed: boolean }
+    last_seen: string, revoked: boolean, analysis_key_id: string | null }, token: string, image: string, managed: boolean }
   `,
   'lens.reviews': `
     { reviews: { model: string, duration_ms: number, at: string, execution_id: string, trace_id: string,
@@ -158,7 +158,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'lens.watchAll': '{ watching: string[], skipped: unknown[] }',
   'lensWorker.claim': '{ lens_id: string, job: LensRun, findings: unknown[], reviews: unknown } | null',
   'lensWorker.content': `
-    { execution: TraceSummary, parts: { execution_id: string, span_id: string, parent_span_id: string | null,
+    { parts: { execution_id: string, span_id: string, parent_span_id: string | null,
     name: string, kind: string, content: string, truncated: boolean, start_time: string, end_time: string }[],
     next_cursor: unknown, partial: boolean, content_version: string }
   `,
@@ -170,7 +170,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
     { execution_id: string, trace_id: string, agent: string, name: string, spans: unknown, reasoning: string,
     verdicts: unknown[], cannot_assess: boolean, model: string, duration_ms: number, at: string, tool_calls: {
     name: string, calls: integer }[], extraction: { observations: unknown[], cannot_assess: boolean,
-    reasoning: string }, content_version: string, reused: boolean, consolidated: boolean, partial: boolean }[]
+    reasoning: string } | null, content_version: string, reused: boolean, consolidated: boolean, partial: boolean }[]
   `,
   'lensWorker.sample': `
     { executions: TraceSummary[], eligible: integer, selected: integer, next_offset: unknown, next_cursor: unknown }
@@ -221,7 +221,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
     sentinel: string } }
   `,
   'settings.getCloudZero': `
-    { api_key_masked: string | null, connection_id: string | null, timezone: string | null, status: string }
+    { api_key_masked: string | null, connection_id: string | null, timezone: string | null, status: string | null }
   `,
   'settings.getCoordinationRedis': '{ values: object, fields: Setting[], source: unknown }',
   'settings.getCostDiscount': '{ values: object }',
@@ -237,7 +237,8 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'settings.getUiTheme': 'SettingGroup',
   'settings.getUserBanner': '{ enabled: boolean, message: string, severity: string, revision: string }',
   'settings.getVantage': `
-    { api_key_masked: string | null, integration_token_masked: string | null, base_url: string | null, status: string }
+    { api_key_masked: string | null, integration_token_masked: string | null, base_url: string | null,
+    status: string | null }
   `,
   'settings.getWebsearch': 'SettingGroup',
   'settings.list': 'Setting[]',

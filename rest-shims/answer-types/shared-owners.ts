@@ -32,7 +32,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
   Key: `
     { key?: string, token: string | null, token_id?: string | null, model_rpm_limit?: unknown,
     model_tpm_limit?: unknown, mcp_rpm_limit?: unknown, tag_rpm_limit?: unknown, rpm_limit_type?: unknown,
-    tpm_limit_type?: unknown, tags?: string[] | null, enforced_params?: unknown,
+    tpm_limit_type?: unknown, tags?: unknown, enforced_params?: unknown,
     default_estimated_output_tokens?: unknown, default_estimated_output_tokens_per_model?: unknown,
     allowed_passthrough_routes?: unknown, denied_passthrough_routes?: unknown, allowed_vector_store_indexes?: unknown,
     throttle_on_budget_exceeded?: unknown, disable_global_guardrails?: unknown, key_name: string | null,
@@ -53,7 +53,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
     last_active?: unknown, rotation_count?: integer, auto_rotate?: boolean, rotation_interval?: string | null,
     last_rotation_at?: string | null, key_rotation_at?: unknown, org_id?: unknown,
     litellm_organization_table?: unknown, litellm_project_table?: unknown, jwt_key_mappings?: unknown, id?: string,
-    deleted_at?: string, deleted_by?: string, deleted_by_api_key?: string, litellm_changed_by?: unknown,
+    deleted_at?: string, deleted_by?: string | null, deleted_by_api_key?: string | null, litellm_changed_by?: unknown,
     team_alias?: string | null }
   `,
   KeyInfo: `
@@ -81,8 +81,8 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
   Organization: `
     { organization_id: string, organization_alias: string, budget_id: string | null, models: string[], metadata: object,
     model_spend: object, object_permission: unknown, created_at: string, created_by: string, updated_at: string,
-    updated_by: string | null, litellm_budget_table?: LinkedBudget, members?: OrganizationMember[], teams?: {
-    team_alias: unknown, team_id: string, organization_id: string, admins: unknown[], members: unknown[],
+    updated_by: string | null, litellm_budget_table?: LinkedBudget | null, members?: OrganizationMember[], teams?: {
+    team_alias: unknown, team_id: string, organization_id: string | null, admins: unknown[], members: unknown[],
     team_member_permissions: unknown[], metadata: object, max_budget: number | null, tpm_limit: unknown,
     rpm_limit: unknown, budget_duration: unknown, budget_reset_at: unknown, max_parallel_requests: unknown,
     tpd_limit: unknown, soft_budget: unknown, budget_limits: unknown, models: string[], blocked: boolean,

@@ -14,6 +14,10 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     successful_requests: integer, failed_requests: integer, api_requests: integer, total_response_time_ms?: number,
     timed_requests?: integer }
   `,
+  AnthropicModel: `
+    { type: string, id: string, display_name: string, created_at: string, max_input_tokens: integer | null,
+    max_tokens: integer | null }
+  `,
   Batch: `
     { id: string, object: string, status?: string, endpoint?: string, input_file_id?: string,
     created_at?: integer | null, completed_at?: integer | null }
@@ -83,7 +87,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     output_cost_per_token_above_200k_tokens_batches?: number }
   `,
   ChatCompletion: `
-    { id: string, object: string, created: integer, model: string, choices: object[], usage?: object | null }
+    { id?: string, object?: string, created?: integer, model?: string, choices: unknown[], usage?: unknown }
   `,
   Credential: `
     { credential_name: string, display_name: unknown, credential_info: object, credential_values: object,
@@ -93,6 +97,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     { model_name: string, litellm_params: object, model_info: object, model_id?: string, blocked?: boolean,
     created_at?: string, created_by?: string, updated_at?: string, updated_by?: string | null }
   `,
+  FindingBrief: '{ problem: string, user_goal: string, what_happened: string, test_cases: unknown[] }',
   Fallbacks: `
     { model: string, fallback_models: string[], fallback_type: string, message?: string }
   `,
@@ -100,16 +105,22 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     { id: string, object: string, bytes?: integer | null, created_at?: integer | null, filename?: string | null,
     purpose?: string | null }
   `,
+  GeminiModel: `
+    { name: string, version: string, displayName: string, supportedGenerationMethods: string[],
+    inputTokenLimit?: integer, outputTokenLimit?: integer }
+  `,
   HealthCheck: `
     { health_check_id: string, model_name: string, model_id: string, status: string, healthy_count: integer,
     unhealthy_count: integer, error_message: string | null, response_time_ms: number, checked_by: string,
     checked_at: string }
   `,
+  HealthEndpoint: `
+    { model: string, model_id: string, model_group: string, api_base?: string, reason?: string, checked_at?: string,
+    latency_ms?: number, error?: string }
+  `,
   HealthReport: `
-    { healthy_endpoints: { model: string, model_id: string, model_group: string, checked_at: string,
-    latency_ms: number, api_base?: string | null }[], unhealthy_endpoints: { model: string, model_id: string,
-    model_group: string, checked_at: string, latency_ms: number, error: string }[], healthy_count: integer,
-    unhealthy_count: integer }
+    { healthy_endpoints: HealthEndpoint[], unhealthy_endpoints: HealthEndpoint[], unchecked_endpoints?: HealthEndpoint[],
+    healthy_count: integer, unhealthy_count: integer }
   `,
   Images: '{ created?: integer, data?: object[] }',
   Lens: `
@@ -117,7 +128,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     revision: integer, version: integer, created_at: string, next_run_at: string, last_scan_at: string | null,
     budget_month: string, spent: number, criteria_updated_at: string | null, jobs: LensRun[], findings: {
     title: string, description: string | null, check_id: string, check_ids: string[], suggestion: string, limitation: string,
-    brief: { problem: string, user_goal: string, what_happened: string, test_cases: unknown[] }, evidence: unknown,
+    brief: FindingBrief | null, evidence: unknown,
     existing_finding_id: unknown, merged_finding_ids: unknown[], reason: string, first_seen: string,
     occurrences: string[], revision: integer, investigation_runs: string[], id: string, status: string, kind: string,
     priority: string, last_seen: string }[], reservations: { id: string, job_id: string, amount: number,
@@ -131,7 +142,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     reused: integer, reusable: integer }, error: string, sample: { executions: TraceSummary[], eligible: integer,
     selected: integer, next_offset: unknown, next_cursor: unknown } | null, cost: number, findings: { title: string,
     description: string | null, check_id: string, check_ids: string[], kind: string, priority: string, suggestion: string,
-    limitation: string, brief: { problem: string, user_goal: string, what_happened: string, test_cases: unknown[] },
+    limitation: string, brief: FindingBrief | null,
     evidence: unknown, existing_finding_id: unknown, merged_finding_ids: unknown[], id: string, status: string,
     reason: string, first_seen: string, last_seen: string, occurrences: string[], revision: integer,
     investigation_runs: string[] }[] | null, assessments: { execution_id: string, issue_checks: string[],
@@ -153,7 +164,7 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
   ModelGroup: `
     { model_group: string, providers: string[], mode: string | null, max_input_tokens: integer | null,
     max_output_tokens: integer | null, input_cost_per_token: number | null, output_cost_per_token: number | null,
-    tpm: unknown, rpm: integer | null, supports_function_calling: boolean,
+    tpm: number | null, rpm: number | null, supports_function_calling: boolean,
     supports_parallel_function_calling: boolean, supports_vision: boolean, supports_reasoning: boolean,
     supports_web_search: boolean }
   `,
@@ -176,8 +187,8 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     guardrails: object | null, is_from_config: boolean, methods: string[] | null, forward_headers?: boolean }
   `,
   Response: `
-    { id: string, object: string, created_at?: number, status?: string, model?: string, output?: unknown,
-    usage?: object | null }
+    { id?: string, object?: string, created_at?: number, status?: string, model?: string, output?: unknown,
+    usage?: unknown }
   `,
   Setting: `
     { field_name: string, field_type: string, field_value: unknown, field_description: string,

@@ -173,13 +173,13 @@ export const SPEND_ANSWERS: AnswerTypes = {
   `,
   'spend.byEndUser': '{ end_user: string, total_count: integer, total_spend: number }[]',
   'spend.byKey': `
-    { api_key: string, key_alias: string | null, key_name: string | null, total_spend: number }[]
+    { api_key: string | null, key_alias: string | null, key_name: string | null, total_spend: number }[]
   `,
-  'spend.byModel': '{ model: string, total_spend: number }[]',
+  'spend.byModel': '{ model: string | null, total_spend: number }[]',
   'spend.byProvider': '{ provider: string | null, spend: number }[]',
   'spend.byTag': '{ spend_per_tag: { name: string, spend: number, log_count: integer }[] }',
   'spend.byTeam': `
-    { daily_spend: { date: string, Unassigned: number, s-team?: number }[], teams: string[], total_spend_per_team: {
+    { daily_spend: { date: string }[], teams: string[], total_spend_per_team: {
     team_id: string, total_spend: number }[] }
   `,
   'spend.calculate': '{ cost: number }',
@@ -198,8 +198,8 @@ export const SPEND_ANSWERS: AnswerTypes = {
     daily_reasoning_cost: number | null, monthly_cost: unknown, monthly_input_cost: unknown,
     monthly_output_cost: unknown, monthly_margin_cost: unknown, monthly_cache_read_cost: unknown,
     monthly_cache_creation_cost: unknown, monthly_reasoning_cost: unknown, input_cost_per_token: number | null,
-    output_cost_per_token: number | null, cache_read_input_token_cost: number | null, cache_creation_input_token_cost: number,
-    output_cost_per_reasoning_token: number, provider: string | null }
+    output_cost_per_token: number | null, cache_read_input_token_cost: number | null, cache_creation_input_token_cost: number | null,
+    output_cost_per_reasoning_token: number | null, provider: string | null }
   `,
   'spend.keyReport': `
     { api_key: string, total_cost: number, total_input_tokens: integer, total_output_tokens: integer, model_details: {

@@ -10,7 +10,18 @@ function renamed(value: unknown, rename: (name: string) => string): unknown {
 }
 
 /** The value with members in `snake_case`, at every depth. */
-export const snakeCased = (value: unknown): unknown => renamed(value, snake);
+export const snakeCased = <Value>(value: Value): SnakeCased<Value> => renamed(value, snake) as SnakeCased<Value>;
 
 /** The value with members in `camelCase`, at every depth. */
 export const camelCased = (value: unknown): unknown => renamed(value, camel);
+
+type SnakeName<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeName<Rest>}`
+  : Name;
+
+/** The type of a value after `snakeCased`. */
+export type SnakeCased<Value> = Value extends readonly (infer Item)[]
+  ? readonly SnakeCased<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value as Name extends string ? SnakeName<Name> : never]: SnakeCased<Value[Name]> }
+    : Value;

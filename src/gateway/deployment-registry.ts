@@ -1,4 +1,9 @@
-import type { Credential, CredentialFinder, CredentialStore } from '../domain/credentials/credential.ts';
+import type {
+  Credential,
+  CredentialFinder,
+  CredentialStore,
+  DeclaredCredential,
+} from '../domain/credentials/credential.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import type {
   BrokenDeployment,
@@ -18,6 +23,8 @@ const LOOK_AGAIN_MS = 250;
 export interface RegistryOptions {
   /** Deployments of the configuration. */
   readonly configured: readonly Deployment[];
+  /** Credentials of the configuration. */
+  readonly declared: readonly DeclaredCredential[];
   /** Null: stored deployments are not used. */
   readonly deployments: Pick<DeploymentStore, 'all' | 'fingerprint'> | null;
   readonly credentials: Pick<CredentialStore, 'all' | 'fingerprint'>;
@@ -40,7 +47,7 @@ interface Built {
 
 /** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
 export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
-  let configured = options.configured;
+  let { configured, declared } = options;
   let rows: readonly StoredDeployment[] = [];
   let credentials: ReadonlyMap<string, Credential> = new Map();
   let fingerprint = '';
@@ -49,12 +56,16 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
   let looking: Promise<boolean> | null = null;
   let lookedMs = -Infinity;
 
-  function find(name: string): Credential | null {
+  function find(name: string): DeclaredCredential | null {
+    const own = declared.find(({ id }) => id === name);
+    if (own !== undefined) return own;
     const found = credentials.get(name);
     return found === undefined || found.unreadable ? null : found;
   }
 
-  function firstOf(provider: string): Credential | null {
+  function firstOf(provider: string): DeclaredCredential | null {
+    const own = declared.find(({ info }) => info['custom_llm_provider'] === provider);
+    if (own !== undefined) return own;
     const named = [...credentials.values()].filter(
       ({ info, unreadable }) => !unreadable && info['custom_llm_provider'] === provider,
     );
@@ -143,8 +154,9 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     accessGroupsOf: (model) => built.accessGroupsOf(model),
     find,
     firstOf,
-    configure(deployments) {
+    configure(deployments, named) {
       configured = deployments;
+      declared = named;
       built = build();
     },
     refresh,

@@ -36,6 +36,7 @@ export async function composeDeployments(
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltKey);
   const deployments = createDeploymentRegistry({
     configured: configuredDeployments(settings, settings.deployments),
+    declared: settings.credentials,
     deployments: settings.storesModels ? deploymentStore : null,
     credentials: credentialStore,
     reader: settings.deploymentReader,

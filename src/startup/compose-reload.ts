@@ -38,9 +38,9 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
     () => void reload(),
   );
 
-  function apply({ config, deployments, routing, endpoints, guardrails, warnings }: Reloaded): void {
+  function apply({ config, deployments, credentials, routing, endpoints, guardrails, warnings }: Reloaded): void {
     const fixed = fixedChanges(configuration.current(), config);
-    parts.deployments.configure(configuredDeployments(settings, deployments));
+    parts.deployments.configure(configuredDeployments(settings, deployments), credentials);
     parts.passThrough.configure(endpoints);
     parts.guardrails.configure(guardrails);
     state.routing = routing;

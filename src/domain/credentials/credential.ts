@@ -7,12 +7,16 @@ import { type Authored, newStamps, type RowStore, type Stamps } from '../row-sto
 
 type Named = Readonly<Record<string, unknown>>;
 
-/** Values that deployments and pass-through routes use by a name, which is the id. */
-export interface Credential extends Parameters, Stamps {
+/** Values that deployments and pass-through routes use by a name, which is the id, as the configuration file has them. */
+export interface DeclaredCredential extends Parameters {
   readonly id: string;
-  readonly displayName: string | null;
   /** Facts that are no secret, e.g. `description`. */
   readonly info: Named;
+}
+
+/** Such values as they are stored. */
+export interface Credential extends DeclaredCredential, Stamps {
+  readonly displayName: string | null;
   /** Whether its values could not be decrypted, because the salt key is another one. They are empty then. */
   readonly unreadable: boolean;
 }
@@ -35,11 +39,11 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
   fingerprint(): Promise<string>;
 }
 
-/** Finds the values of credentials. They are at most a few seconds old. */
+/** Finds the values of credentials: of the configuration file, then stored ones, at most a few seconds old. */
 export interface CredentialFinder {
   /** Null when no credential has the name, or it cannot be read. */
   find(name: string): Parameters | null;
-  /** The oldest readable credential whose info names the provider in `custom_llm_provider`; null when none does. */
+  /** The first credential of the file, or the oldest readable stored one, whose info names the provider in `custom_llm_provider`; null when none does. */
   firstOf(provider: string): Parameters | null;
 }
 

@@ -1,4 +1,5 @@
 import type { Deployment } from '../chat/provider.ts';
+import type { DeclaredCredential } from '../credentials/credential.ts';
 import { Forbidden } from '../errors.ts';
 import type { StoredDeployment } from './stored-deployment.ts';
 
@@ -34,8 +35,8 @@ export interface DeploymentRegistry extends DeploymentSource {
   broken(): readonly BrokenDeployment[];
   /** Access groups of a model by its public name. */
   accessGroupsOf(model: string): readonly string[];
-  /** Replaces the deployments of the configuration. */
-  configure(deployments: readonly Deployment[]): void;
+  /** Replaces the deployments and credentials of the configuration. */
+  configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
   refresh(): Promise<boolean>;
   /** Reads stored rows after a change by this process. Throws Unavailable. */

@@ -36,9 +36,16 @@ export function assertRouterSettings(content: Content): void {
   if (unknown.length > 0) throw new InvalidInput(`Unsupported router settings: ${unknown.join(', ')}`);
 }
 
-/** The settings of a section that a request changes, without nulls. A webhook for alerts turns its alerts on. */
-export function updatedContent(section: string, sent: Content, stored: Content): Content {
-  const content = withoutNulls(sent);
+/**
+ * A section after a request that changes it. A null changes nothing, but removes an environment variable. A webhook for
+ * alerts turns its alerts on.
+ */
+export const updatedSection = (section: string, sent: Content, stored: Content): Content =>
+  section === 'environment_variables'
+    ? withoutNulls({ ...stored, ...sent })
+    : { ...stored, ...changesOf(section, withoutNulls(sent), stored) };
+
+function changesOf(section: string, content: Content, stored: Content): Content {
   if (section === 'general_settings' && content['alert_to_webhook_url'] !== undefined)
     return { ...content, alerting: united(listOf(content['alerting'] ?? stored['alerting']), ['slack']) };
   const callbacks = content['success_callback'];

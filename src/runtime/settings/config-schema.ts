@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { credentialEntry } from './credential-list.ts';
 import { modelEntry } from './deployments.ts';
 import { guardrailEntry } from './guardrails.ts';
 import { UNSUPPORTED_KEYS, UNSUPPORTED_SECTIONS, type UnsupportedKeys } from './reference-keys.ts';
@@ -95,6 +96,9 @@ const modelsSchema = (): JsonSchema =>
 const guardrailsSchema = (): JsonSchema =>
   listSchema('Checks of the texts of calls and answers. They run in this order.', guardrailEntry);
 
+const credentialsSchema = (): JsonSchema =>
+  listSchema('Credentials that models use by `litellm_params.litellm_credential_name`.', credentialEntry);
+
 /** JSON Schema of the configuration file, for editors. */
 export function configSchema(): JsonSchema {
   const rows: readonly Setting[] = Object.values(SETTINGS);
@@ -118,6 +122,7 @@ export function configSchema(): JsonSchema {
       },
       model_list: modelsSchema(),
       guardrails: guardrailsSchema(),
+      credential_list: credentialsSchema(),
       ...properties,
     },
   };

@@ -42,7 +42,8 @@ type Warn = (path: Path, message: string) => void;
 function checkMap(entries: Entries, path: Path, warn: Warn): void {
   const dotted = path.join('.');
   const read = readBelow(dotted);
-  const known = path.length === 0 ? new Set([...read, 'model_list', 'guardrails', 'include']) : read;
+  const isRead = ['model_list', 'guardrails', 'credential_list', 'include'];
+  const known = path.length === 0 ? new Set([...read, ...isRead]) : read;
   const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
   for (const [name, value] of Object.entries(entries)) {
     const here = [...path, name];

@@ -27,7 +27,6 @@ export const UNSUPPORTED_SECTIONS: UnsupportedKeys = {
     environment_variables: 'no variable is set; set them in the environment of the process',
     mcp_servers: 'no MCP server is reachable',
     mcp_tools: 'no MCP tool is offered',
-    credential_list: 'deployments cannot refer to these credentials',
     default_vertex_config: 'no Vertex AI credential is taken from it',
     prompts: 'no prompt template is loaded',
     search_tools: 'no search tool is offered',

@@ -28,7 +28,7 @@ function placesOf({ declared, placeOf }: Settings['config']): CarriedConfig['pla
 function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
-    const { config, deployments, routing, passThrough, guardrails, warnings } = settings;
+    const { config, deployments, credentials, routing, passThrough, guardrails, warnings } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -41,6 +41,7 @@ function* answersTo({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
     const whole: CarriedConfig = {
       config: { file: config.file, files: config.files, declared, resolved },
       places: placesOf(config),
+      credentials,
       routing,
       endpoints: passThrough.endpoints,
       guardrails: guardrails.definitions,

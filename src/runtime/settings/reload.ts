@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
 import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
@@ -13,6 +14,7 @@ import { ConfigError, type ConfigFault } from './config-fault.ts';
 export interface Reloaded {
   readonly config: DeclaredConfig;
   readonly deployments: readonly Deployment[];
+  readonly credentials: readonly DeclaredCredential[];
   readonly routing: RoutingPolicy;
   readonly endpoints: readonly PassThroughEndpoint[];
   readonly guardrails: readonly GuardrailDefinition[];

@@ -1,4 +1,5 @@
 import type { Deployment } from '../../domain/chat/provider.ts';
+import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
 import type { DeploymentReader } from '../../domain/deployments/deployment-source.ts';
 import type { BudgetErrorKind } from '../../domain/errors.ts';
@@ -24,6 +25,7 @@ import { readModels } from './model-list.ts';
 import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
 import { type OtlpSettings, otlpOf } from './otlp.ts';
+import { readCredentialList } from './credential-list.ts';
 import { paramReader, readGuardrails } from './guardrails.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
@@ -53,9 +55,10 @@ export interface Settings {
   /** Longest wait of a write for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
-  /** Where the admin key comes from, for the welcome text. */
   readonly masterKeySource: 'environment' | 'config file' | 'data folder' | 'generated';
   readonly deployments: readonly Deployment[];
+  /** Credentials of the file, which models use by name. */
+  readonly credentials: readonly DeclaredCredential[];
   /** Reads deployments that are made at run time. */
   readonly deploymentReader: DeploymentReader;
   /** Encrypts stored parameters and credentials. The admin key where none is set. */
@@ -211,6 +214,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     tell,
     warn,
   });
+  const credentials = readCredentialList(document, fault);
   const endpoints = readPassThrough(document, { env, fault });
   const guardrails = readGuardrails(document, { fault, tell });
   const providerAccounts = readProviderAccounts(env, fault);
@@ -230,6 +234,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     configReader: createConfigReader(argv, env),
     config: declaredConfigOf(document, file, env),
     deployments,
+    credentials,
     providerAccounts,
     guardrails: { definitions: guardrails, readParams: paramReader(env) },
     passThrough: { endpoints, timeoutSeconds: values.passThroughTimeoutSeconds },
@@ -252,6 +257,7 @@ function settingsOf(
   | 'configReader'
   | 'config'
   | 'deployments'
+  | 'credentials'
   | 'deploymentReader'
   | 'passThrough'
   | 'guardrails'

@@ -53,6 +53,21 @@ describe('settings.updateSections', () => {
     expect(await post({ environment_variables: { [name]: null } })).toEqual(UPDATED);
   });
 
+  it('200: a null removes an environment variable, and leaves settings as they are', async () => {
+    const variablesOf = async () =>
+      Object.keys((parse(await yamlText()) as { readonly environment_variables?: Json }).environment_variables ?? {});
+    expect(
+      await post({ environment_variables: { GONE: 'x', KEPT: 'y' }, router_settings: { retry_after: 7 } }),
+    ).toEqual(UPDATED);
+    expect(await post({ environment_variables: { GONE: null, NEVER_SET: null } })).toEqual(UPDATED);
+    expect(await post({ router_settings: { retry_after: null } })).toEqual(UPDATED);
+    const variables = await variablesOf();
+    expect(variables).toContain('KEPT');
+    expect(variables).not.toContain('GONE');
+    expect(variables).not.toContain('NEVER_SET');
+    expect(parse(await yamlText())).toMatchObject({ router_settings: { retry_after: 7 } });
+  });
+
   it('400: unknown router settings, and everything that the file declares, before anything is stored', async () => {
     expect(await post({ router_settings: { zzz: 1, num_retries: 2 } })).toEqual({
       status: 400,

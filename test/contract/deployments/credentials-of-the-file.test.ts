@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { chat, envelope } from '../../support/tenancy-client.ts';
+import { startRecordedVendor, type Vendor } from './vendor.ts';
+
+let vendor: Vendor;
+let app: TestApp;
+
+const modelOf = (credential: string) => ({
+  model_name: credential,
+  litellm_params: { model: 'custom_openai/m', litellm_credential_name: credential },
+});
+const configOf = (secret: string) => ({
+  model_list: [modelOf('shared'), modelOf('absent')],
+  credential_list: [
+    {
+      credential_name: 'shared',
+      credential_values: { api_key: secret, api_base: vendor.base },
+      credential_info: { description: 'one account for several models' },
+    },
+  ],
+});
+
+beforeAll(async () => {
+  vendor = await startRecordedVendor();
+  app = await startApp({ config: configOf('os.environ/SHARED_KEY'), env: { SHARED_KEY: 'sk-of-the-environment' } });
+});
+afterAll(async () => {
+  await app.stop();
+  vendor.stop();
+});
+
+const call = async (model: string) => {
+  const answer = await app.call('POST', '/v1/chat/completions', chat(model));
+  return { status: answer.status, body: (await answer.json()) as unknown };
+};
+
+it('a deployment is called with the address and key of its credential in `credential_list`', async () => {
+  expect((await call('shared')).status).toBe(200);
+  expect(vendor.seen()).toEqual([
+    { path: '/v1/chat/completions', authorization: 'Bearer sk-of-the-environment', model: 'm' },
+  ]);
+});
+
+it('a credential that the file does not have is the fault of its model only', async () => {
+  expect(await call('absent')).toEqual(
+    envelope(
+      503,
+      'The model "absent" is misconfigured and cannot be called. Administrators find the reason at /health.',
+      'service_unavailable',
+    ),
+  );
+});
+
+it('the configuration shows no secret of a credential', async () => {
+  const answer = await app.call('GET', '/config/yaml');
+  const text = await answer.text();
+  expect(text).toContain('credential_list');
+  expect(text).not.toContain('sk-of-the-environment');
+});
+
+it('a stored credential of the same name is not used: the file owns what it declares', async () => {
+  const values = { api_key: 'sk-stored', api_base: vendor.base };
+  const stored = { credential_name: 'shared', credential_values: values, credential_info: {} };
+  expect((await app.call('POST', '/credentials', stored)).status).toBe(200);
+  expect((await call('shared')).status).toBe(200);
+  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-environment');
+});
+
+it('a reload takes over new values; a faulty list keeps the running one', async () => {
+  await app.reload(stringify(configOf('sk-of-the-reload')));
+  expect((await call('shared')).status).toBe(200);
+  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  const { credential_list: list } = configOf('sk-twice');
+  await app.reload(stringify({ ...configOf('sk-twice'), credential_list: [...list, ...list] }));
+  expect((await call('shared')).status).toBe(200);
+  expect(vendor.seen().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');
+  const answer = await app.call('POST', '/graphql', { query: '{ configReload { error } }' });
+  expect(await answer.text()).toContain("credential_list.1.credential_name: 'shared' is the name of an entry before");
+});

@@ -1,0 +1,45 @@
+import { createAnswerCheck } from './documented-answers.ts';
+
+// Setup of a test project: every answer of this machine whose body a test reads is checked against the OpenAPI document.
+// An undocumented status, media type or member fails the test that reads it.
+
+const CHECKED = Symbol.for('lensgate.checked-fetch');
+const LOCAL = new Set(['127.0.0.1', 'localhost']);
+
+function checkFetches(): void {
+  let check: ReturnType<typeof createAnswerCheck> | null = null;
+  const methods = new WeakMap<Response, string>();
+  const { fetch } = globalThis;
+  // eslint-disable-next-line typescript/unbound-method -- called with its response below.
+  const { text } = Response.prototype;
+
+  globalThis.fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    const method = init?.method ?? (input instanceof Request ? input.method : 'GET');
+    if (response.url !== '' && LOCAL.has(new URL(response.url).hostname)) methods.set(response, method);
+    return response;
+  };
+
+  async function checkedText(this: Response): Promise<string> {
+    const method = methods.get(this);
+    const body = await text.call(this);
+    if (method === undefined) return body;
+    const { pathname, search } = new URL(this.url);
+    const contentType = this.headers.get('content-type') ?? '';
+    const answer = { method, path: pathname + search, status: this.status, contentType, text: body };
+    const fault = (check ??= createAnswerCheck())(answer);
+    if (fault !== null) throw new Error(`The OpenAPI document does not allow this answer. ${fault}`);
+    return body;
+  }
+
+  Response.prototype.text = checkedText;
+  Response.prototype.json = async function json(this: Response): Promise<unknown> {
+    return JSON.parse(await checkedText.call(this)) as unknown;
+  };
+}
+
+const marked = globalThis as { [CHECKED]?: true };
+if (marked[CHECKED] === undefined) {
+  marked[CHECKED] = true;
+  checkFetches();
+}

@@ -1,0 +1,269 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CallExpression, Node, ObjectLiteralExpression } from 'typescript/unstable/ast';
+import {
+  isCallExpression,
+  isFunctionDeclaration,
+  isIdentifier,
+  isObjectLiteralExpression,
+  isPropertyAssignment,
+  isSourceFile,
+  isStringLiteral,
+  isVariableDeclaration,
+} from 'typescript/unstable/ast/is';
+import { API, type Checker, type Type } from 'typescript/unstable/sync';
+import { ANSWER_TYPES, sharedSchemas } from '../../rest-shims/answer-types.ts';
+import type { JsonSchema } from '../../rest-shims/http/schema.ts';
+import { schemaFrom } from '../../rest-shims/http/type-notation.ts';
+
+// Compares the types of answers that rows document with the types of what their sources render, by the compiler.
+
+/** Bits of `TypeFlags`, whose enumeration the compiler's package does not export. */
+const IS = {
+  open: 1 | 2,
+  absent: 4 | 16,
+  null: 8,
+  string: 32 | 1024 | 4_194_304 | 8_388_608,
+  number: 64 | 2048,
+  boolean: 256 | 8192,
+  never: 262_144,
+  parameter: 524_288,
+  object: 1_048_576 | 131_072 | 268_435_456,
+} as const;
+const OPTIONAL_SYMBOL = 16_777_216;
+
+/** Owners whose rows are made from a table. */
+const ENTITIES = 'agent|endUser|organization|tag|team|user';
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const literalsIn = (text: string): readonly string[] => [...text.matchAll(/'([^']*)'/g)].map(([, one]) => one ?? '');
+
+/** Row names that the initializer of a `name` stands for; none for an expression that is not followed. */
+function namesIn(text: string): readonly string[] {
+  if (!text.startsWith('`')) return literalsIn(text);
+  const pattern = text.slice(1, -1).replaceAll(/\$\{([^}]*)\}/g, (_all, inner: string) => {
+    if (inner.endsWith('.entity')) return `(?:${ENTITIES})`;
+    const literals = literalsIn(inner);
+    return literals.length === 0 ? '!' : `(?:${literals.join('|')})`;
+  });
+  return Object.keys(ANSWER_TYPES).filter((name) => new RegExp(`^${pattern}$`).test(name));
+}
+
+const memberOf = (object: ObjectLiteralExpression, name: string) =>
+  object.properties.filter(isPropertyAssignment).find((one) => isIdentifier(one.name) && one.name.text === name)
+    ?.initializer;
+
+/** Names of the rows that an object literal states. */
+function rowsOf(object: ObjectLiteralExpression): readonly string[] {
+  const name = memberOf(object, 'name');
+  return name === undefined ? [] : namesIn(name.getText()).filter((one) => one in ANSWER_TYPES);
+}
+
+/** Names of the rows that a call is about, by its first argument. */
+function rowsOfCall({ arguments: [first] }: CallExpression): readonly string[] {
+  if (first === undefined) return [];
+  if (isStringLiteral(first)) return first.text in ANSWER_TYPES ? [first.text] : [];
+  return isObjectLiteralExpression(first) ? rowsOf(first) : [];
+}
+
+function* nodesOf(node: Node): Generator<Node> {
+  const children: Node[] = [];
+  node.forEachChild((child) => void children.push(child));
+  for (const child of children) {
+    yield child;
+    yield* nodesOf(child);
+  }
+}
+
+/** Names of the rows around a node, or of those that use the function around it. */
+function rowsAround(node: Node): readonly string[] {
+  let within: string | null = null;
+  for (let at: Node | undefined = node.parent; at !== undefined && !isSourceFile(at); at = at.parent) {
+    const names = isObjectLiteralExpression(at) ? rowsOf(at) : isCallExpression(at) ? rowsOfCall(at) : [];
+    if (names.length > 0) return names;
+    if ((isFunctionDeclaration(at) || isVariableDeclaration(at)) && at.name !== undefined && isIdentifier(at.name))
+      within = at.name.text;
+  }
+  if (within === null) return [];
+  const use = new RegExp(String.raw`(?<![\w.'/-])${within}(?![\w':/-])`);
+  return [...nodesOf(node.getSourceFile())].flatMap((one) => {
+    const names = isObjectLiteralExpression(one) ? rowsOf(one) : isCallExpression(one) ? rowsOfCall(one) : [];
+    return names.length > 0 && use.test(one.getText()) ? names : [];
+  });
+}
+
+/** A comparison of one rendered value with the schema of its row. */
+interface Comparison {
+  readonly faults: string[];
+  readonly seen: Set<string>;
+  /** Members are renamed to snake case after they are rendered. */
+  readonly isRenamed: boolean;
+}
+
+function createComparison(checker: Checker) {
+  const shared = sharedSchemas();
+
+  const unionOf = (type: Type): readonly Type[] => (type.isUnionType() ? type.getTypes().flatMap(unionOf) : [type]);
+
+  function choicesOf(schema: JsonSchema): readonly JsonSchema[] {
+    const { $ref: ref, anyOf, type } = schema;
+    if (typeof ref === 'string') return choicesOf(shared[ref.split('/').at(-1) ?? ''] ?? {});
+    if (Array.isArray(anyOf)) return (anyOf as readonly JsonSchema[]).flatMap(choicesOf);
+    if (Array.isArray(type)) return (type as readonly string[]).map((one) => ({ ...schema, type: one }));
+    return ['const' in schema ? { ...schema, type: 'string' } : schema];
+  }
+
+  const nameOf = ({ flags }: Type): 'null' | 'string' | 'number' | 'boolean' | null => {
+    if ((flags & IS.null) !== 0) return 'null';
+    if ((flags & IS.string) !== 0) return 'string';
+    if ((flags & IS.number) !== 0) return 'number';
+    return (flags & IS.boolean) === 0 ? null : 'boolean';
+  };
+
+  /** A type of any value proves nothing; the answers of tests are checked besides. */
+  function compare(type: Type, schema: JsonSchema, at: string, into: Comparison): void {
+    const choices = choicesOf(schema);
+    if (choices.some((one) => Object.keys(one).length === 0)) return;
+    const id = `${type.id} ${JSON.stringify(schema)}`;
+    if (into.seen.has(id)) return;
+    into.seen.add(id);
+    for (const member of unionOf(type)) compareMember(member, choices, at, into);
+  }
+
+  function compareMember(member: Type, choices: readonly JsonSchema[], at: string, into: Comparison): void {
+    const ofType = (...names: readonly string[]) => choices.filter((one) => names.includes(String(one['type'])));
+    const fail = (what: string): void =>
+      void into.faults.push(`${at}: ${what} where ${JSON.stringify(choices).slice(0, 120)} is documented`);
+    if ((member.flags & (IS.open | IS.absent | IS.never)) !== 0) return;
+    const plain = nameOf(member);
+    if (plain !== null) {
+      const wanted = plain === 'number' ? ofType('number', 'integer') : ofType(plain);
+      if (wanted.length === 0) fail(plain);
+      return;
+    }
+    if ((member.flags & IS.parameter) !== 0) {
+      const bound = checker.getBaseConstraintOfType(member);
+      if (bound !== undefined) for (const one of unionOf(bound)) compareMember(one, choices, at, into);
+      return;
+    }
+    if (checker.isArrayLikeType(member)) {
+      const [list] = ofType('array');
+      if (list === undefined) return fail('a list');
+      const items = member.isTypeReference() ? checker.getTypeArguments(member) : [];
+      for (const item of items) compare(item, (list['items'] ?? {}) as JsonSchema, `${at}[]`, into);
+      return;
+    }
+    if ((member.flags & IS.object) === 0) return;
+    if (member.getSymbol()?.name === 'Date') return ofType('string').length === 0 ? fail('a date') : undefined;
+    const [best] = ofType('object')
+      .map((object) => {
+        const own = { ...into, faults: [], seen: new Set(into.seen) };
+        compareObject(member, object, at, own);
+        return own.faults;
+      })
+      .toSorted((one, other) => one.length - other.length);
+    if (best === undefined) return fail(`an object (${checker.typeToString(member).slice(0, 120)})`);
+    into.faults.push(...best);
+  }
+
+  function compareObject(type: Type, schema: JsonSchema, at: string, into: Comparison): void {
+    const rest = checker.getIndexInfosOfType(type);
+    const members = new Map(
+      checker.getPropertiesOfType(type).map((one) => [into.isRenamed ? snake(one.name) : one.name, one]),
+    );
+    const values = schema['additionalProperties'] as JsonSchema | undefined;
+    if (values !== undefined) {
+      for (const { valueType } of rest) compare(valueType, values, `${at}.*`, into);
+      for (const [name, member] of members) {
+        const own = checker.getTypeOfSymbol(member);
+        if (own !== undefined) compare(own, values, `${at}.${name}`, into);
+      }
+    }
+    const required = new Set((schema['required'] ?? []) as readonly string[]);
+    for (const [name, wanted] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {
+      const member = members.get(name);
+      const own = member === undefined ? undefined : checker.getTypeOfSymbol(member);
+      if (member === undefined || own === undefined) {
+        if (rest.length === 0 && required.has(name)) into.faults.push(`${at}.${name}: absent`);
+        continue;
+      }
+      const isOptional = (member.flags & OPTIONAL_SYMBOL) !== 0;
+      if ((isOptional || unionOf(own).some(({ flags }) => (flags & IS.absent) !== 0)) && required.has(name))
+        into.faults.push(`${at}.${name}: may be absent`);
+      compare(own, wanted, `${at}.${name}`, into);
+    }
+  }
+
+  return (type: Type, schema: JsonSchema, isRenamed: boolean): readonly string[] => {
+    const into: Comparison = { faults: [], seen: new Set(), isRenamed };
+    compare(type, schema, '', into);
+    return into.faults;
+  };
+}
+
+/** What a row renders, if it does not render an HTTP answer itself. */
+function renderedBy(checker: Checker, object: ObjectLiteralExpression): Type | null {
+  const render = memberOf(object, 'render');
+  const type = render === undefined ? undefined : checker.getTypeAtLocation(render);
+  const [signature] = type === undefined ? [] : checker.getSignaturesOfType(type, 0);
+  const result = signature === undefined ? undefined : checker.getReturnTypeOfSignature(signature);
+  if (result === undefined || checker.getPropertyOfType(result, 'body') !== undefined) return null;
+  return result;
+}
+
+/** The type of the argument of `json`, and whether its members are renamed afterwards. */
+function sentBy(checker: Checker, { arguments: [value] }: CallExpression) {
+  if (value === undefined) return null;
+  const inner =
+    isCallExpression(value) && value.expression.getText() === 'snakeCased' ? (value.arguments[0] ?? null) : null;
+  const type = checker.getTypeAtLocation(inner ?? value);
+  return type === undefined ? null : { type, isRenamed: inner !== null };
+}
+
+export interface RenderedTypes {
+  /** `ROW: .member: fault`, sorted. */
+  readonly faults: readonly string[];
+  /** Rows whose answers were compared. */
+  readonly compared: ReadonlySet<string>;
+}
+
+/** Compares every rendered JSON answer of the sources in a folder. */
+export function compareRenderedTypes(root: string, config: string): RenderedTypes {
+  const api = new API({ cwd: root });
+  try {
+    const [project] = api.updateSnapshot({ openProjects: [config] }).getProjects();
+    if (project === undefined) throw new Error(`No project: ${config}`);
+    const { checker, program } = project;
+    const differencesOf = createComparison(checker);
+    const compared = new Set<string>();
+    const faults = new Set<string>();
+
+    function judge(names: readonly string[], type: Type, isRenamed: boolean): void {
+      for (const name of names) {
+        const stated = ANSWER_TYPES[name];
+        const notation = typeof stated === 'string' ? stated : stated?.['application/json'];
+        if (notation === undefined) continue;
+        compared.add(name);
+        for (const fault of differencesOf(type, schemaFrom(notation), isRenamed)) faults.add(`${name}: ${fault}`);
+      }
+    }
+
+    const files = readdirSync(join(root, 'rest-shims'), { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((one) => one.endsWith('.ts'))) {
+      const source = program.getSourceFile(join(root, 'rest-shims', file));
+      if (source === undefined) continue;
+      for (const node of nodesOf(source)) {
+        if (isCallExpression(node) && isIdentifier(node.expression) && node.expression.text === 'json') {
+          const sent = sentBy(checker, node);
+          if (sent !== null) judge(rowsAround(node), sent.type, sent.isRenamed);
+        }
+        if (!isObjectLiteralExpression(node)) continue;
+        const rendered = renderedBy(checker, node);
+        if (rendered !== null) judge(rowsOf(node), rendered, false);
+      }
+    }
+    return { faults: [...faults].toSorted(), compared };
+  } finally {
+    api.close();
+  }
+}
