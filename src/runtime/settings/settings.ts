@@ -15,12 +15,14 @@ import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
 import { trustsEveryone } from '../network/client-network.ts';
 import type { LogLevel } from '../telemetry/log.ts';
 import { type BillingSettings, billingOf } from './billing.ts';
+import { type CallerSettings, callersOf } from './callers.ts';
 import { type ClickHouseSettings, clickHouseOf } from './clickhouse.ts';
 import { checkMasterKey, isLoopback, openAdminKey } from './admin-key.ts';
 import { readArguments } from './command-line.ts';
 import { ConfigError, type ConfigFault, faultText, inOrder } from './config-fault.ts';
 import { configWarnings } from './config-warnings.ts';
 import { declaredConfigOf } from './declared-config.ts';
+import { type HttpSettings, httpOf } from './http.ts';
 import { readModels } from './model-list.ts';
 import { openDocument } from './open-document.ts';
 import { type OtlpExportSettings, otlpExportOf } from './otlp-export.ts';
@@ -168,26 +170,6 @@ export interface Settings {
   readonly warnings: readonly string[];
 }
 
-/** How HTTP requests are served. */
-interface HttpSettings {
-  /** Origins whose browsers may call the server, or `*` for every origin; empty turns CORS off. */
-  readonly corsOrigins: readonly string[];
-  /** Serves hot paths past Koa. */
-  readonly fastPath: boolean;
-  /** Compiles repeated queries of the graph. */
-  readonly graphPlans: boolean;
-}
-
-/** What callers may choose themselves, and what they see of upstreams. */
-interface CallerSettings {
-  /** Callers may send a key and an address of their own, to every deployment. */
-  readonly clientCredentials: boolean;
-  /** Private hosts, addresses and blocks that callers may choose. */
-  readonly allowedHosts: readonly string[];
-  /** Answers name the base address of the upstream to every caller, not to administrators only. */
-  readonly exposeApiBase: boolean;
-}
-
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
@@ -297,19 +279,11 @@ function settingsOf(
     budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
     sharing: sharingOf(values),
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
-    callers: {
-      clientCredentials: values.clientCredentials,
-      allowedHosts: values.allowedHosts,
-      exposeApiBase: values.exposeApiBase,
-    },
+    callers: callersOf(values),
     availableTeams: values.availableTeams,
     publicModels: values.publicModels,
     modelMetrics: values.modelMetrics,
-    http: {
-      corsOrigins: values.corsAllowedOrigins,
-      fastPath: values.fastPath === 'on',
-      graphPlans: values.graphPlans === 'on',
-    },
+    http: httpOf(values),
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
     routing: routingOf(values),

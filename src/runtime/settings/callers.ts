@@ -1,0 +1,17 @@
+import type { SettingValues } from './table.ts';
+
+/** What callers may choose themselves, and what they see of upstreams. */
+export interface CallerSettings {
+  /** Callers may send a key and an address of their own, to every deployment. */
+  readonly clientCredentials: boolean;
+  /** Private hosts, addresses and blocks that callers may choose. */
+  readonly allowedHosts: readonly string[];
+  /** Answers name the base address of the upstream to every caller, not to administrators only. */
+  readonly exposeApiBase: boolean;
+}
+
+export const callersOf = (values: SettingValues): CallerSettings => ({
+  clientCredentials: values.clientCredentials,
+  allowedHosts: values.allowedHosts,
+  exposeApiBase: values.exposeApiBase,
+});
