@@ -1,4 +1,5 @@
 import { Conflict, NotFound } from '../src/domain/errors.ts';
+import { type AppliedGuardrail, applyGuardrails } from '../src/domain/guardrails/apply.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
 import { type DescribedKind, KIND_DESCRIPTIONS } from '../src/domain/guardrails/kind-descriptions.ts';
 import type { GuardrailDraft, GuardrailPatch } from '../src/domain/guardrails/stored-guardrail.ts';
@@ -115,4 +116,18 @@ export const refreshGuardrails = operation({
   name: 'refreshGuardrails',
   access: system,
   run: ({ platform }: Scope<GuardrailPlatform>): Promise<void> => platform.guardrails.refresh(),
+});
+
+/**
+ * Runs the guardrails of a name on a text, without a call of a model. Gives the text after them. Throws NotFound, Rejected,
+ * GuardrailFailed and Unavailable.
+ */
+export const applyGuardrail = operation({
+  name: 'applyGuardrail',
+  access: anyKey,
+  run(scope: Scope<GuardrailPlatform>, applied: AppliedGuardrail): Promise<string> {
+    const { activeGuardrails, ids } = scope.platform;
+    const run = { caller: callerOf(scope), callId: ids.uuid(), traceId: ids.traceId(), signal: scope.signal };
+    return applyGuardrails(activeGuardrails.current(), applied, run);
+  },
 });

@@ -196,6 +196,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'forwardedGemini.post': 'Call the own API of Gemini.',
   'forwardedGemini.put': 'Call the own API of Gemini.',
   'guardrails.airlines': 'List the airlines that guardrails know as competitors.',
+  'guardrails.apply': 'Check a text with a guardrail.',
   'guardrails.category': 'Read a category of contents.',
   'guardrails.create': 'Create a guardrail.',
   'guardrails.delete': 'Delete a guardrail.',

@@ -1,4 +1,5 @@
 import {
+  applyGuardrail,
   createGuardrail,
   deleteGuardrail,
   getGuardrail,
@@ -11,7 +12,16 @@ import {
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
 import { shown } from '../src/domain/settings/redaction.ts';
-import { type FieldReader, given, members, object, parseObject, requiredText, text } from './http/body-fields.ts';
+import {
+  type FieldReader,
+  given,
+  members,
+  object,
+  parseObject,
+  requiredText,
+  text,
+  texts,
+} from './http/body-fields.ts';
 import { renderKinds, renderSettings } from './guardrail-forms.ts';
 import { type HttpAnswer, type HttpRequest, json, route, type RouteRow } from './http/route.ts';
 import { described, objectSchema } from './http/schema.ts';
@@ -45,6 +55,7 @@ const readPatch = members({
   guardrail_info: given(objectOrNull),
   team_id: given(text),
 });
+const readApplied = members({ guardrail_name: requiredText, text: requiredText, language: text, entities: texts });
 const readOuter = members({ guardrail: requiredObject });
 const WHOLE = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
 
@@ -61,6 +72,11 @@ function parseWhole(body: Uint8Array) {
     }));
     throw new InvalidInput(error.message, issues);
   }
+}
+
+function parseApplied({ body }: HttpRequest) {
+  const { guardrail_name: name, text: checked, language, entities } = readApplied(parseObject(body));
+  return { name, text: checked, language, entities: entities.length === 0 ? null : entities };
 }
 
 function parseNew({ body }: HttpRequest) {
@@ -241,5 +257,19 @@ export const guardrailRoutes: readonly RouteRow[] = [
     parse: idIn,
     run: deleteGuardrail,
     render: ({ id }) => json({ message: `Guardrail ${id} deleted successfully` }),
+  }),
+  route({
+    method: 'POST',
+    name: 'guardrails.apply',
+    surface: 'proxy',
+    category: null,
+    credential: 'required',
+    bodyLimit: 1024 * 1024,
+    request: readApplied.schema,
+    paths: ['/guardrails/apply_guardrail', '/apply_guardrail'],
+    answers: [200, 400, 401, 404],
+    parse: parseApplied,
+    run: applyGuardrail,
+    render: (after) => json({ response_text: after }),
   }),
 ];

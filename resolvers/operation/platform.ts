@@ -9,6 +9,7 @@ import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
 import type { KeyGenerator } from '../../src/domain/keys/virtual-key.ts';
 import type { LensRowStores } from '../../src/domain/lens/row-stores.ts';
 import type { HeldRuns } from '../../src/domain/lens/worker.ts';
+import type { ActiveGuardrails } from '../../src/domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { ProviderAccounts } from '../../src/domain/pass-through/providers.ts';
@@ -255,6 +256,8 @@ export interface PassThroughPlatform {
 /** Checks of the texts of calls and answers. */
 export interface GuardrailPlatform {
   readonly guardrails: Guardrails;
+  /** The same, ready to run. */
+  readonly activeGuardrails: ActiveGuardrails;
   readonly clock: Clock;
   readonly ids: Ids;
 }

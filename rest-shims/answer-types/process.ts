@@ -6,6 +6,7 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.delete': 'object',
   'allowedAddresses.list': '{ data: string[] | null }',
   'guardrails.airlines': '{ airlines: { id: string, match: string, tags: string[] }[] }',
+  'guardrails.apply': '{ response_text: string }',
   'guardrails.create': `
     { guardrail_id: string, guardrail_name: string, litellm_params: object, guardrail_info: object | null }
   `,

@@ -12,6 +12,7 @@ import {
   type Verdict,
 } from '../domain/guardrails/guardrail.ts';
 import { callerGuardrailsOf } from '../domain/guardrails/key-guardrails.ts';
+import { rejection } from '../domain/guardrails/rejection.ts';
 import { selectedGuardrails } from '../domain/guardrails/selection.ts';
 
 /** What a call is guarded by. */
@@ -148,11 +149,11 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       join(names) {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return null;
-        const caller = { named: fresh, disableGlobal: true, optedOut: NO_NAMES };
         const more = selectedGuardrails(active.current(), {
-          caller,
+          from: about.caller,
+          caller: callerGuardrailsOf(null),
           request: NO_NAMES,
-          configured: NO_NAMES,
+          configured: fresh,
           defaults: false,
         });
         for (const one of more) if (!fits.includes(one)) fits.push(one);
@@ -168,6 +169,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
     open(about) {
       const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
       const selected = selectedGuardrails(active.current(), {
+        from: caller,
         caller: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
         request: named,
         configured,
@@ -193,23 +195,6 @@ function spread(
 ): Verdict {
   const edited = new Map(seen.map((one, index) => [one, verdict.texts[index]]));
   return { ...verdict, texts: texts.map((one) => edited.get(one) ?? one.text) };
-}
-
-function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, detail: string | object): Rejected {
-  const { name } = definition;
-  if (typeof detail === 'string') return new Rejected(detail, name);
-  const members: Readonly<Record<string, unknown>> = { ...detail };
-  const fields = { ...members, guardrail_name: name, guardrail_mode: mode };
-  return new Rejected(messageIn(members), name, fields);
-}
-
-/** Text of a refusal: that of its members that is one, else all of them as JSON. */
-function messageIn(detail: Readonly<Record<string, unknown>>): string {
-  const { error, message } = detail;
-  if (typeof error === 'string') return error;
-  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string')
-    return error.message;
-  return typeof message === 'string' ? message : JSON.stringify(detail);
 }
 
 /** Failures that end a call without retries and fallbacks. */

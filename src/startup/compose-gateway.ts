@@ -135,6 +135,16 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
   const awsAccounts = createAwsAccounts({
     refused: (about) => log.warn(about, 'AWS gave no credentials for a deployment'),
   });
+  const activeGuardrails = createActiveGuardrails({
+    directory: parts.guardrails,
+    services: {
+      openai_moderation: openAiModeration(parts.http),
+      generic_guardrail_api: genericGuardrailApi(parts.http),
+      presidio: presidio(parts.http),
+      decision_model: decisionModel(createAskDecisions(() => gateway)),
+    },
+    broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
+  });
   const gateway: ReturnType<typeof createGateway> = createGateway({
     deployments: parts.deployments,
     providers: createProviders({
@@ -159,16 +169,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       parts.bus.publish('budgetAlert', alert);
       webhook?.send(alert);
     }),
-    guardrails: createActiveGuardrails({
-      directory: parts.guardrails,
-      services: {
-        openai_moderation: openAiModeration(parts.http),
-        generic_guardrail_api: genericGuardrailApi(parts.http),
-        presidio: presidio(parts.http),
-        decision_model: decisionModel(createAskDecisions(() => gateway)),
-      },
-      broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
-    }),
+    guardrails: activeGuardrails,
     admission,
     labelBudgets,
     rateLimits,
@@ -186,7 +187,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     reportsTries: settings.routerDebugInErrors,
     checksFallbackBudgets: settings.enforceFallbackBudget,
   });
-  return { gateway: withTokenCalls(gateway), labelBudgets, modelCalls };
+  return { gateway: withTokenCalls(gateway), activeGuardrails, labelBudgets, modelCalls };
 }
 
 /** The webhook of budget alerts; null where none is configured. */

@@ -2,6 +2,7 @@ import type { Platform } from '../../resolvers/operation/scope.ts';
 import type { Bus } from '../domain/bus.ts';
 import type { ChangeAnnouncer } from '../domain/cache-changes.ts';
 import { createCatalogResultCache } from '../domain/catalog/result-cache.ts';
+import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
@@ -49,6 +50,7 @@ interface PlatformParts
     Omit<Sales, 'paidKeys'> {
   readonly stores: Stores;
   readonly guardrails: Guardrails;
+  readonly activeGuardrails: ActiveGuardrails;
   readonly configuration: ComposedSettings['configuration'];
   readonly exports: ExportPacker;
   readonly bus: Bus;
@@ -94,6 +96,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     agentMessages: createAgentMessages(settings.codingAgentWebhookSecret),
     passThrough: composePassThrough(context, stores),
     guardrails: parts.guardrails,
+    activeGuardrails: parts.activeGuardrails,
     healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
     fileLimits: settings.fileLimits,
     decisions: {

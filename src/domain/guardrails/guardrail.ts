@@ -18,10 +18,12 @@ export interface Inspection {
   readonly model: string;
   readonly callId: string;
   readonly traceId: string;
-  /** Null for an answer that no caller asked for. */
   readonly caller: Caller;
   /** Ends with the call. */
   readonly signal: AbortSignal;
+  /** Language of the texts and kinds of entities to look for; null or absent for those of the configuration. */
+  readonly language?: string | null;
+  readonly entities?: readonly string[] | null;
 }
 
 type Members = Readonly<Record<string, unknown>>;
@@ -76,6 +78,10 @@ export interface ActiveGuardrails {
   /** In the order in which they run. The same array as before until one changes. */
   current(): readonly ActiveGuardrail[];
 }
+
+/** Whether a caller may name a guardrail: it is one of all teams, or of the caller's; administrators may name all. */
+export const isVisibleTo = ({ definition: { teamId } }: ActiveGuardrail, caller: Caller): boolean =>
+  teamId === null || teamId === caller.teamId || caller.role === 'proxy_admin';
 
 export const hasMode = ({ definition }: ActiveGuardrail, mode: GuardrailMode): boolean =>
   definition.modes.includes(mode);

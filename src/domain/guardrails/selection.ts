@@ -1,6 +1,7 @@
 import { InvalidInput, Unavailable } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
-import type { ActiveGuardrail } from './guardrail.ts';
+import type { Caller } from '../caller.ts';
+import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
 import type { CallerGuardrails } from './key-guardrails.ts';
 
 /** Whether a key, its team or its project names guardrails. Allocates nothing: it is asked for every call. */
@@ -16,6 +17,8 @@ const isNamed = (list: unknown): boolean => Array.isArray(list) && list.length >
 export function selectedGuardrails(
   all: readonly ActiveGuardrail[],
   by: {
+    readonly from: Caller;
+    /** What its key, team and project say. */
     readonly caller: CallerGuardrails;
     /** Names in the request. */
     readonly request: readonly string[];
@@ -25,18 +28,20 @@ export function selectedGuardrails(
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {
-  const { caller, request, configured, defaults } = by;
-  const known = new Set(all.map(({ definition }) => definition.name));
+  const { from, caller, request, configured, defaults } = by;
+  const known = new Set(all.filter((one) => isVisibleTo(one, from)).map(({ definition }) => definition.name));
   const unknown = request.find((name) => !known.has(name));
   if (unknown !== undefined) throw unknownGuardrail(unknown);
   const required = [...caller.named, ...configured];
-  const missing = required.find((name) => !known.has(name));
+  const missing = required.find((name) => !all.some(({ definition }) => definition.name === name));
   // A key or a model that names a guardrail looks protected.
   if (missing !== undefined)
     throw new Unavailable(`The guardrail '${missing}' of this call is not configured, so the call is refused.`, null);
-  const named = new Set([...required, ...request]);
-  return all.filter(({ definition: { name, defaultOn, modes } }) => {
-    if (named.has(name)) return true;
+  return all.filter((one) => {
+    const { name, defaultOn, modes, teamId } = one.definition;
+    if (required.includes(name)) return true;
+    if (request.includes(name) && isVisibleTo(one, from)) return true;
+    if (teamId !== null && teamId !== from.teamId) return false;
     if (modes.includes('logging_only') && modes.length === 1) return defaults;
     return defaults && defaultOn && !caller.disableGlobal && !caller.optedOut.includes(name);
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Guardrail, Verdict } from '../../domain/guardrails/guardrail.ts';
+import type { Guardrail, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { GuardrailKind } from './active-guardrails.ts';
 import { GuardrailFault, readParams, SERVICE } from './params.ts';
@@ -53,8 +53,16 @@ export const presidio =
     });
     const headers: Readonly<Record<string, string>> = read.api_key ? { authorization: `Bearer ${read.api_key}` } : {};
 
-    async function analyze(text: string, language: string, signal: AbortSignal): Promise<readonly Finding[]> {
-      const body = { text, language, ...(listed.length === 0 ? {} : { entities: listed }) };
+    async function analyze(
+      text: string,
+      { language, entities: asked, signal }: Pick<Inspection, 'language' | 'entities' | 'signal'>,
+    ): Promise<readonly Finding[]> {
+      const kinds = asked ?? (listed.length === 0 ? undefined : listed);
+      const body = {
+        text,
+        language: language ?? read.presidio_language ?? 'en',
+        ...(kinds === undefined ? {} : { entities: kinds }),
+      };
       const found = findings.safeParse(await service.post(`${baseOf(analyzer ?? '')}/analyze`, headers, body, signal));
       if (!found.success) throw service.failed('the analyzer gave no list of findings');
       return found.data.filter(
@@ -76,8 +84,7 @@ export const presidio =
         service.orOpen(inspection, async (): Promise<Verdict> => {
           const { texts, phase, signal } = inspection;
           if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
-          const language = read.presidio_language ?? 'en';
-          const all = await inParallel(texts, MOST_AT_ONCE, ({ text }) => analyze(text, language, signal));
+          const all = await inParallel(texts, MOST_AT_ONCE, ({ text }) => analyze(text, inspection));
           const found = all.flat();
           if (found.length === 0) return { kind: 'passed' };
           const blocked = found.find(({ entity_type: kind }) => entities[kind] === 'BLOCK');

@@ -1,0 +1,21 @@
+import { Rejected } from '../errors.ts';
+import type { GuardrailMode } from './definition.ts';
+import type { ActiveGuardrail } from './guardrail.ts';
+
+/** The refusal of a call by a guardrail. A text is the message; an object has it as a member. */
+export function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, detail: string | object): Rejected {
+  const { name } = definition;
+  if (typeof detail === 'string') return new Rejected(detail, name);
+  const members: Readonly<Record<string, unknown>> = { ...detail };
+  const fields = { ...members, guardrail_name: name, guardrail_mode: mode };
+  return new Rejected(messageIn(members), name, fields);
+}
+
+/** Text of a refusal: that of its members that is one, else all of them as JSON. */
+function messageIn(detail: Readonly<Record<string, unknown>>): string {
+  const { error, message } = detail;
+  if (typeof error === 'string') return error;
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string')
+    return error.message;
+  return typeof message === 'string' ? message : JSON.stringify(detail);
+}

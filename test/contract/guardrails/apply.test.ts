@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  guarded = await startGuarded([
+    filter('words', { blocked_words: [{ keyword: 'bad', action: 'BLOCK' }] }),
+    filter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
+    { guardrail_name: 'foreign', litellm_params: { guardrail: 'lakera', mode: 'pre_call' } },
+  ]);
+});
+afterAll(() => guarded.stop());
+
+const PATHS = ['/guardrails/apply_guardrail', '/apply_guardrail'];
+
+describe.each(PATHS)('guardrails.apply at %s', (path) => {
+  it('guardrails.apply 200: the text, or the masked one', async () => {
+    const key = await guarded.newKey();
+    const asked = async (body: object) => {
+      const { status, body: answer } = await guarded.ask(path, body, key);
+      return [status, answer];
+    };
+    expect(await asked({ guardrail_name: 'words', text: 'fine' })).toEqual([200, { response_text: 'fine' }]);
+    const masked = { guardrail_name: 'mask', text: 'to a@example.com', language: 'en', entities: ['EMAIL_ADDRESS'] };
+    expect(await asked(masked)).toEqual([200, { response_text: 'to [EMAIL_REDACTED]' }]);
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('guardrails.apply 400: a blocked text', async () => {
+    const { status, body } = await guarded.ask(path, { guardrail_name: 'words', text: 'this is bad' });
+    const error = "Content blocked: keyword 'bad' detected";
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: {
+          message: error,
+          type: 'invalid_request_error',
+          param: null,
+          code: '400',
+          provider_specific_fields: {
+            error,
+            keyword: 'bad',
+            description: null,
+            guardrail_name: 'words',
+            guardrail_mode: 'pre_call',
+          },
+        },
+      },
+    ]);
+  });
+
+  it('guardrails.apply 400: no text', async () => {
+    const { status, body } = await guarded.ask(path, { guardrail_name: 'words' });
+    expect([status, body]).toEqual([
+      400,
+      { error: { message: expect.any(String), type: 'invalid_request_error', param: 'text', code: '400' } },
+    ]);
+  });
+
+  it('guardrails.apply 401: no key', async () => {
+    const { status, body } = await guarded.ask(
+      path,
+      { guardrail_name: 'words', text: 'x' },
+      { authorization: 'Bearer sk-nobody' },
+    );
+    expect([status, body]).toMatchObject([401, { error: { code: '401' } }]);
+  });
+
+  it('guardrails.apply 404: an unknown guardrail', async () => {
+    const { status, body } = await guarded.ask(path, { guardrail_name: 'zzz', text: 'x' });
+    const message = "Guardrail 'zzz' not found. Please ensure the guardrail is configured in your LiteLLM proxy.";
+    expect([status, body]).toEqual([404, { error: { message, type: 'not_found_error', param: null, code: '404' } }]);
+  });
+
+  it('503: a guardrail that cannot run', async () => {
+    const { status } = await guarded.ask(path, { guardrail_name: 'foreign', text: 'x' });
+    expect(status).toBe(503);
+  });
+});
