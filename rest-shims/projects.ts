@@ -19,7 +19,14 @@ import {
   texts,
 } from './http/body-fields.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import {
+  BUDGET_MEMBERS,
+  budgetFrom,
+  defined,
+  metadataMembersOf,
+  MODEL_LIMITS,
+  renderBudgetTable,
+} from './limit-members.ts';
 import { merged, textParameters } from './http/schema.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
@@ -40,7 +47,7 @@ const readChanged = members({ project_id: requiredText, team_id: given(text) });
 function settingsOf(sent: Sent) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(sent);
   return {
-    patch: { ...defined(read), ...defined({ alias, blocked: blocked ?? undefined }) },
+    patch: { ...defined(read), ...metadataMembersOf(sent), ...defined({ alias, blocked: blocked ?? undefined }) },
     budget: { budgetId, limits: budgetFrom(sent) },
   };
 }
@@ -94,7 +101,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.create',
-    request: merged(readMembers, BUDGET_MEMBERS, readNew),
+    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/project/new'],
     parse: ({ body }) => parseNew(body),
     run: createProject,
@@ -103,7 +110,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.update',
-    request: merged(readMembers, BUDGET_MEMBERS, readChanged),
+    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     paths: ['/project/update'],
     parse: ({ body }) => parseChange(body),
     run: updateProject,

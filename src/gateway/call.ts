@@ -8,6 +8,7 @@ import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
+import type { BatchReservation } from './batch-limits.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import { settledCall } from './settlement.ts';
 import type { CallLimits, Limited } from './rate-limits.ts';
@@ -32,6 +33,8 @@ export interface OpenCall {
    * limits of its labels are in memory. Throws RateLimited.
    */
   limit(call: Limited): void | Promise<void>;
+  /** Counts the tokens of the batch that the call starts, when it has started it. */
+  starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
@@ -65,6 +68,7 @@ export function openCall(
   let cost: Usd | null = null;
   let reserved: CostReservation | null = null;
   let rate: RateAdmission | null = null;
+  let batch: BatchReservation | null = null;
 
   function release(): void {
     reserved?.settle(null);
@@ -92,15 +96,19 @@ export function openCall(
     const outcome = exchange?.outcome() ?? null;
     rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
-    const windows = charged === null ? undefined : windowsOf();
+    const isStarted = batch !== null && end === 'completed';
+    const spent = charged === null ? undefined : windowsOf();
+    const windows = isStarted ? [...(spent ?? []), ...(batch?.windows ?? [])] : spent;
     account.close(end, { failure, outcome, cost: charged, windows });
     const { deployment } = target;
     if (reserved !== null) reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
     else if (charged !== null)
       tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
         labels: target.request.labels,
-        windows,
+        windows: spent,
       });
+    if (isStarted) batch?.commit();
+    else batch?.release();
     if (charged !== null && charged > 0n) tools.budgets.spent(caller.key, target.request.labels);
   }
 
@@ -128,6 +136,9 @@ export function openCall(
         if (account.closed()) admitted?.settle(null);
         else rate = admitted;
       });
+    },
+    starts(reservation) {
+      batch = reservation;
     },
     failed: (failure) => settle('failed', failure),
     deployment: () => target.deployment,

@@ -16,6 +16,7 @@ import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-p
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
+import { createBatchReserver } from './batch-limits.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
@@ -187,6 +188,7 @@ export function createGateway(
       routeOf,
       tools,
       catalog: () => catalog.current(),
+      reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
     ...createForwarding(options.forwarder, tools),

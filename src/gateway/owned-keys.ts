@@ -97,6 +97,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
       blocked: project.blocked,
       models: project.models,
       tags: project.tags,
+      metadata: project.metadata,
       limits: projectBudget ? limitsOf(projectBudget) : null,
     },
     user: user && {
@@ -125,6 +126,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
     organization: organization && {
       id: organization.id,
       models: organization.models,
+      metadata: organization.metadata,
       limits: organizationBudget ? limitsOf(organizationBudget) : null,
     },
   };

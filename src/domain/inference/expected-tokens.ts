@@ -20,7 +20,10 @@ function promptTokens(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, inner]) => (NO_TEXT.has(name) ? sum : sum + promptTokens(inner)), 0);
 }
 
-const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+/** Tokens of a text by its size. */
+export const tokensOfBytes = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
+
+const textTokens = (text: string): number => tokensOfBytes(Buffer.byteLength(text));
 
 /** Output tokens that are expected of a call whose request does not limit them. */
 interface OutputDefaults {

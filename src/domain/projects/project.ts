@@ -1,3 +1,4 @@
+import { mergedMetadata } from '../keys/key-settings.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
@@ -25,6 +26,8 @@ export interface ProjectPatch {
   readonly models?: readonly string[];
   readonly tags?: readonly string[];
   readonly metadata?: Named;
+  /** Members of the metadata that are set one by one; null removes one. */
+  readonly metadataMembers?: Named;
   readonly blocked?: boolean;
 }
 
@@ -46,9 +49,17 @@ export function newProject(
 }
 
 /** A project with a patch applied. Throws InvalidInput. */
-export function patchedProject(project: Project, patch: ProjectPatch, { now, by }: Authored): Project {
+export function patchedProject(
+  project: Project,
+  { metadataMembers, ...patch }: ProjectPatch,
+  { now, by }: Authored,
+): Project {
   const { alias, description, teamId } = patch;
   assertStorable({ project_id: project.id, project_alias: alias, description, team_id: teamId });
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-  return { ...project, ...(Object.fromEntries(given) as ProjectPatch), updatedAt: now, updatedBy: by };
+  const metadata =
+    metadataMembers === undefined
+      ? {}
+      : { metadata: mergedMetadata(patch.metadata ?? project.metadata, metadataMembers) };
+  return { ...project, ...(Object.fromEntries(given) as ProjectPatch), ...metadata, updatedAt: now, updatedBy: by };
 }
