@@ -1,14 +1,16 @@
 import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { DomainError } from '../domain/errors.ts';
 import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
 import type { BatchReservation } from './batch-limits.ts';
+import type { Accounted } from './record.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import { settledCall } from './settlement.ts';
 import type { CallLimits, Limited } from './rate-limits.ts';
@@ -38,6 +40,8 @@ export interface OpenCall {
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   failed(failure: unknown): void;
+  /** It is sent to the upstream now: from here on it may cost. */
+  sent(): void;
   /** The deployment that it is sent to. */
   deployment(): Deployment;
   /** Goes to another deployment in place of the one it was opened for, which was not called. */
@@ -48,6 +52,15 @@ export interface OpenCall {
   gaveUp(at: CallTarget, failure: unknown): void;
 }
 
+const NO_OUTCOME: Outcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};
+
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
 /** Admits a call. */
@@ -56,11 +69,13 @@ export function openCall(
   about: CallTarget & {
     readonly caller: Caller;
     readonly signal: AbortSignal;
+    /** Usage of a call whose caller left before its end; null where it is not known. */
+    readonly cutUsage?: (request: Accounted, seen: { pieces: number; reported: Usage | null }) => Usage | null;
     /** Cost of an answered call, where it is not the price of its usage. */
     readonly costOf?: (outcome: Outcome) => Usd | null;
   },
 ): OpenCall {
-  const { caller, costOf } = about;
+  const { caller, costOf, cutUsage, signal } = about;
   let target: CallTarget = about;
   const account = openCallAccount(tools, about);
   const { callId, traceId, spanId, elapsedMs } = account;
@@ -69,6 +84,7 @@ export function openCall(
   let reserved: CostReservation | null = null;
   let rate: RateAdmission | null = null;
   let batch: BatchReservation | null = null;
+  let isSent = false;
 
   function release(): void {
     reserved?.settle(null);
@@ -90,10 +106,24 @@ export function openCall(
     return cost;
   }
 
+  /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
+  function cutOutcome(): Outcome | null {
+    if (exchange !== null && (!exchange.streaming || cost !== null)) return null;
+    const known = exchange?.outcome() ?? NO_OUTCOME;
+    if (known.charged !== undefined || known.measured !== undefined) return null;
+    if (known.finishReason !== null && known.usage !== null) return null;
+    const seen = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
+    const usage = cutUsage?.(target.request, seen) ?? null;
+    return usage === null ? null : { ...known, usage };
+  }
+
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
     if (account.closed()) return;
-    const charged = priced();
-    const outcome = exchange?.outcome() ?? null;
+    const isLeft =
+      end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
+    const cut = isLeft && isSent ? cutOutcome() : null;
+    const charged = cut === null ? priced() : tools.price(target.deployment, cut);
+    const outcome = cut ?? exchange?.outcome() ?? null;
     rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
     const isStarted = batch !== null && end === 'completed';
@@ -142,6 +172,9 @@ export function openCall(
     },
     failed: (failure) => settle('failed', failure),
     deployment: () => target.deployment,
+    sent() {
+      isSent = true;
+    },
     redirected(to) {
       target = to;
       account.redirected(to);

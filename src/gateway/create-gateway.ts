@@ -11,6 +11,7 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
+import { usageOfCut } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
@@ -181,6 +182,10 @@ export function createGateway(
     return routeFor(caller, request);
   }
 
+  /** Usage of a model call whose caller left. */
+  const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, seen) =>
+    usageOfCut(request as ModelRequest, seen);
+
   return {
     ...createPassing({
       deployments,
@@ -219,7 +224,7 @@ export function createGateway(
       // No turn of the event loop where the model is known.
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
-      const call = openCall(tools, { caller, request, deployment, signal });
+      const call = openCall(tools, { caller, request, deployment, signal, cutUsage });
       try {
         const reserving = retrying.reserve(call, { key: caller.key, request, route });
         const reserved = reserving instanceof Promise ? await reserving : reserving;
