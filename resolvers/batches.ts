@@ -1,6 +1,7 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
+import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-use.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';
@@ -37,19 +38,23 @@ export interface BatchDraft extends CallFacts {
 export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
-  async run(scope: Scope<ObjectPlatform>, { bytes, body, without, ...facts }: BatchDraft): Promise<ShownCall> {
-    const [fileId] = NEEDED.map((member) => needed(body, member));
+  async run(scope: Scope<ObjectPlatform>, { bytes, body: sent, without, ...facts }: BatchDraft): Promise<ShownCall> {
+    const [fileId] = NEEDED.map((member) => needed(sent, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
     const set = {
-      ...Object.fromEntries(without.filter((member) => Object.hasOwn(body, member)).map((member) => [member, null])),
+      ...Object.fromEntries(without.filter((member) => Object.hasOwn(sent, member)).map((member) => [member, null])),
       input_file_id: JSON.stringify(file.upstreamId),
     };
     const place = placeOf(scope, file);
-    const asked = { action: CREATE_BATCH, place, tail: '', body: { kind: 'json', bytes, set } } as const;
+    const { calls } = file;
+    if (calls !== undefined) await assertQueued(scope, calls);
+    const body = { kind: 'json', bytes, set } as const;
+    const asked = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
     const { call, read } = await passForObject(scope, asked, facts);
     const object = await keep(scope, asked, read, {
       ...facts,
+      calls,
       undo: (upstreamId) =>
         passForObject(
           scope,
@@ -60,6 +65,46 @@ export const createBatch = operation({
     return await seen(scope, object, call, read.shown);
   },
 });
+
+/**
+ * Refuses a batch above the tokens that a key, or its team, may have in batches that have not ended
+ * (`batch_enqueued_token_limit` of the metadata). Batches that are started at the same time do not see each other.
+ */
+async function assertQueued({ platform, caller }: Scope<ObjectPlatform>, calls: BatchCalls): Promise<void> {
+  const key = caller?.key ?? null;
+  const limits = [
+    { of: 'api_key', id: key?.hash, limit: key?.metadata['batch_enqueued_token_limit'] },
+    { of: 'team', id: key?.teamId, limit: key?.owners?.team?.metadata['batch_enqueued_token_limit'] },
+  ];
+  const asked = allCalls(calls).tokens;
+  for (const { of, id, limit } of limits) {
+    if (typeof limit !== 'number' || typeof id !== 'string') continue;
+    const open = await openTokens(platform, (owner) => (of === 'team' ? owner.teamId === id : owner.keyHash === id));
+    if (open + asked > limit)
+      throw new LimitExceeded(
+        `Batch enqueued token limit exceeded for ${of}: ${id}. Current limit: ${limit}, enqueued: ${open}, requested: ${asked}.`,
+        'tokens',
+      );
+  }
+}
+
+/** Tokens of batches of an owner that have not ended. */
+async function openTokens(
+  { stores, clock }: ObjectPlatform,
+  isOwn: (owner: UpstreamObject['owner']) => boolean,
+): Promise<number> {
+  const oldest = clock.now().getTime() - OPEN_MS;
+  const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
+  let sum = 0;
+  for (let after: string | null = null; ;) {
+    const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
+    for (const { kind, shown, owner, calls } of found)
+      if (calls !== undefined && isOwn(owner) && mayChange(kind, shown)) sum += allCalls(calls).tokens;
+    const last = found.at(-1);
+    if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return sum;
+    after = last.id;
+  }
+}
 
 function needed(body: BatchDraft['body'], member: (typeof NEEDED)[number]): string {
   const value = body[member] ?? '';

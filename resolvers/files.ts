@@ -2,6 +2,8 @@ import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/er
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
+import type { CountedCalls } from '../src/domain/upstream-objects/batch-use.ts';
+import { tokensOfBytes } from '../src/domain/inference/expected-tokens.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { objectReader, objectWriter } from './operation/access.ts';
@@ -33,6 +35,8 @@ export interface FileDraft extends CallFacts {
   readonly provider: string | null;
 }
 
+const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
+
 /** Uploads a file to an upstream. Throws InvalidInput, TooLarge, Forbidden, NotFound, Unsupported and UpstreamFailed. */
 export const createFile = operation({
   name: 'createFile',
@@ -48,12 +52,21 @@ export const createFile = operation({
     assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
     const place = gateway.placeFor(caller, { kind: 'file', model, provider });
     const rename = (name: string): string => gateway.upstreamModelAt(caller, place.deployment, name);
-    const body = { kind: 'form', form, without, ...(isBatch ? { rename } : {}) } as const;
+    const calls: Record<string, CountedCalls> = {};
+    const count = (name: string, bytes: number): void => {
+      const { requests, tokens } = Object.hasOwn(calls, name) ? (calls[name] ?? NO_CALLS) : NO_CALLS;
+      const counted = { requests: requests + 1, tokens: tokens + tokensOfBytes(bytes) };
+      Object.defineProperty(calls, name, { value: counted, enumerable: true, configurable: true, writable: true });
+    };
+    const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const asked = { action: CREATE_FILE, place, tail: '', body };
     const { call, read } = await passForObject(scope, asked, { callId, parent });
     // The purpose of the request holds, because its lines were checked by it.
     const made = { ...read, shown: { ...read.shown, purpose } };
-    const object = await keep(scope, asked, made, { undo: (id) => deleteAtUpstream(scope, asked.place, id) });
+    const object = await keep(scope, asked, made, {
+      calls: isBatch ? calls : undefined,
+      undo: (id) => deleteAtUpstream(scope, asked.place, id),
+    });
     return await seen(scope, object, { call, shown: read.shown });
   },
 });

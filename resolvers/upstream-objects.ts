@@ -1,3 +1,4 @@
+import type { BatchCalls } from '../src/domain/upstream-objects/batch-use.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
@@ -78,17 +79,19 @@ interface ObjectCall {
   /** Path after that of the kind: empty, or `/{id}` with an optional suffix. */
   readonly tail: string;
   readonly body?: PassBody;
+  /** Calls of the batch that is started. */
+  readonly calls?: BatchCalls;
 }
 
 /** Sends a call about a stored object. */
 export function pass(
   scope: CallScope,
-  { action, place, tail, body }: ObjectCall,
+  { action, place, tail, body, calls }: ObjectCall,
   facts: CallFacts,
 ): Promise<GatewayCall> {
   const { deployment, model } = place;
   const path = `${OBJECT_PATHS[action.kind]}${tail}` as const;
-  const request = { action, model, path, body: body ?? ({ kind: 'none' } as const), ...facts };
+  const request = { action, model, path, body: body ?? ({ kind: 'none' } as const), ...facts, ...(calls && { calls }) };
   return scope.platform.gateway.pass(callerOf(scope), deployment, request, scope.signal);
 }
 
@@ -114,7 +117,14 @@ export async function keep(
   scope: Scope<ObjectPlatform>,
   { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
-  { labels: asked, undo }: Pick<CallFacts, 'labels'> & { readonly undo: (upstreamId: string) => Promise<unknown> },
+  {
+    labels: asked,
+    calls,
+    undo,
+  }: Pick<CallFacts, 'labels'> & {
+    readonly calls?: BatchCalls | undefined;
+    readonly undo: (upstreamId: string) => Promise<unknown>;
+  },
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
@@ -129,6 +139,7 @@ export async function keep(
     purpose: purposeOf(shown),
     shown,
     ...(labels === undefined ? {} : { labels }),
+    ...(calls === undefined ? {} : { calls }),
   };
   try {
     await stores.upstreamObjects.add(object);

@@ -66,6 +66,20 @@ export function budgetFrom(sent: Sent) {
   };
 }
 
+const readModelLimits = members<Sent>({
+  model_rpm_limit: given(recordOf(wholeNumber)),
+  model_tpm_limit: given(recordOf(wholeNumber)),
+});
+
+/** Limits of single models, which a request may send beside the metadata that has them. Throws InvalidInput. */
+export function metadataMembersOf(sent: Sent): { readonly metadataMembers?: Sent } {
+  const metadataMembers = defined(readModelLimits(sent));
+  return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };
+}
+
+/** Schema of the limits of single models. */
+export const MODEL_LIMITS: JsonSchema = readModelLimits.schema;
+
 /** Schema of the members of a budget. */
 export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
 /** Schema of limits. */

@@ -31,6 +31,8 @@ import { json, route, type RouteRow } from './http/route.ts';
 import {
   renamedLimits,
   BUDGET_MEMBERS,
+  metadataMembersOf,
+  MODEL_LIMITS,
   budgetFrom,
   defined,
   limitsFrom,
@@ -49,16 +51,18 @@ const readMembers = members({ models: given(texts), metadata: given(object) });
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
 const readChanged = members({ organization_id: requiredText, organization_alias: given(text) });
 
+const patchOf = (sent: Sent) => ({ ...defined(readMembers(sent)), ...metadataMembersOf(sent) });
+
 function parseNew(body: Uint8Array) {
   const sent = parseObject(body);
   const { organization_id: id, organization_alias: alias, budget_id: budgetId } = readNew(sent);
-  return { id, alias, budgetId, patch: defined(readMembers(sent)), limits: budgetFrom(sent) };
+  return { id, alias, budgetId, patch: patchOf(sent), limits: budgetFrom(sent) };
 }
 
 function parseChange(body: Uint8Array) {
   const sent = parseObject(body);
   const { organization_id: id, organization_alias: alias } = readChanged(sent);
-  const patch = { ...defined(readMembers(sent)), ...defined({ alias: alias ?? undefined }) };
+  const patch = { ...patchOf(sent), ...defined({ alias: alias ?? undefined }) };
   return { id, patch, limits: budgetFrom(sent) };
 }
 
@@ -152,7 +156,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.create',
-    request: merged(readMembers, BUDGET_MEMBERS, readNew),
+    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/organization/new'],
     parse: ({ body }) => parseNew(body),
     run: createOrganization,
@@ -193,7 +197,7 @@ export const organizationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'organizations.update',
-    request: merged(readMembers, BUDGET_MEMBERS, readChanged),
+    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
     paths: ['/organization/update'],
     answers: NAMED,

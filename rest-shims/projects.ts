@@ -20,7 +20,14 @@ import {
 } from './http/body-fields.ts';
 import { GUARDRAIL_READERS } from './key-metadata.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
+import {
+  BUDGET_MEMBERS,
+  budgetFrom,
+  defined,
+  metadataMembersOf,
+  MODEL_LIMITS,
+  renderBudgetTable,
+} from './limit-members.ts';
 import { merged, textParameters } from './http/schema.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
@@ -41,7 +48,7 @@ const readChanged = members({ project_id: requiredText, team_id: given(text) });
 
 function settingsOf(sent: Sent) {
   const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(sent);
-  const metadataMembers = defined(readMetadata(sent));
+  const metadataMembers = { ...defined(readMetadata(sent)), ...metadataMembersOf(sent).metadataMembers };
   return {
     patch: {
       ...defined(read),
@@ -101,7 +108,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.create',
-    request: merged(readMembers, readMetadata, BUDGET_MEMBERS, readNew),
+    request: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/project/new'],
     parse: ({ body }) => parseNew(body),
     run: createProject,
@@ -110,7 +117,7 @@ export const projectRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'projects.update',
-    request: merged(readMembers, readMetadata, BUDGET_MEMBERS, readChanged),
+    request: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     paths: ['/project/update'],
     parse: ({ body }) => parseChange(body),
     run: updateProject,

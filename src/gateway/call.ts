@@ -1,13 +1,15 @@
 import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { Exchange, Outcome } from '../domain/chat/chat.ts';
+import type { Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { DomainError } from '../domain/errors.ts';
 import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
 import type { Budgets, CostReservation, Estimated } from './budgets.ts';
 import { type AccountTools, type CallTarget, openCallAccount } from './call-account.ts';
+import type { BatchReservation } from './batch-limits.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import type { Accounted, Guarded } from './record.ts';
 import { settledCall } from './settlement.ts';
@@ -34,6 +36,8 @@ export interface OpenCall {
    * limits of its labels are in memory. Throws RateLimited.
    */
   limit(call: Limited): void | Promise<void>;
+  /** Counts the tokens of the batch that the call starts, when it has started it. */
+  starts(batch: BatchReservation): void;
   /** `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   /** The answer has come: it is paid for, also where it is not sent on. */
@@ -43,6 +47,8 @@ export interface OpenCall {
   edited(request: Accounted): void;
   /** The call is recorded with the guardrails of `guard`. */
   guarded(guard: Guarded): void;
+  /** It is sent to the upstream now: from here on it may cost. */
+  sent(): void;
   /** The deployment that it is sent to. */
   deployment(): Deployment;
   /** Goes to another deployment in place of the one it was opened for, which was not called. */
@@ -53,6 +59,15 @@ export interface OpenCall {
   gaveUp(at: CallTarget, failure: unknown): void;
 }
 
+const NO_OUTCOME: Outcome = {
+  responseId: null,
+  responseModel: null,
+  finishReason: null,
+  usage: null,
+  failure: null,
+  text: null,
+};
+
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
 /** Admits a call. */
@@ -61,11 +76,13 @@ export function openCall(
   about: CallTarget & {
     readonly caller: Caller;
     readonly signal: AbortSignal;
+    /** Usage of a call whose caller left before its end; null where it is not known. */
+    readonly cutUsage?: (request: Accounted, seen: { pieces: number; reported: Usage | null }) => Usage | null;
     /** Cost of an answered call, where it is not the price of its usage. */
     readonly costOf?: (outcome: Outcome) => Usd | null;
   },
 ): OpenCall {
-  const { caller, costOf } = about;
+  const { caller, costOf, cutUsage, signal } = about;
   let target: CallTarget = about;
   const account = openCallAccount(tools, about);
   const { callId, traceId, spanId, elapsedMs } = account;
@@ -73,6 +90,8 @@ export function openCall(
   let cost: Usd | null = null;
   let reserved: CostReservation | null = null;
   let rate: RateAdmission | null = null;
+  let batch: BatchReservation | null = null;
+  let isSent = false;
 
   function release(): void {
     reserved?.settle(null);
@@ -94,21 +113,39 @@ export function openCall(
     return cost;
   }
 
+  /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
+  function cutOutcome(): Outcome | null {
+    if (exchange !== null && (!exchange.streaming || cost !== null)) return null;
+    const known = exchange?.outcome() ?? NO_OUTCOME;
+    if (known.charged !== undefined || known.measured !== undefined) return null;
+    if (known.finishReason !== null && known.usage !== null) return null;
+    const seen = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
+    const usage = cutUsage?.(target.request, seen) ?? null;
+    return usage === null ? null : { ...known, usage };
+  }
+
   function settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
     if (account.closed()) return;
-    const charged = priced();
-    const outcome = exchange?.outcome() ?? null;
+    const isLeft =
+      end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
+    const cut = isLeft && isSent ? cutOutcome() : null;
+    const charged = cut === null ? priced() : tools.price(target.deployment, cut);
+    const outcome = cut ?? exchange?.outcome() ?? null;
     rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
-    const windows = charged === null ? undefined : windowsOf();
+    const isStarted = batch !== null && end === 'completed';
+    const spent = charged === null ? undefined : windowsOf();
+    const windows = isStarted ? [...(spent ?? []), ...(batch?.windows ?? [])] : spent;
     account.close(end, { failure, outcome, cost: charged, windows });
     const { deployment } = target;
     if (reserved !== null) reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
     else if (charged !== null)
       tools.budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
         labels: target.request.labels,
-        windows,
+        windows: spent,
       });
+    if (isStarted) batch?.commit();
+    else batch?.release();
     if (charged !== null && charged > 0n) tools.budgets.spent(caller.key, target.request.labels);
   }
 
@@ -146,8 +183,14 @@ export function openCall(
     received(answer) {
       exchange = answer;
     },
+    starts(reservation) {
+      batch = reservation;
+    },
     failed: (failure) => settle('failed', failure),
     deployment: () => target.deployment,
+    sent() {
+      isSent = true;
+    },
     redirected(to) {
       target = to;
       account.redirected(to);

@@ -12,12 +12,14 @@ import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
 import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
+import { usageOfCut } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
 import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
+import { createBatchReserver } from './batch-limits.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
@@ -190,6 +192,9 @@ export function createGateway(
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
+  /** Usage of a model call whose caller left. */
+  const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, seen) =>
+    usageOfCut(request as ModelRequest, seen);
 
   return {
     ...createPassing({
@@ -198,6 +203,7 @@ export function createGateway(
       routeOf,
       tools,
       catalog: () => catalog.current(),
+      reserveBatch: createBatchReserver(options),
       adjusted: (cost, provider) => adjustedCost(cost, provider, options.costAdjustments?.() ?? NO_ADJUSTMENTS),
     }),
     ...createForwarding(options.forwarder, tools, guards),
@@ -229,7 +235,7 @@ export function createGateway(
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf({ caller, request, route });
-      const call = openCall(tools, { caller, request, deployment, signal });
+      const call = openCall(tools, { caller, request, deployment, signal, cutUsage });
       if (guard !== null) call.guarded(guard);
       try {
         const reserving = retrying.reserve(call, { key: caller.key, request, route });

@@ -25,6 +25,8 @@ export interface LabelBudget {
   /** Soft budget, which refuses nothing; null for none. */
   readonly soft: Usd | null;
   readonly limits: OwnerLimits;
+  /** Tokens a day of batches; absent for no limit. */
+  readonly tpdLimit?: number | null;
   /** Budgets of single models, of end users; absent for none. */
   readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
   /** Its total spend at the start of its budget window. */
@@ -185,6 +187,7 @@ export function createLabelBudgets(
         limits,
         spentBefore: before,
         window: windowOf(row, windowStart),
+        ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
         ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
       },
       windowStart,

@@ -126,6 +126,7 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
     organization: organization && {
       id: organization.id,
       models: organization.models,
+      metadata: organization.metadata,
       limits: organizationBudget ? limitsOf(organizationBudget) : null,
     },
   };

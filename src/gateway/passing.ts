@@ -6,6 +6,7 @@ import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import { OBJECT_PATHS } from '../domain/upstream-objects/object-action.ts';
+import type { BatchReserver } from './batch-limits.ts';
 import { createBatchRecorder } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
@@ -22,6 +23,8 @@ interface PassingTools {
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
   readonly adjusted: (cost: Usd, provider: string) => Usd;
+  /** Reserves the tokens of a batch in the limits of the day. Throws RateLimited. */
+  readonly reserveBatch: BatchReserver;
 }
 
 /** The current deployments by id: the index is made again when their list was replaced. */
@@ -37,7 +40,7 @@ function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<s
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(about: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted } = about;
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch } = about;
   const byId = indexOf(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -94,7 +97,9 @@ export function createPassing(about: PassingTools): ObjectGateway {
         // The cost is not known yet: a batch is charged when it has ended.
         if (action.makes) {
           await tools.budgets.check(caller, undefined, labels);
-          await call.limit({ model });
+          await call.limit({ model, calls: request.calls });
+          const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
+          if (batch) call.starts(batch);
         }
         return call.answered(await provider.pass(deployment, { ...request, owner: caller.keyHash }, signal));
       } catch (failure) {

@@ -9,10 +9,16 @@ import { RateLimited } from '../domain/errors.ts';
 import { expectedTokens } from '../domain/inference/expected-tokens.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
+import type { BatchCalls } from '../domain/upstream-objects/batch-use.ts';
 import { type CallNames, rateScopesOf } from './rate-scopes.ts';
+import { batchScopesOf } from './batch-limits.ts';
 
 /** Parts of a call that limits use. Without bytes, its tokens are not known before it ends. */
-export type Limited = Pick<ModelRequest, 'model'> & Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>>;
+export type Limited = Pick<ModelRequest, 'model'> &
+  Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
+    /** Calls of the batch that it starts. */
+    readonly calls?: BatchCalls | undefined;
+  };
 
 /** Limits of calls per minute and of parallel calls. */
 export interface CallLimits {
@@ -34,7 +40,10 @@ export function createCallLimits(
   }
 
   function count(caller: Caller, call: Limited, names?: CallNames): RateAdmission | null | Promise<RateAdmission> {
-    const scopes = rateScopesOf(caller.key, call.model, names);
+    const scopes =
+      call.calls === undefined
+        ? rateScopesOf(caller.key, call.model, names)
+        : batchScopesOf(caller.key, call.calls, names);
     if (scopes.length === 0) return null;
     const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
     return decided instanceof Promise ? decided.then(admitted) : admitted(decided);

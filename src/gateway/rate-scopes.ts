@@ -37,7 +37,9 @@ export function rateScopesOf(
     if (owners !== undefined) {
       addScope(scopes, modelOfTeam(key, model));
       addScope(scopes, ownerScope('organization', owners.organization?.id, owners.organization?.limits));
+      addScope(scopes, modelOfOwner('model_per_organization', owners.organization, model));
       addScope(scopes, ownerScope('project', owners.project?.id, owners.project?.limits));
+      addScope(scopes, modelOfOwner('model_per_project', owners.project, model));
     }
   }
   addLabels(scopes, 'tag', labels);
@@ -115,6 +117,19 @@ function limitOfKey(key: VirtualKey, member: ModelMember, model: string): number
 function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   if (ownLimit(key, member, model) !== null) return undefined;
   return modelLimit(key.owners?.team?.metadata ?? {}, member, model) ?? undefined;
+}
+
+/** Limit of a model for all keys of an organization or a project. */
+function modelOfOwner(
+  scope: 'model_per_organization' | 'model_per_project',
+  owner: { readonly id: string; readonly metadata?: Readonly<Record<string, unknown>> } | null,
+  model: string,
+): RateLimit | null {
+  if (owner?.metadata === undefined) return null;
+  const limitOf = (member: ModelMember): number | undefined =>
+    modelLimit(owner.metadata ?? {}, member, model) ?? undefined;
+  const limits = { requests: limitOf('model_rpm_limit'), tokens: limitOf('model_tpm_limit') };
+  return { scope, id: `${owner.id}:${model}`, ...limits };
 }
 
 const modelOfKey = (key: VirtualKey, model: string): RateLimit => ({

@@ -128,6 +128,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       // Credentials and timeouts of a caller say nothing about the deployment.
       const isOwn = deployment.id === next.deployment.id;
       try {
+        sending.call.sent();
         const exchange = await next.provider.send(deployment, asked, signal);
         if (isOwn) cooldowns.succeeded(deployment);
         return exchange;

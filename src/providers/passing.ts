@@ -46,9 +46,9 @@ async function encodedBody(
     case 'json':
       return { contentType: 'application/json', pieces: [withMembers(body.bytes, body.set)] };
     case 'form': {
-      const { form, without, rename } = body;
+      const { form, without, rename, count } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
-      const lines = rename === undefined || file === undefined ? null : await withModels(form, file, rename);
+      const lines = rename === undefined || file === undefined ? null : await withModels(form, file, rename, count);
       const removed = new Set(without);
       const pieces = withParts(form, (part) => {
         if (part === file && lines !== null) return lines;

@@ -189,6 +189,7 @@ async function translatedAnswer(
     return streamedExchange(head, translatedStream(exchange.bytes, outbound.reader(), writer, { failed }), {
       outcome: () => withPublicId(exchange.outcome(), request),
       deltas: () => exchange.deltas(),
+      pieces: () => exchange.pieces?.() ?? 0,
     });
   }
   const bytes = await collect(exchange.bytes, Number.POSITIVE_INFINITY);

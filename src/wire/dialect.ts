@@ -136,6 +136,8 @@ export interface StreamInspector {
   /** Whether the stream may end now. An earlier end is a truncated answer. */
   readonly complete: boolean;
   outcome(): Outcome;
+  /** Events with content so far, about one token each; absent where the answer is no text. */
+  readonly pieces?: number;
   /** Typed deltas of one event. */
   deltas(data: Buffer, event: string | null): readonly ChatDelta[];
 }

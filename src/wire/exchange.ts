@@ -11,11 +11,16 @@ export function relayedExchange(head: Head, stream: ByteStream, inspector: Strea
   return streamedExchange(head, stream, {
     deltas: () => streamedDeltas(stream, inspector),
     outcome: () => inspector.outcome(),
+    pieces: () => inspector.pieces ?? 0,
   });
 }
 
 /** Exchange of a streamed answer whose deltas and outcome do not come from these bytes. */
-export function streamedExchange(head: Head, bytes: ByteStream, facts: Pick<Exchange, 'deltas' | 'outcome'>): Exchange {
+export function streamedExchange(
+  head: Head,
+  bytes: ByteStream,
+  facts: Pick<Exchange, 'deltas' | 'outcome' | 'pieces'>,
+): Exchange {
   return { ...head, streaming: true, bytes, ...facts };
 }
 

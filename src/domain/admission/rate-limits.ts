@@ -13,6 +13,8 @@ export interface RateLimit {
   /** Tokens in a window of a minute. */
   readonly tokens?: number | undefined;
   readonly parallel?: number | undefined;
+  /** What a batch counts for the limit, in place of one request and its tokens. It stays counted when the call ends. */
+  readonly amounts?: { readonly requests: number; readonly tokens: number };
 }
 
 /** A limit, and what is left of it after a call was admitted. */

@@ -16,6 +16,8 @@ export interface BudgetWindow {
   readonly name: string;
   /** Its end, Unix ms; 0 for a budget that never begins anew. */
   readonly endMs: number;
+  /** What a call counts in it, where that is not its cost. */
+  readonly amount?: bigint;
 }
 
 /** The window of a budget that `now` is in. Throws InvalidInput for a malformed duration. */
@@ -24,7 +26,11 @@ export function windowOf(
     scope,
     ids,
     duration,
-  }: { readonly scope: WindowScope; readonly ids: readonly string[]; readonly duration: string | null },
+  }: {
+    readonly scope: WindowScope | 'batch_tokens';
+    readonly ids: readonly string[];
+    readonly duration: string | null;
+  },
   now: Date,
 ): BudgetWindow {
   const endMs = duration === null ? 0 : fixedWindowEnd(duration, now).getTime();

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../chat/chat.ts';
+import type { ModelRequest, Usage } from '../chat/chat.ts';
 import { mostOutputTokens, answerCount } from './output-limit.ts';
 
 /** Bytes of text that are one token. */
@@ -20,7 +20,10 @@ function promptTokens(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, inner]) => (NO_TEXT.has(name) ? sum : sum + promptTokens(inner)), 0);
 }
 
-const textTokens = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+/** Tokens of a text by its size. */
+export const tokensOfBytes = (bytes: number): number => Math.ceil(bytes / BYTES_PER_TOKEN);
+
+const textTokens = (text: string): number => tokensOfBytes(Buffer.byteLength(text));
 
 /** Output tokens that are expected of a call whose request does not limit them. */
 interface OutputDefaults {
@@ -30,15 +33,35 @@ interface OutputDefaults {
   readonly smallestLimit: number;
 }
 
+/** Tokens of a prompt, by its size. */
+const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
+  bytes.length > PARSED_BYTES
+    ? tokensOfBytes(bytes.length)
+    : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
+
+/** Usage of a call whose caller left: its prompt, and the pieces of its answer so far. Null for a call without tokens. */
+export function usageOfCut(
+  request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
+  { pieces, reported }: { readonly pieces: number; readonly reported: Usage | null },
+): Usage | null {
+  const { dialect, medium, billedBy } = request.endpoint;
+  if (reported !== null) return pieces > reported.outputTokens ? { ...reported, outputTokens: pieces } : reported;
+  if (dialect === null || medium !== undefined || billedBy !== undefined) return null;
+  return {
+    inputTokens: inputTokens(request),
+    outputTokens: pieces,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  };
+}
+
 /** Tokens that a call is expected to use: its prompt, and as many as it may write. */
 export function expectedTokens(
   { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
   { stated, smallestLimit }: OutputDefaults,
 ): number {
-  const input =
-    bytes.length > PARSED_BYTES
-      ? Math.ceil(bytes.length / BYTES_PER_TOKEN)
-      : promptTokens(body[endpoint.asks.member]) + promptTokens(body['system']);
+  const input = inputTokens({ endpoint, body, bytes });
   if (endpoint.dialect === null) return input;
   const usual = stated ?? Math.min(USUAL_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
   return input + (mostOutputTokens(body) ?? usual) * answerCount(body);

@@ -1,3 +1,4 @@
+import { mergedMetadata } from '../keys/key-settings.ts';
 import { assertStorable } from '../budgets/limits.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
@@ -18,6 +19,8 @@ export interface OrganizationPatch {
   readonly budgetId?: string;
   readonly models?: readonly string[];
   readonly metadata?: Named;
+  /** Members of the metadata that are set one by one; null removes one. */
+  readonly metadataMembers?: Named;
 }
 
 /** Filter of a list of organizations. All conditions that are not null must match. */
@@ -62,7 +65,7 @@ export function newOrganization(
 /** An organization with a patch applied. Throws InvalidInput. */
 export function patchedOrganization(
   organization: Organization,
-  { alias, budgetId, models, metadata }: OrganizationPatch,
+  { alias, budgetId, models, metadata, metadataMembers }: OrganizationPatch,
   { now, by }: Authored,
 ): Organization {
   assertStorable({ organization_id: organization.id, organization_alias: alias });
@@ -72,6 +75,9 @@ export function patchedOrganization(
     ...(budgetId === undefined ? {} : { budgetId }),
     ...(models === undefined ? {} : { models }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(metadataMembers === undefined
+      ? {}
+      : { metadata: mergedMetadata(metadata ?? organization.metadata, metadataMembers) }),
     updatedAt: now,
     updatedBy: by,
   };

@@ -47,6 +47,8 @@ interface OrganizationRights {
   readonly id: string;
   /** Empty is every model. */
   readonly models: readonly string[];
+  /** It has the limits of single models; absent for none. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
   /** Null when its budget does not exist. */
   readonly limits: Limits | null;
 }
@@ -59,6 +61,7 @@ interface ProjectRights {
   readonly models: readonly string[];
   /** Tags of each of its calls. */
   readonly tags: readonly string[];
+  /** It has the limits of single models, and names of guardrails. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null when it has no budget. */
   readonly limits: Limits | null;

@@ -26,7 +26,7 @@ export interface ProjectPatch {
   readonly models?: readonly string[];
   readonly tags?: readonly string[];
   readonly metadata?: Named;
-  /** Members of the metadata to set; null removes one. */
+  /** Members of the metadata that are set one by one; null removes one. */
   readonly metadataMembers?: Named;
   readonly blocked?: boolean;
 }
@@ -57,8 +57,9 @@ export function patchedProject(
   const { alias, description, teamId } = patch;
   assertStorable({ project_id: project.id, project_alias: alias, description, team_id: teamId });
   const given = Object.entries(patch).filter(([, value]) => value !== undefined);
-  const changed: Project = { ...project, ...Object.fromEntries(given), updatedAt: now, updatedBy: by };
-  return metadataMembers === undefined
-    ? changed
-    : { ...changed, metadata: mergedMetadata(changed.metadata, metadataMembers) };
+  const metadata =
+    metadataMembers === undefined
+      ? {}
+      : { metadata: mergedMetadata(patch.metadata ?? project.metadata, metadataMembers) };
+  return { ...project, ...(Object.fromEntries(given) as ProjectPatch), ...metadata, updatedAt: now, updatedBy: by };
 }

@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { Form } from '../inference/form.ts';
+import type { BatchCalls } from './batch-use.ts';
 import type { ObjectAction } from './object-action.ts';
 
 /** Body of a call about an upstream object. `set` replaces members; null removes one. */
@@ -16,6 +17,8 @@ export type PassBody =
        * caller may not call. Absent where the file is not a list of calls.
        */
       readonly rename?: (model: string) => string;
+      /** Gets model and bytes of each line, where names are replaced. */
+      readonly count?: (model: string, bytes: number) => void;
     };
 
 /** A call about an upstream object: forwarded unchanged, but admitted and recorded. */
@@ -30,4 +33,6 @@ export interface PassThrough {
   readonly parent: ModelRequest['parent'];
   readonly labels?: NonNullable<ModelRequest['labels']>;
   readonly owner?: ModelRequest['owner'];
+  /** Calls of the batch that is started. */
+  readonly calls?: BatchCalls;
 }

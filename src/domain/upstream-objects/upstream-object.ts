@@ -1,4 +1,5 @@
 import type { CallLabels } from '../calls/call-labels.ts';
+import type { BatchCalls } from './batch-use.ts';
 import type { Owner, Visibility } from '../caller.ts';
 
 /** Kinds of objects that upstreams store for callers. */
@@ -25,6 +26,8 @@ export interface UpstreamObject {
   readonly shown: ShownObject | null;
   /** Labels of the call that made a batch: its cost is counted for them. Absent without any. */
   readonly labels?: CallLabels;
+  /** Calls of a file of a batch, and of a batch. Absent where they were not counted. */
+  readonly calls?: BatchCalls;
 }
 
 /** The JSON object of a file or a batch. */

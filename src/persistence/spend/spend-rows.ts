@@ -128,13 +128,13 @@ export function costsByLabel(
 export function costsByWindow(
   rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],
 ): readonly { readonly window: string; readonly end_ms: number; readonly total: string }[] {
-  const totals = new Map<string, { readonly endMs: number; total: Usd }>();
+  const totals = new Map<string, { readonly endMs: number; readonly total: Usd }>();
   for (const { cost, windows } of rows) {
-    if (cost === null || windows === undefined) continue;
-    for (const { name, endMs } of windows) {
+    if (windows === undefined) continue;
+    for (const { name, endMs, amount = cost } of windows) {
+      if (amount === null) continue;
       const known = totals.get(name);
-      if (known === undefined) totals.set(name, { endMs, total: cost });
-      else known.total = addUsd(known.total, cost);
+      totals.set(name, { endMs, total: addUsd(known?.total ?? ZERO_USD, amount as Usd) });
     }
   }
   return [...totals]

@@ -1,5 +1,6 @@
 import { type FilterQuery, type RequiredEntityData, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { BatchCalls } from '../../domain/upstream-objects/batch-use.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type {
@@ -19,19 +20,20 @@ type ObjectWhere = FilterQuery<UpstreamObjectEntity>;
 const CURRENT = { connectionType: 'write' } as const;
 
 function storedOf(object: UpstreamObject): RequiredEntityData<UpstreamObjectEntity> {
-  const { owner, createdAt, shown, labels, ...same } = object;
+  const { owner, createdAt, shown, labels, calls, ...same } = object;
   return {
     ...same,
     ...ownerProperties(owner),
     createdAt: createdAt.getTime(),
     shown: shown === null ? null : JSON.stringify(shown),
     labels: labels === undefined ? null : JSON.stringify(labels),
+    calls: calls === undefined ? null : JSON.stringify(calls),
     removedAt: null,
   };
 }
 
 function objectOf(entity: UpstreamObjectEntity): UpstreamObject {
-  const { id, kind, deploymentId, upstreamId, createdAt, purpose, shown, labels } = entity;
+  const { id, kind, deploymentId, upstreamId, createdAt, purpose, shown, labels, calls } = entity;
   return {
     id,
     kind,
@@ -42,6 +44,7 @@ function objectOf(entity: UpstreamObjectEntity): UpstreamObject {
     purpose: purpose ?? null,
     shown: shown == null ? null : (JSON.parse(shown) as ShownObject),
     ...(labels == null ? {} : { labels: JSON.parse(labels) as CallLabels }),
+    ...(calls == null ? {} : { calls: JSON.parse(calls) as BatchCalls }),
   };
 }
 

@@ -54,15 +54,18 @@ function refusal({ limit }: Counted, type: RateType, most: number, used: number)
 }
 
 /** The first of the counters whose limit of one type does not have room for an amount; null when all have. */
-function refusedBy(counted: readonly Counted[], type: RateType, amount: number): RateRefusal | null {
+function refusedBy(counted: readonly Counted[], type: RateType, expected: number): RateRefusal | null {
   for (const one of counted) {
     const most = limitOf(one.limit, type);
     if (most === undefined) continue;
     const used = usedOf(one.counter, type);
-    if (used + amount > most) return refusal(one, type, most, used);
+    if (used + amountOf(one.limit, type, expected) > most) return refusal(one, type, most, used);
   }
   return null;
 }
+
+const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
+  type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
 
 const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
   type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
@@ -115,7 +118,7 @@ class AdmittedCall implements RateAdmission {
     this.endMs = at.nowMs + SLOT_MS;
     this.#place = at.holding.add(this);
     for (const { limit, counter } of counted) {
-      counter.tokens += expected;
+      counter.tokens += amountOf(limit, 'tokens', expected);
       if (limit.parallel !== undefined) counter.parallel += 1;
     }
     this.standings = standingsOf(counted);
@@ -126,10 +129,10 @@ class AdmittedCall implements RateAdmission {
     this.#open = false;
     this.free();
     const nowMs = this.#clock.monotonicMs();
-    for (const { counter, windowMs } of this.#counted) {
+    for (const { limit, counter, windowMs } of this.#counted) {
       counter.at(nowMs);
-      const reserved = counter.windowMs === windowMs ? this.#expected : 0;
-      counter.tokens += (tokens ?? 0) - reserved;
+      const reserved = counter.windowMs === windowMs ? amountOf(limit, 'tokens', this.#expected) : 0;
+      counter.tokens += (tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved;
     }
   }
 
@@ -186,11 +189,11 @@ export function createMemoryRateLimits({
         const counter = counterOf(limit, nowMs);
         return { limit, counter, windowMs: counter.windowMs };
       });
-      const tooMany = refusedBy(counted, 'requests', 1);
+      const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      for (const { counter } of counted) counter.requests += 1;
+      for (const { limit, counter } of counted) counter.requests += amountOf(limit, 'requests', expected);
       return (
-        refusedBy(counted, 'max_parallel_requests', 1) ??
+        refusedBy(counted, 'max_parallel_requests', expected) ??
         refusedBy(counted, 'tokens', expected) ??
         new AdmittedCall(counted, expected, { nowMs, clock, holding })
       );

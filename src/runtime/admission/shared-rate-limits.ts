@@ -30,6 +30,9 @@ const PHASES: readonly { readonly type: RateType; readonly kind: 'window' | 'slo
 const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
   type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
 
+const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
+  type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
+
 /** A limit of a call, its share, and the amount of the call. */
 interface Counted {
   readonly limit: RateLimit;
@@ -84,7 +87,7 @@ export function createSharedRateLimits({
         const most = limitOf(limit, type);
         if (most === undefined) continue;
         const share = shareOf(`rate:${type}:${limit.scope}:${limit.id}`, kind, most);
-        counted.push({ limit, type, most, share, amount: type === 'tokens' ? expected : 1 });
+        counted.push({ limit, type, most, share, amount: amountOf(limit, type, expected) });
       }
     return counted;
   }
@@ -162,10 +165,10 @@ class SharedCall implements RateAdmission {
     if (!this.#open) return;
     this.#open = false;
     this.free();
-    for (const [position, { type, share, amount }] of this.#counted.entries()) {
+    for (const [position, { limit, type, share, amount }] of this.#counted.entries()) {
       if (type !== 'tokens') continue;
       const reserved = share.window === this.#windows[position] ? amount : 0;
-      share.take((tokens ?? 0) - reserved);
+      share.take((tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved);
     }
   }
 

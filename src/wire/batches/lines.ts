@@ -55,13 +55,14 @@ export function firstModelOf(form: Form, file: FormPart): string | null {
 
 /**
  * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. `rename` is called once
- * for each model. Yields to the event loop while it works. Throws InvalidInput for an invalid line, and what `rename`
+ * for each model, `count` for each line. Yields to the event loop while it works. Throws InvalidInput for an invalid line, and what `rename`
  * throws.
  */
 export async function withModels(
   form: Form,
   file: FormPart,
   rename: (model: string) => string,
+  count: (model: string, bytes: number) => void = () => {},
 ): Promise<readonly Uint8Array[]> {
   const bytes = asBuffer(form.bytes);
   const pieces: Uint8Array[] = [];
@@ -70,6 +71,7 @@ export async function withModels(
   let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
     const { start, end, model } = callOf(line);
+    count(model, end - start);
     let name = names.get(model);
     if (name === undefined) {
       name = rename(model);

@@ -34,6 +34,7 @@ export class ChunkInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #charged: Usd | undefined;
   #text = '';
+  pieces = 0;
 
   constructor(options: InspectorOptions, form: AnswerForm = {}) {
     this.#options = options;
@@ -69,6 +70,8 @@ export class ChunkInspector implements StreamInspector {
       this.#begun = true;
       return event;
     }
+    // The first event has the role of the answer only.
+    if (this.#begun) this.pieces += 1;
     if (this.#begun && this.#options.textLimit === 0 && isMiddle(data)) return this.#rewritten(event, data);
     const chunk = parseJson(data);
     if (!isAnswer(chunk, 'choices')) return this.#options.garbled('an event of its stream is not a chunk of an answer');

@@ -24,6 +24,7 @@ export class ResponseInspector implements StreamInspector {
   #failure: Outcome['failure'] = null;
   #responseId: string | null = null;
   #begun = false;
+  pieces = 0;
   #ended = false;
 
   constructor(options: InspectorOptions) {
@@ -54,7 +55,10 @@ export class ResponseInspector implements StreamInspector {
       this.#ended = true;
       return event;
     }
-    if (this.#begun && this.#options.textLimit === 0 && isPiece(data)) return event;
+    if (this.#begun && this.#options.textLimit === 0 && isPiece(data)) {
+      this.pieces += 1;
+      return event;
+    }
     const value = parseJson(data);
     if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = errorOf(value);
@@ -66,7 +70,10 @@ export class ResponseInspector implements StreamInspector {
     this.#begun = true;
     this.#ended ||= isLast(value['type']);
     this.#responseId ??= text(response['id']);
-    for (const step of this.#reader.read(value, nameOf(event))) this.#seen.add(step);
+    for (const step of this.#reader.read(value, nameOf(event))) {
+      this.#seen.add(step);
+      if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
+    }
     const renamed = renamedEvent(data, response, this.#names);
     return renamed === data ? event : withData(event, renamed);
   }

@@ -27,6 +27,7 @@ export class StepsInspector implements StreamInspector {
   /** Separate reader for `deltas`, because a reader keeps its position in the answer. Null until first use. */
   #typed: AnswerReader | null = null;
   #begun = false;
+  pieces = 0;
 
   constructor(dialect: InspectedDialect, options: InspectorOptions) {
     this.#dialect = dialect;
@@ -50,7 +51,10 @@ export class StepsInspector implements StreamInspector {
   inspect(event: Buffer): Buffer | null | Error {
     const data = dataOf(event);
     if (data === null || data.equals(DONE)) return event;
-    if (this.#begun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) return event;
+    if (this.#begun && this.#options.textLimit === 0 && this.#dialect.isPiece?.(data) === true) {
+      this.pieces += 1;
+      return event;
+    }
     const value = parseJson(data);
     if (!isObject(value)) return this.#options.garbled('an event of its stream is not a JSON object');
     const error = this.#dialect.errorOf(value);
@@ -61,6 +65,7 @@ export class StepsInspector implements StreamInspector {
     for (const step of this.#reader.read(value, nameOf(event))) {
       this.#begun = true;
       this.#seen.add(step);
+      if (step.kind === 'text' || step.kind === 'reasoning' || step.kind === 'toolCall') this.pieces += 1;
     }
     const renamed = this.#dialect.rename(data, value, this.#options.model);
     return renamed === data ? event : withData(event, renamed);

@@ -51,6 +51,28 @@ describe('limits of owners', () => {
     expect((await calls.chat(one, 'free')).status).toBe(200);
   });
 
+  it('of a model are shared by all keys of an organization, and of a project', async () => {
+    const limits = { model_rpm_limit: { priced: 1 } };
+    await calls.manage('/organization/new', { organization_id: 'limited', organization_alias: 'limited', ...limits });
+    await calls.manage('/team/new', { team_id: 'planned' });
+    await calls.manage('/project/new', { team_id: 'planned', project_id: 'limited', ...limits });
+    const owners = [
+      ['organization', { organization_id: 'limited' }],
+      ['project', { project_id: 'limited' }],
+    ] as const;
+    for (const [scope, draft] of owners) {
+      const [one, two] = [await calls.newKey(draft), await calls.newKey(draft)];
+      expect((await calls.chat(one)).status).toBe(200);
+      const second = await calls.chat(two);
+      expect([second.status, second.body]).toEqual([429, refused(`model_per_${scope}: limited:priced`, 'requests', 1)]);
+      expect((await calls.chat(two, 'free')).status).toBe(200);
+    }
+    const changed = { organization_id: 'limited', model_rpm_limit: null };
+    expect((await calls.app.call('PATCH', '/organization/update', changed)).status).toBe(200);
+    const shown = await calls.app.call('GET', '/organization/info?organization_id=limited');
+    expect(await shown.json()).toMatchObject({ metadata: {} });
+  });
+
   it('of a customer and of a tag hold for all keys, and for the admin key', async () => {
     await calls.manage('/customer/new', { user_id: 'hasty', rpm_limit: 1 });
     await calls.manage('/tag/new', { name: 'hasty', rpm_limit: 1 });

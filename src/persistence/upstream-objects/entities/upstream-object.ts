@@ -18,6 +18,8 @@ export const UpstreamObjectSchema = defineEntity({
     shown: p.text().nullable(),
     /** JSON text of the labels of the call that made a batch. */
     labels: p.text().nullable(),
+    /** JSON text of the calls of a batch or its file. */
+    calls: p.text().nullable(),
     removedAt: p.bigint('number').nullable(),
   },
   uniques: [{ properties: ['deploymentId', 'upstreamId'] }],

@@ -1,0 +1,12 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** Calls of batches and their files. Those that are stored have none. */
+export class Migration20261124002000_batch_calls extends Migration {
+  override up(): void {
+    this.addSql(`alter table "upstream_object" add column "calls" text null`);
+  }
+
+  override down(): void {
+    this.addSql(`alter table "upstream_object" drop column "calls"`);
+  }
+}

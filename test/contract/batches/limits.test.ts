@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { answerOf, configOver, keeping, lineFor, newKey, send, upload } from '../files/keeping.ts';
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  app = await startApp({ config: configOver(upstream) });
+});
+beforeEach(() => keeping(upstream));
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+/** Tokens of one line by its size: a token for four bytes of its body. */
+const LINE_TOKENS = Math.ceil(JSON.stringify({ model: 'assistant', messages: [] }).length / 4);
+
+const linesOf = (count: number, model = 'assistant'): string => `${lineFor(model)}\n`.repeat(count);
+
+async function start(key: string, content: string, headers: Record<string, string> = {}) {
+  const { id } = await upload(app, { purpose: 'batch' }, { key, content });
+  const body = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+  const answer = await send(app, 'POST', '/v1/batches', {
+    key,
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
+}
+
+const refused = (text: string) => ({
+  error: { message: expect.stringContaining(text) as string, type: 'throttling_error', param: null, code: '429' },
+});
+
+describe('limits of batches', () => {
+  it('a batch counts all of its requests', async () => {
+    const key = await newKey(app, { rpm_limit: 5 });
+    expect((await start(key, linesOf(3))).status).toBe(200);
+    const second = await start(key, linesOf(3));
+    expect([second.status, second.body]).toEqual([429, refused('Limit type: requests. Current limit: 5')]);
+  });
+
+  it('a batch counts all of its tokens, also after it was started', async () => {
+    const key = await newKey(app, { tpm_limit: 5 * LINE_TOKENS });
+    expect((await start(key, linesOf(4))).status).toBe(200);
+    const second = await start(key, linesOf(2));
+    expect([second.status, second.body]).toEqual([429, refused('Limit type: tokens')]);
+    expect((await start(key, linesOf(1))).status).toBe(200);
+  });
+
+  it('limits of a model count the lines of the model, with the precedence of calls', async () => {
+    const team = { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 4 } } };
+    await app.call('POST', '/team/new', team);
+    const own = await newKey(app, { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 11 } } });
+    const pooled = await newKey(app, { team_id: 'batches' });
+    // An upload is a request, too.
+    // A key with a limit of its own for the model is not counted in that of the team.
+    expect((await start(own, linesOf(8))).status).toBe(200);
+    expect((await start(pooled, linesOf(2) + linesOf(5, 'second'))).status).toBe(200);
+    const third = await start(pooled, linesOf(2));
+    expect([third.status, third.body]).toEqual([429, refused(':assistant. Limit type: requests. Current limit: 4')]);
+    const fourth = await start(own, linesOf(2));
+    expect([fourth.status, fourth.body]).toEqual([429, refused('model_per_key')]);
+  });
+
+  it('tpd_limit holds in place of the limits per minute of its scope', async () => {
+    const key = await newKey(app, { tpd_limit: 10 * LINE_TOKENS, rpm_limit: 3, tpm_limit: 1 });
+    expect((await start(key, linesOf(6))).status).toBe(200);
+    const second = await start(key, linesOf(5));
+    expect([second.status, second.body]).toEqual([
+      429,
+      refused(`Limit type: tokens per day. Current limit: ${10 * LINE_TOKENS}, Remaining: ${4 * LINE_TOKENS}`),
+    ]);
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await start(key, linesOf(4))).status).toBe(200);
+  });
+
+  it('tpd_limit of a team and of a customer hold for all of their keys', async () => {
+    await app.call('POST', '/team/new', { team_id: 'daily', tpd_limit: 3 * LINE_TOKENS });
+    const [one, two] = [await newKey(app, { team_id: 'daily' }), await newKey(app, { team_id: 'daily' })];
+    expect((await start(one, linesOf(2))).status).toBe(200);
+    expect((await start(two, linesOf(2))).body).toEqual(refused('team: daily'));
+    await app.call('POST', '/customer/new', { user_id: 'daily', tpd_limit: LINE_TOKENS });
+    const other = await newKey(app, {});
+    const more = { 'x-litellm-customer-id': 'daily' };
+    expect((await start(other, linesOf(1), more)).status).toBe(200);
+    expect((await start(other, linesOf(1), more)).body).toEqual(refused('end_user: daily'));
+  });
+
+  it('a batch that the upstream refuses counts no tokens', async () => {
+    const key = await newKey(app, { tpd_limit: 2 * LINE_TOKENS });
+    const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(2) });
+    const body = JSON.stringify({ input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' });
+    const create = () => send(app, 'POST', '/v1/batches', { key, body });
+    upstream.answer((response) => {
+      response.writeHead(500, { 'content-type': 'application/json' });
+      response.end('{"error":{"message":"broken"}}');
+    });
+    expect((await create()).status).toBe(500);
+    keeping(upstream);
+    expect((await create()).status).toBe(200);
+    expect((await create()).status).toBe(429);
+  });
+
+  it('batch_enqueued_token_limit counts batches that have not ended, and names no time', async () => {
+    const key = await newKey(app, { metadata: { batch_enqueued_token_limit: 4 * LINE_TOKENS } });
+    const first = await start(key, linesOf(3));
+    expect(first.status).toBe(200);
+    const second = await start(key, linesOf(2));
+    expect([second.status, second.body, second.headers.get('retry-after')]).toEqual([
+      429,
+      refused(`Current limit: ${4 * LINE_TOKENS}, enqueued: ${3 * LINE_TOKENS}, requested: ${2 * LINE_TOKENS}`),
+      null,
+    ]);
+    keeping(upstream, { status: 'cancelled' });
+    expect(await answerOf(await send(app, 'GET', `/v1/batches/${String(first.body['id'])}`, { key }))).toMatchObject([
+      200,
+      { status: 'cancelled' },
+    ]);
+    keeping(upstream);
+    expect((await start(key, linesOf(2))).status).toBe(200);
+  });
+});

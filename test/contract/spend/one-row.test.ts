@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: USAGE,
+});
+const MESSAGES = [{ role: 'user', content: 'twelve chars' }];
+/** Tokens of the prompt by its size: a token for four bytes. */
+const PROMPT_TOKENS = 3;
+
+let app: TestApp;
+let upstream: FaultServer;
+let calls = 0;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  const model = (name: string) => ({
+    model_name: name,
+    litellm_params: {
+      model: `openai/${name}-up`,
+      api_base: `${upstream.url}/v1`,
+      api_key: 'k',
+      input_cost_per_token: 0.5,
+      output_cost_per_token: 1,
+    },
+  });
+  app = await startApp({
+    config: {
+      model_list: [model('one'), model('spare')],
+      router_settings: { disable_cooldowns: true },
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+const piece = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({
+    id: 'a',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: null }],
+    ...more,
+  })}\n\n`;
+
+interface Row {
+  readonly status: string;
+  readonly spend: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly model_group: string;
+}
+
+async function newKey(): Promise<string> {
+  const made = await app.call('POST', '/key/generate', { key_alias: `key ${(calls += 1)}` });
+  return ((await made.json()) as { readonly key: string }).key;
+}
+
+/** The spend rows of a key, and its spend. */
+async function rowsOf(key: string): Promise<readonly Row[]> {
+  const named = (await (await app.call('GET', `/key/info?key=${key}`)).json()) as { readonly key: string };
+  const day = new Date().toISOString().slice(0, 10);
+  const period = `start_date=${day}%2000:00:00&end_date=${day}%2023:59:59`;
+  const listed = await app.call('GET', `/spend/logs/v2?${period}&api_key=${named.key}`);
+  return ((await listed.json()) as { readonly data: readonly Row[] }).data;
+}
+
+/** The rows of a key once there is one; a second one would be among them, because rows of a process are stored in order. */
+async function settledRows(key: string): Promise<readonly Pick<Row, 'status' | 'spend'>[]> {
+  await expect.poll(async () => (await rowsOf(key)).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  // A later call of another key: everything before it is settled.
+  await ask(await newKey(), {});
+  const rows = await rowsOf(key);
+  return rows.map(({ status, spend, prompt_tokens, completion_tokens, model_group }) => ({
+    status,
+    spend,
+    prompt_tokens,
+    completion_tokens,
+    model_group,
+  }));
+}
+
+const answering = (): void =>
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(ANSWER);
+  });
+
+const refusing = (first: number, status: number): void => {
+  let seen = 0;
+  upstream.answer((response) => {
+    seen += 1;
+    response.writeHead(seen <= first ? status : 200, { 'content-type': 'application/json' });
+    response.end(seen <= first ? '{"error":{"message":"broken"}}' : ANSWER);
+  });
+};
+
+async function ask(key: string, fields: object, signal?: AbortSignal): Promise<Response> {
+  return await fetch(`${app.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'one', messages: MESSAGES, ...fields }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+const WHOLE = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
+
+describe('one spend row', () => {
+  it('of a success', async () => {
+    answering();
+    const key = await newKey();
+    expect((await ask(key, {})).status).toBe(200);
+    expect(await settledRows(key)).toEqual([WHOLE]);
+  });
+
+  it('of a failure, which costs nothing', async () => {
+    refusing(9, 400);
+    const key = await newKey();
+    expect((await ask(key, {})).status).toBe(400);
+    answering();
+    expect(await settledRows(key)).toEqual([expect.objectContaining({ status: 'failure', spend: 0 })]);
+  });
+
+  it('of a call that was retried', async () => {
+    refusing(1, 500);
+    const key = await newKey();
+    expect((await ask(key, { num_retries: 2 })).status).toBe(200);
+    expect(await settledRows(key)).toEqual([WHOLE]);
+  });
+
+  it('of a call that a fallback answered', async () => {
+    refusing(1, 400);
+    const key = await newKey();
+    expect((await ask(key, { fallbacks: ['spare'] })).status).toBe(200);
+    expect(await settledRows(key)).toEqual([{ ...WHOLE, model_group: 'spare' }]);
+  });
+
+  it('of a stream', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(
+        `${piece({ role: 'assistant', content: '' })}${piece({ content: 'a' })}${piece({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}${piece({}, { choices: [], usage: USAGE })}data: [DONE]\n\n`,
+      );
+    });
+    const key = await newKey();
+    await (await ask(key, { stream: true })).text();
+    answering();
+    expect(await settledRows(key)).toEqual([WHOLE]);
+  });
+
+  it('of a stream whose client leaves in the middle: its prompt and what was written so far', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(piece({ role: 'assistant', content: '' }));
+      for (const text of ['a', 'b', 'c']) response.write(piece({ content: text }));
+    });
+    const key = await newKey();
+    const leaving = new AbortController();
+    const answer = await ask(key, { stream: true }, leaving.signal);
+    const reader = answer.body?.getReader();
+    let text = '';
+    while (!text.includes('"c"')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    leaving.abort();
+    await upstream.abandoned();
+    answering();
+    expect(await settledRows(key)).toEqual([
+      {
+        status: 'failure',
+        spend: PROMPT_TOKENS * 0.5 + 3,
+        prompt_tokens: PROMPT_TOKENS,
+        completion_tokens: 3,
+        model_group: 'one',
+      },
+    ]);
+  });
+
+  it.each([false, true])(
+    'of a call whose client leaves before the first byte: its prompt (stream: %s)',
+    async (stream) => {
+      const asked = Promise.withResolvers<undefined>();
+      upstream.answer(() => asked.resolve(undefined));
+      const key = await newKey();
+      const leaving = new AbortController();
+      const answer = ask(key, { stream }, leaving.signal);
+      await asked.promise;
+      leaving.abort();
+      await answer.catch(() => {});
+      await upstream.abandoned();
+      answering();
+      expect(await settledRows(key)).toEqual([
+        {
+          status: 'failure',
+          spend: PROMPT_TOKENS * 0.5,
+          prompt_tokens: PROMPT_TOKENS,
+          completion_tokens: 0,
+          model_group: 'one',
+        },
+      ]);
+    },
+  );
+
+  it('of a stream whose client leaves after the last token: what the upstream reported', async () => {
+    upstream.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(piece({ role: 'assistant', content: '' }));
+      response.write(piece({}, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+      response.write(piece({}, { choices: [], usage: USAGE }));
+    });
+    const key = await newKey();
+    const leaving = new AbortController();
+    const answer = await ask(key, { stream: true, stream_options: { include_usage: true } }, leaving.signal);
+    const reader = answer.body?.getReader();
+    let text = '';
+    while (!text.includes('"usage":{')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    leaving.abort();
+    await upstream.abandoned();
+    answering();
+    expect(await settledRows(key)).toEqual([expect.objectContaining({ spend: 9, completion_tokens: 4 })]);
+  });
+});
