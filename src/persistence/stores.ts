@@ -99,4 +99,6 @@ export interface StoresOptions {
   readonly ingestLimit?: IngestLimit;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;
+  /** Deadline of a trace query, in ms; `QUERY_LIMITS.timeMs` when absent. */
+  readonly traceQueryMs?: number;
 }

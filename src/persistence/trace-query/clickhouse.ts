@@ -28,7 +28,6 @@ const TOO_MANY_ROWS = '396';
 /** Limits of the server for one query, and the standard meaning of joins, unions and aggregates without rows. */
 const SETTINGS: ClickHouseSettings = {
   readonly: '1',
-  max_execution_time: QUERY_LIMITS.timeMs / MS_PER_SECOND,
   max_result_rows: String(QUERY_LIMITS.rows + 1),
   max_result_bytes: String(QUERY_LIMITS.characters * 4),
   max_memory_usage: String(MEMORY_BYTES),
@@ -73,7 +72,7 @@ interface Answer {
 /** Runs work with a client of its own, which is closed afterwards. The signal cancels its queries. */
 async function withClient<Result>(
   location: ClickHouseLocation,
-  signal: AbortSignal | null,
+  { signal, timeMs }: { readonly signal: AbortSignal | null; readonly timeMs: number },
   work: (ask: (query: string, params?: Readonly<Record<string, string>>) => Promise<Answer>) => Promise<Result>,
 ): Promise<Result> {
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');
@@ -81,8 +80,8 @@ async function withClient<Result>(
     url: httpUrl(location.readerUrl ?? location.url),
     database: location.database,
     application: 'lensgate',
-    request_timeout: QUERY_LIMITS.timeMs + CONNECT_MS,
-    clickhouse_settings: SETTINGS,
+    request_timeout: timeMs + CONNECT_MS,
+    clickhouse_settings: { ...SETTINGS, max_execution_time: timeMs / MS_PER_SECOND },
     // The library would log statements with values.
     log: { level: ClickHouseLogLevel.OFF },
   });
@@ -109,7 +108,11 @@ const RELATIONS = `
 export async function runOnClickHouse(
   location: ClickHouseLocation,
   { sql, names }: GuardedQuery,
-  { visibility, signal }: { readonly visibility: Visibility; readonly signal: AbortSignal },
+  {
+    visibility,
+    signal,
+    timeMs,
+  }: { readonly visibility: Visibility; readonly signal: AbortSignal; readonly timeMs: number },
 ): Promise<QueryRows> {
   // ClickHouse reads them as escapes, so that its texts would end elsewhere than those that the guard has seen.
   if (sql.includes('\\')) throw new InvalidInput('Invalid trace query: backslashes are not supported.');
@@ -118,7 +121,7 @@ export async function runOnClickHouse(
   const views = Object.entries(VIEW_QUERIES).map(([name, body]) => `${name} as (select * from (${body}) ${where})`);
   const query = `with ${views.join(', ')} select * from (${sql}\n) as query limit ${QUERY_LIMITS.rows + 1}`;
   try {
-    return await withClient(location, signal, async (ask) => {
+    return await withClient(location, { signal, timeMs }, async (ask) => {
       const relations = (await ask(RELATIONS)).data.map(([name]) => String(name));
       const foreign = relations.find((name) => names.has(name) && !isView(name));
       if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign} is not available.`);
@@ -163,7 +166,7 @@ const messageOf = ({ message }: Error): string =>
 /** The columns of the views in ClickHouse. */
 export async function clickHouseColumns(location: ClickHouseLocation): Promise<readonly QueryColumn[]> {
   try {
-    return await withClient(location, null, async (ask) => {
+    return await withClient(location, { signal: null, timeMs: QUERY_LIMITS.timeMs }, async (ask) => {
       const columns: QueryColumn[] = [];
       for (const table of ['spans', 'traces'] as const)
         for (const [name, type] of (await ask(`describe table (${VIEW_QUERIES[table]})`)).data)

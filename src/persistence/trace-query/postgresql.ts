@@ -47,11 +47,11 @@ const RELATIONS = sql<{ readonly name: string }>`
 export function runOnPostgres(
   { orm }: Pick<Database, 'orm'>,
   { sql: text, names }: GuardedQuery,
-  visibility: Visibility,
+  { visibility, timeMs }: { readonly visibility: Visibility; readonly timeMs: number },
 ): Promise<QueryRows> {
   return transaction(orm, async (db) => {
     await sql`set transaction read only`.execute(db);
-    await sql`select set_config('statement_timeout', ${String(QUERY_LIMITS.timeMs)}, true)`.execute(db);
+    await sql`select set_config('statement_timeout', ${String(timeMs)}, true)`.execute(db);
     const relations = await RELATIONS.execute(db);
     const foreign = relations.rows.find(({ name }) => names.has(name) && !VIEWS.has(name));
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);

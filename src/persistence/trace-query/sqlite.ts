@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
-import { QUERY_LIMITS, queryExceeded, type QueryRows } from '../../domain/traces/trace-query.ts';
+import { queryExceeded, type QueryRows } from '../../domain/traces/trace-query.ts';
 
 /** What the process of a query gets, and what it answers. */
 export interface QueryRequest {
@@ -19,13 +19,16 @@ export type QueryAnswer =
 const MEMORY_MB = 128;
 
 /** Runs a query in a process of its own, which is killed at the deadline and by the signal. It gets no environment. */
-export async function runOnSqlite(request: QueryRequest, signal: AbortSignal): Promise<QueryRows> {
+export async function runOnSqlite(
+  request: QueryRequest,
+  { signal, timeMs }: { readonly signal: AbortSignal; readonly timeMs: number },
+): Promise<QueryRows> {
   const child = fork(fileURLToPath(new URL('./sqlite-process.ts', import.meta.url)), [], {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`, '--no-warnings'],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',
-    timeout: QUERY_LIMITS.timeMs,
+    timeout: timeMs,
     signal,
     killSignal: 'SIGKILL',
   });

@@ -2,7 +2,13 @@ import { sql } from 'kysely';
 import type { Visibility } from '../../domain/caller.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { type GuardedQuery, guardedQuery } from '../../domain/traces/query-guard.ts';
-import { QUERY_VIEWS, type QueryColumn, type QueryRows, type TraceQueries } from '../../domain/traces/trace-query.ts';
+import {
+  QUERY_LIMITS,
+  QUERY_VIEWS,
+  type QueryColumn,
+  type QueryRows,
+  type TraceQueries,
+} from '../../domain/traces/trace-query.ts';
 import { locateDatabase } from '../database/database-url.ts';
 import type { Database } from '../database/database.ts';
 import type { StoresOptions } from '../stores.ts';
@@ -14,7 +20,12 @@ import { runOnSqlite } from './sqlite.ts';
 /** SQL over the views. Where ClickHouse keeps the traces, queries of `spend` alone run in the database. */
 export function createTraceQueries(
   database: Database,
-  { databaseUrl, dataDir, traces }: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'traces'>,
+  {
+    databaseUrl,
+    dataDir,
+    traces,
+    traceQueryMs: timeMs = QUERY_LIMITS.timeMs,
+  }: Pick<StoresOptions, 'databaseUrl' | 'dataDir' | 'traces' | 'traceQueryMs'>,
   readable: () => Promise<void>,
 ): TraceQueries {
   const { orm, flavour, inFlight } = database;
@@ -39,13 +50,13 @@ export function createTraceQueries(
   ): Promise<QueryRows> {
     if (traces) {
       const isOfTraces = query.names.has('spans') || query.names.has('traces');
-      if (!query.names.has('spend')) return runOnClickHouse(traces, query, { visibility, signal });
+      if (!query.names.has('spend')) return runOnClickHouse(traces, query, { visibility, signal, timeMs });
       if (isOfTraces)
         throw new InvalidInput('Invalid trace query: spend is in another database than spans and traces.');
     }
     return location.kind === 'sqlite'
-      ? runOnSqlite({ file: location.file, sql: query.sql, visibility }, signal)
-      : runOnPostgres(database, query, visibility);
+      ? runOnSqlite({ file: location.file, sql: query.sql, visibility }, { signal, timeMs })
+      : runOnPostgres(database, query, { visibility, timeMs });
   }
 
   async function allColumns(): Promise<readonly QueryColumn[]> {

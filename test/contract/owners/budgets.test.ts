@@ -59,7 +59,7 @@ describe('the budget of a team', () => {
 });
 
 describe('budget windows of owners', () => {
-  it.each([
+  it.concurrent.each([
     { owner: { team_id: 'windowed' }, path: '/team/new', subject: 'Team=windowed', cost: '2.0' },
     { owner: { user_id: 'windowed' }, path: '/user/new', subject: 'User=windowed', cost: '1.0' },
   ])(
