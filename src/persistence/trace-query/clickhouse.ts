@@ -26,9 +26,8 @@ const REFUSED_SETTINGS = new Set(['164', '452']);
 const TOO_MANY_ROWS = '396';
 
 /** Limits of the server for one query, and the standard meaning of joins, unions and aggregates without rows. */
-const settingsOf = (timeMs: number): ClickHouseSettings => ({
+const SETTINGS: ClickHouseSettings = {
   readonly: '1',
-  max_execution_time: timeMs / MS_PER_SECOND,
   max_result_rows: String(QUERY_LIMITS.rows + 1),
   max_result_bytes: String(QUERY_LIMITS.characters * 4),
   max_memory_usage: String(MEMORY_BYTES),
@@ -41,7 +40,7 @@ const settingsOf = (timeMs: number): ClickHouseSettings => ({
   // Integers above 2^53 and exact decimals are text.
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
-});
+};
 
 /**
  * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the server may evaluate them on
@@ -82,7 +81,7 @@ async function withClient<Result>(
     database: location.database,
     application: 'lensgate',
     request_timeout: timeMs + CONNECT_MS,
-    clickhouse_settings: settingsOf(timeMs),
+    clickhouse_settings: { ...SETTINGS, max_execution_time: timeMs / MS_PER_SECOND },
     // The library would log statements with values.
     log: { level: ClickHouseLogLevel.OFF },
   });

@@ -17,8 +17,7 @@ interface Waiter {
 
 const tooMany = (): Unavailable => new Unavailable('Too many trace queries at once. Try again shortly.');
 
-/** `timeMs` is the longest wait. */
-export function createQueryTurns(timeMs: number = QUERY_LIMITS.timeMs): QueryTurns {
+export function createQueryTurns(): QueryTurns {
   const running = new Set<string>();
   const waiting = new Set<Waiter>();
 
@@ -43,7 +42,7 @@ export function createQueryTurns(timeMs: number = QUERY_LIMITS.timeMs): QueryTur
     const turn = Promise.withResolvers<void>();
     const waiter = { owner, start: turn.resolve };
     const leave = (): void => turn.reject(signal.reason);
-    const deadline = setTimeout(() => turn.reject(tooMany()), timeMs);
+    const deadline = setTimeout(() => turn.reject(tooMany()), QUERY_LIMITS.timeMs);
     signal.addEventListener('abort', leave, { once: true });
     waiting.add(waiter);
     try {

