@@ -13,6 +13,7 @@ import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { GuardrailStore } from '../domain/guardrails/stored-guardrail.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { LensRowStores } from '../domain/lens/row-stores.ts';
@@ -52,6 +53,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly gatewayActivity: GatewayActivityStore;
   readonly jobs: JobStore;
   readonly keys: KeyStore;
+  readonly guardrails: GuardrailStore;
   readonly passThrough: EndpointStore;
   /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
   readonly processMessages: ProcessMessages | null;
@@ -99,6 +101,6 @@ export interface StoresOptions {
   readonly ingestLimit?: IngestLimit;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;
-  /** Deadline of a trace query, in ms; `QUERY_LIMITS.timeMs` when absent. */
+  /** Deadline of a query in SQL over traces, in ms; absent: 10,000. */
   readonly traceQueryMs?: number;
 }
