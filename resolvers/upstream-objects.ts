@@ -1,4 +1,4 @@
-import type { BatchCalls } from '../src/domain/upstream-objects/batch-use.ts';
+import type { BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
