@@ -154,12 +154,12 @@ function keep(scope: DecisionScope, request: ModelRequest, call: GatewayCall): v
   const asked = storageLevelOf(storage, caller.key);
   if (decision === undefined || asked === 'none') return;
   const level = request.unkept === true ? 'redacted' : asked;
-  const { callId, traceId, spanId, modelGroup } = call;
+  const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
   keeper.keep({
     id: `${traceId}${spanId}`,
     callId,
     model: modelGroup,
-    content: contentOf(decision, request.body['input'] ?? request.body['state'], { traceId, spanId, level }),
+    content: contentOf(decision, body['input'] ?? body['state'], { traceId, spanId, level }),
     ...ownerOf(caller),
     ...newStamps(authored(scope)),
   });

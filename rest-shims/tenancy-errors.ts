@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound, Rejected } from '../src/domain/errors.ts';
 import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
@@ -50,7 +50,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
   if (error instanceof OwnedByFile) return ownedBody(form, error, code);
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
-  if (error instanceof Forbidden && error.right === 'user_owner')
+  if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
     return { error: { message, type: 'internal_server_error', param: null, code } };
   if (form.body === 'problem') return error instanceof InvalidInput ? problemOf(error, Number(code)) : null;
   if (isCommon) return null;

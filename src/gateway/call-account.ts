@@ -91,10 +91,10 @@ export function openCallAccount(
     const guardrails = guard?.of('logging_only') ?? NO_GUARDRAILS;
     if (guardrails.length === 0 || !call.capturePrompts) return write(call);
     const masked = maskedForRecord({ guardrails, caller, callId, traceId }, call);
-    const next = (kept: Awaited<typeof masked>): void =>
+    const writeMasked = (kept: Awaited<typeof masked>): void =>
       write(kept === null ? { ...call, capturePrompts: false } : { ...call, ...kept });
-    if (masked instanceof Promise) void masked.then(next);
-    else next(masked);
+    if (masked instanceof Promise) void masked.then(writeMasked);
+    else writeMasked(masked);
   }
 
   const elapsedMs = (): number => clock.monotonicMs() - startMs;

@@ -45,6 +45,8 @@ export interface GatewayCall {
   readonly spanId: string;
   /** Names of the guardrails that apply to the call; absent for a call without. */
   readonly guardrails?: readonly string[];
+  /** Members of the request after guardrails edited it; absent where they did not. */
+  readonly edited?: ModelRequest['body'];
   /** Cost; null before the answer has ended and was priced. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */

@@ -23,7 +23,15 @@ export interface GuardedAnswer {
   cancel(failure: unknown): void;
 }
 
-export function guardAnswer(guard: CallGuard, request: ModelRequest, call: RunningCall): GuardedAnswer {
+/** `passed` is called with the edited texts, or null, when the whole answer may be sent. */
+export function guardAnswer(
+  guard: CallGuard,
+  { request, call, passed }: {
+    readonly request: ModelRequest;
+    readonly call: RunningCall;
+    readonly passed: (texts: readonly string[] | null) => void;
+  },
+): GuardedAnswer {
   const { endpoint } = request;
   let taken: Exchange | null = null;
   let waits: () => Promise<void> = async () => undefined;
@@ -32,6 +40,7 @@ export function guardAnswer(guard: CallGuard, request: ModelRequest, call: Runni
   async function checkStream(texts: readonly string[], isLast: boolean): Promise<void> {
     const { isEdited } = await guard.check('post_call', spoken(texts), call, isLast ? 'all' : 'failures');
     if (isEdited) throw unmaskable(guard, 'in a stream');
+    if (isLast) passed(null);
   }
 
   function guardStream(exchange: Exchange): Exchange {
@@ -52,6 +61,7 @@ export function guardAnswer(guard: CallGuard, request: ModelRequest, call: Runni
       const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
       if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
       edited = await editedAnswer(bytes);
+      passed(edited.texts);
       body = bytesOf(edited.bytes);
     };
     const late: ByteStream = {

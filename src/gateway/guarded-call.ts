@@ -3,6 +3,7 @@ import type { Deployment } from '../domain/chat/provider.ts';
 import { requestTexts } from '../domain/guardrails/texts/request-texts.ts';
 import { withTexts } from '../domain/guardrails/texts/walk.ts';
 import type { OpenCall } from './call.ts';
+import { deferKeeping } from './deferred-keeping.ts';
 import type { GatewayCall } from './gateway.ts';
 import { guardAnswer, unmaskable } from './guarded-answer.ts';
 import type { CallGuard } from './guarding.ts';
@@ -54,7 +55,8 @@ export async function sendGuarded(
   const checked = await edited(guard, 'pre_call', { request, call: running });
   if (checked !== request) call.edited(checked);
   const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
-  const answer = guardAnswer(guard, checked, running);
+  const keeping = deferKeeping(guard, checked);
+  const answer = guardAnswer(guard, { request: checked, call: running, passed: keeping.passed });
   const guarded: OpenCall = {
     ...call,
     answered: (exchange, tries) => call.answered(answer.take(exchange), tries),
@@ -69,10 +71,10 @@ export async function sendGuarded(
     return first;
   };
   try {
-    const sending = send(guarded, { request: checked, signal: beside?.signal ?? signal, beforeSend });
+    const sending = send(guarded, { request: keeping.request, signal: beside?.signal ?? signal, beforeSend });
     const [answered] = await Promise.all([sending, beside?.running]);
     await answer.checked();
-    return { ...answered, guardrails: guard.applied };
+    return { ...answered, guardrails: guard.applied, ...(checked === request ? {} : { edited: checked.body }) };
   } catch (failure) {
     answer.cancel(failure);
     throw failure;

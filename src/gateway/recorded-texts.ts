@@ -41,12 +41,12 @@ function chained(
 ): Chained | Promise<Chained> {
   const [first, ...others] = guardrails;
   if (first === undefined || texts.length === 0) return texts;
-  const next = (verdict: Verdict): Chained | Promise<Chained> => {
+  const continued = (verdict: Verdict): Chained | Promise<Chained> => {
     const after = textsAfter(verdict, texts);
     return after === null ? null : chained(others, after, check);
   };
   const verdict = check(first, texts);
-  return verdict instanceof Promise ? verdict.then(next) : next(verdict);
+  return verdict instanceof Promise ? verdict.then(continued) : continued(verdict);
 }
 
 /**

@@ -56,6 +56,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   callUnconfigured: 'a forwarded call, paid by the caller',
   callCodingAgents: 'a forwarded call: the reference lets every key make it',
   callOpenEndpoint: 'open to everyone, also without a key',
+  applyGuardrail: 'a check of a text: every key may call models, whose texts are checked alike',
   decide: 'a model call',
   decideTyped: 'a model call',
   streamDecision: 'a model call',

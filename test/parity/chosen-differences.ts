@@ -17,6 +17,7 @@ const REASONS = {
   ownState: 'readiness tells the state of the catalog and of records, and nothing about a Python process',
   noCache: 'answers are not cached; the failure has the form of every unavailable part',
   upgradeOnly: 'a plain GET of a socket is told how to open it',
+  unknownGuardrail: 'a guardrail that does not exist is refused, where the reference lists it as applied',
   wholeDays: 'pages of daily activity are whole days, so that there is no second one',
 } as const;
 
@@ -85,6 +86,7 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   noCache: ['other_routes: GET /cache/ping'],
   upgradeOnly: ['other_routes: GET /v1/realtime'],
   unknownMode: ['models_config: models one'],
+  unknownGuardrail: ['other_routes: chat unknown guardrail'],
   oneStream: ['inference: responses stream'],
   moreFields: [
     'inference: gemini route goog key',

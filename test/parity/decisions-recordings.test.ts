@@ -35,10 +35,19 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
   'chat models of a provider without decision models decide by chat completions': ['provider openai format anth'],
   'the key is checked before the body is read': ['wrong key bad body'],
   'an unknown or missing model has one error on all endpoints': ['unknown model', 'no model'],
+  'guardrails run on decisions: the reference lists them as applied and does not run them': [
+    'guardrail dm-block',
+    'guardrail dm-block named',
+    'guardrail content filter in question',
+    'guardrail content filter named',
+    'guardrail content filter named object',
+  ],
   'the health of deployments is a result, with the deployments that were not probed': ['health unknown'],
 };
-/** Cases whose upstream call has a text of our own: probes of deployments. */
+/** Cases whose first upstream call is our own: probes of deployments with a text of our own, and questions of guardrails. */
 const OWN_PROBES = new Set([
+  'guardrail dm-log',
+  'guardrail dm-post',
   'health ev-ok',
   'health ev-vllm',
   'health ev-hcp-err',
@@ -53,9 +62,8 @@ const OWN_PROBES = new Set([
 ]);
 const REASON_OF = new Map(Object.entries(DIFFERENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
 
-/** Cases that need another noun: guardrails, and pass-through endpoints (the second configuration). */
-const isOfAnotherNoun = ({ name, body }: RecordedCase): boolean =>
-  name.startsWith('cfg2') || (typeof body === 'object' && body !== null && 'guardrails' in body);
+/** Cases that need another noun: pass-through endpoints (the second configuration). */
+const isOfAnotherNoun = ({ name }: RecordedCase): boolean => name.startsWith('cfg2');
 
 /** A body that the recording describes in words, because it is too long. */
 const LONG = 'image to cf too big';

@@ -38,9 +38,11 @@ export const openAiModeration =
     const headers: Readonly<Record<string, string>> = key ? { authorization: `Bearer ${key}` } : {};
 
     async function moderate(texts: readonly string[], signal: AbortSignal): Promise<readonly Moderation[]> {
-      const read = answer.safeParse(await service.post(url, headers, { model: model ?? MODEL, input: texts }, signal));
-      if (!read.success || read.data.results.length !== texts.length) throw unexpected(service);
-      return read.data.results;
+      const parsed = answer.safeParse(
+        await service.post(url, headers, { model: model ?? MODEL, input: texts }, signal),
+      );
+      if (!parsed.success || parsed.data.results.length !== texts.length) throw unexpected(service);
+      return parsed.data.results;
     }
 
     return {

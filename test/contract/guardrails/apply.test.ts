@@ -34,27 +34,18 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
       {
         error: {
           message: error,
-          type: 'invalid_request_error',
+          type: 'internal_server_error',
           param: null,
           code: '400',
-          provider_specific_fields: {
-            error,
-            keyword: 'bad',
-            description: null,
-            guardrail_name: 'words',
-            guardrail_mode: 'pre_call',
-          },
         },
       },
     ]);
   });
 
-  it('guardrails.apply 400: no text', async () => {
+  it('guardrails.apply 422: no text', async () => {
     const { status, body } = await guarded.ask(path, { guardrail_name: 'words' });
-    expect([status, body]).toEqual([
-      400,
-      { error: { message: expect.any(String), type: 'invalid_request_error', param: 'text', code: '400' } },
-    ]);
+    const issue = { type: 'missing', loc: ['body', 'text'], msg: 'Field required' };
+    expect([status, body]).toEqual([422, { detail: [issue] }]);
   });
 
   it('guardrails.apply 401: no key', async () => {
@@ -69,7 +60,10 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
   it('guardrails.apply 404: an unknown guardrail', async () => {
     const { status, body } = await guarded.ask(path, { guardrail_name: 'zzz', text: 'x' });
     const message = "Guardrail 'zzz' not found. Please ensure the guardrail is configured in your LiteLLM proxy.";
-    expect([status, body]).toEqual([404, { error: { message, type: 'not_found_error', param: null, code: '404' } }]);
+    expect([status, body]).toEqual([
+      404,
+      { error: { message, type: 'internal_server_error', param: null, code: '404' } },
+    ]);
   });
 
   it('503: a guardrail that cannot run', async () => {

@@ -120,14 +120,10 @@ describe('post_call on a stream', () => {
   it('the official client throws the block', async () => {
     const client = new OpenAI({ baseURL: `${guarded.app.url}/v1`, apiKey: guarded.app.adminKey, maxRetries: 0 });
     guarded.says('this is classified');
-    const messages = [{ role: 'user', content: 'hi' }] as const;
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }];
     streamSlowly(['classified']);
-    const streaming = client.chat.completions.create({
-      model: 'chat',
-      stream: true,
-      messages: [...messages],
-      ...{ guardrails: ['after'] },
-    });
+    const body: OpenAI.ChatCompletionCreateParamsStreaming = { model: 'chat', stream: true, messages };
+    const streaming = client.chat.completions.create(Object.assign(body, { guardrails: ['after'] }));
     await expect(streaming).rejects.toMatchObject({ status: 400, message: expect.stringContaining(message) });
   });
 });

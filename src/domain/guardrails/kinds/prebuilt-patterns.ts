@@ -7,7 +7,7 @@ interface Prebuilt {
   readonly holds?: (match: string) => boolean;
 }
 
-const digitsOf = (text: string): readonly number[] => [...text.replace(/\D/g, '')].map(Number);
+const digitsOf = (text: string): readonly number[] => Array.from(text.replace(/\D/g, ''), Number);
 
 /** Luhn's check digit, which cards have. */
 function hasLuhn(text: string): boolean {

@@ -88,7 +88,8 @@ function readEvent(event: Readonly<Record<string, unknown>>, heard: Heard): void
 }
 
 function readChoice(choice: Readonly<Record<string, unknown>>, position: number, heard: Heard): void {
-  const index = String(choice['index'] ?? position);
+  const { index: stated } = choice;
+  const index = typeof stated === 'number' ? stated : position;
   heard(`text ${index}`, choice['text']);
   const { delta } = choice;
   if (!isMembers(delta)) return;

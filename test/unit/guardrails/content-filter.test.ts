@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { keywordFinder } from '../../../src/domain/guardrails/kinds/content-filter.ts';
+import { PREBUILT_NAMES, prebuiltFinder } from '../../../src/domain/guardrails/kinds/prebuilt-patterns.ts';
+import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts';
+import { ownFinder } from '../../../src/runtime/guardrails/own-patterns.ts';
+
+/** The parts of a text that a pattern finds. */
+const found = (name: string, text: string): readonly string[] =>
+  (prebuiltFinder(name)?.(text) ?? []).map(({ from, to }) => text.slice(from, to));
+
+const SAMPLES: readonly (readonly [name: string, text: string, parts: readonly string[]])[] = [
+  ['email', 'to a.b+c@mail.example.co.uk, or x@y', ['a.b+c@mail.example.co.uk']],
+  ['us_phone', 'call (415) 555-2671 or 4155552671, not 1234567', ['(415) 555-2671', '4155552671']],
+  ['phone', 'call +49 30 901820 now', ['+49 30 901820']],
+  ['us_ssn', '123-45-6789, not 000-45-6789 nor 923-45-6789', ['123-45-6789']],
+  ['us_ssn_no_dash', 'id 123456789.', ['123456789']],
+  ['visa', '4111-1111-1111-1111 and 4111-1111-1111-1112', ['4111-1111-1111-1111']],
+  ['mastercard', '5500005555555559 x', ['5500005555555559']],
+  ['amex', '3782 822463 10005', ['3782 822463 10005']],
+  ['discover', '6011111111111117', ['6011111111111117']],
+  ['credit_card', '378282246310005 and 4111111111111111', ['378282246310005', '4111111111111111']],
+  ['iban', 'DE89 3704 0044 0532 0130 00, not DE89 3704 0044 0532 0130 01', ['DE89 3704 0044 0532 0130 00']],
+  ['ipv4', '10.0.0.255, not 10.0.0.256 nor 1.2.3.4.5', ['10.0.0.255']],
+  ['ipv6', 'at 2001:db8::1, not 12:30:45', ['2001:db8::1']],
+  ['url', 'see https://example.com/a?b=c now', ['https://example.com/a?b=c']],
+  ['aws_access_key', 'AKIAIOSFODNN7EXAMPLE', ['AKIAIOSFODNN7EXAMPLE']],
+  [
+    'aws_secret_key',
+    'aws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"',
+    ['wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'],
+  ],
+  ['github_token', `ghp_${'a1'.repeat(18)}`, [`ghp_${'a1'.repeat(18)}`]],
+  ['openai_api_key', `sk-proj-${'a1'.repeat(12)} sk-no`, [`sk-proj-${'a1'.repeat(12)}`]],
+  ['anthropic_api_key', `sk-ant-${'a1'.repeat(12)}`, [`sk-ant-${'a1'.repeat(12)}`]],
+  ['google_api_key', `AIza${'b'.repeat(35)}`, [`AIza${'b'.repeat(35)}`]],
+  ['slack_token', 'xoxb-1234567890-abc', ['xoxb-1234567890-abc']],
+  [
+    'jwt',
+    `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`,
+    [`eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`],
+  ],
+  ['generic_api_key', 'api_key: "abcdefghij0123456789"', ['abcdefghij0123456789']],
+];
+
+describe('prebuilt patterns', () => {
+  it.each(SAMPLES)('%s', (name, text, parts) => {
+    expect(found(name, text)).toEqual(parts);
+  });
+
+  it('private keys whole', () => {
+    const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----';
+    expect(found('private_key', `a ${key} b`)).toEqual([key]);
+  });
+
+  it('an unknown name has none', () => {
+    expect([prebuiltFinder('nope'), prebuiltFinder('constructor')]).toEqual([null, null]);
+  });
+
+  const HOSTILE = [
+    'a',
+    '1',
+    '.',
+    ':',
+    '@',
+    '=',
+    '-',
+    'a@',
+    'a.',
+    '1 ',
+    '1.',
+    'a:',
+    'eyJaaaaaaaa.',
+    'sk-',
+    'key=',
+    'aws secret =',
+    '-----BEGIN PRIVATE KEY-----',
+    'http://',
+    'DE89 ',
+    '+1 ',
+  ];
+  it.each(PREBUILT_NAMES)('%s reads 300,000 characters of any kind within 2 s', (name) => {
+    const find = prebuiltFinder(name);
+    for (const piece of HOSTILE) {
+      const text = piece.repeat(Math.ceil(300_000 / piece.length));
+      const started = performance.now();
+      find?.(text);
+      expect([piece, performance.now() - started < 2_000]).toEqual([piece, true]);
+    }
+  });
+});
+
+describe('own patterns', () => {
+  it('are found without regard to case, and cannot hang', () => {
+    expect(ownFinder('p[0-9]+')('P12 p3')).toEqual([
+      { from: 0, to: 3 },
+      { from: 4, to: 6 },
+    ]);
+    const started = performance.now();
+    expect(ownFinder('(a+)+$')(`${'a'.repeat(50_000)}!`)).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  it('are refused when they are invalid or too large', () => {
+    for (const source of ['(', '(?<=a)b', 'a'.repeat(5_000), '((a{1,100}){1,100}){1,100}'])
+      expect(() => ownFinder(source)).toThrow(/pattern/);
+  });
+});
+
+describe('words', () => {
+  it('are found without regard to case, apart', () => {
+    expect(keywordFinder('aba')('xABAbaABA')).toEqual([
+      { from: 1, to: 4 },
+      { from: 6, to: 9 },
+    ]);
+  });
+
+  it('are found in a text whose case has another length', () => {
+    expect(keywordFinder('bad')('İ bad')).toEqual([{ from: 0, to: 5 }]);
+  });
+});
+
+describe('pieces of a long text', () => {
+  it('overlap by a tenth and cover it', () => {
+    expect(piecesOf('abcdefghijkl', 10)).toEqual(['abcdefghij', 'jkl']);
+    expect(piecesOf('abcdefghij', 10)).toEqual(['abcdefghij']);
+  });
+});
