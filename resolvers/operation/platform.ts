@@ -245,6 +245,7 @@ export interface PassThroughPlatform {
 
 /** Checks of the texts of calls and answers. */
 export interface GuardrailPlatform {
+  readonly stores: Pick<Stores, 'guardrailUse'>;
   readonly guardrails: Guardrails;
   readonly clock: Clock;
   readonly ids: Ids;
