@@ -105,7 +105,8 @@ export function createGuardrailUseCounter({
 
   return {
     see(call) {
-      for (const run of runsOf(call)) count(run);
+      const found = runsOf(call);
+      if (found.length > 0) for (const run of found) count(run);
     },
     flush,
     start: flushLater,

@@ -1,5 +1,4 @@
-import type { CallRecord } from '../calls/call-record.ts';
-import { isObject } from './key-guardrails.ts';
+import type { SpendRow } from '../spend/spend-row.ts';
 
 /** How a run of a guardrail ended. `intervened`: it blocked or edited. `failed`: it did not answer. */
 export const RUN_RESULTS = ['passed', 'flagged', 'intervened', 'failed'] as const;
@@ -68,9 +67,6 @@ export interface GuardrailUseStore {
   runs(page: GuardrailRunPage): Promise<{ readonly runs: readonly GuardrailRun[]; readonly totalCount: number }>;
 }
 
-/** Attribute of a call's span that lists the runs of guardrails, as JSON. */
-const ATTRIBUTE = 'litellm.guardrail_information';
-
 const RESULTS: Readonly<Record<string, RunResult>> = {
   success: 'passed',
   guardrail_flagged: 'flagged',
@@ -78,35 +74,38 @@ const RESULTS: Readonly<Record<string, RunResult>> = {
   guardrail_failed_to_respond: 'failed',
 };
 
+const NO_RUNS: readonly GuardrailRun[] = [];
 const MS_PER_SECOND = 1_000;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 
-/** The runs of guardrails on a call. A list that was cut, because it is too long, is not read. */
-export function runsOf({ spend, span }: CallRecord): readonly GuardrailRun[] {
-  const text = span.attributes[ATTRIBUTE];
-  if (text === undefined) return [];
-  let entries: unknown;
-  try {
-    entries = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  if (!Array.isArray(entries)) return [];
-  return entries.flatMap((entry: unknown, index): readonly GuardrailRun[] => {
-    const result = isObject(entry) ? RESULTS[textOf(entry['guardrail_status'])] : undefined;
-    if (result === undefined || !isObject(entry)) return [];
+/** The part of a recorded call that tells which guardrails ran. */
+interface RanGuardrails {
+  readonly spend: Pick<SpendRow, 'id' | 'modelGroup' | 'callId' | 'traceId' | 'keyHash' | 'teamId'> & {
+    /** One entry for each run, in their order; absent where none ran. */
+    readonly guardrails?: readonly object[] | null;
+  };
+}
+
+/** The runs of guardrails on a call. */
+export function runsOf({ spend }: RanGuardrails): readonly GuardrailRun[] {
+  const { guardrails } = spend;
+  if (guardrails === undefined || guardrails === null) return NO_RUNS;
+  return guardrails.flatMap((one, index): readonly GuardrailRun[] => {
+    const entry = new Map<string, unknown>(Object.entries(one));
+    const result = RESULTS[textOf(entry.get('guardrail_status'))];
+    if (result === undefined) return NO_RUNS;
     return [
       {
         id: `${spend.id}:${index}`,
-        guardrailId: textOf(entry['guardrail_id']),
-        name: textOf(entry['guardrail_name']),
-        kind: textOf(entry['guardrail_provider']),
+        guardrailId: textOf(entry.get('guardrail_id')),
+        name: textOf(entry.get('guardrail_name')),
+        kind: textOf(entry.get('guardrail_provider')),
         result,
-        mode: textOf(entry['guardrail_mode']),
-        at: new Date(numberOf(entry['start_time']) * MS_PER_SECOND),
-        latencyMs: numberOf(entry['duration']) * MS_PER_SECOND,
+        mode: textOf(entry.get('guardrail_mode')),
+        at: new Date(numberOf(entry.get('start_time')) * MS_PER_SECOND),
+        latencyMs: numberOf(entry.get('duration')) * MS_PER_SECOND,
         model: spend.modelGroup,
         callId: spend.callId,
         traceId: spend.traceId,
