@@ -144,6 +144,7 @@ async function composeApp(context: StartContext): Promise<Reloads> {
   reloads.start();
   recording.records.start();
   recording.activity.start();
+  recording.guardrailUse.start();
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
     // What is under way ends beside the requests in flight; the step `background tasks` waits for it.

@@ -255,6 +255,7 @@ export interface PassThroughPlatform {
 
 /** Checks of the texts of calls and answers. */
 export interface GuardrailPlatform {
+  readonly stores: Pick<Stores, 'guardrailUse'>;
   readonly guardrails: Guardrails;
   /** The same, ready to run. */
   readonly activeGuardrails: ActiveGuardrails;

@@ -4,6 +4,7 @@ import type { CatalogHistory } from '../../src/domain/catalog/history.ts';
 import type { ReleaseStore } from '../../src/domain/catalog/releases.ts';
 import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
 import type { GatewayActivityStore } from '../../src/domain/gateway-activity/gateway-activity.ts';
+import type { GuardrailUseStore } from '../../src/domain/guardrails/guardrail-use.ts';
 import type { CredentialStore } from '../../src/domain/credentials/credential.ts';
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
@@ -31,6 +32,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly catalogReleases: ReleaseStore;
   readonly checkouts: CheckoutStore;
   readonly gatewayActivity: Pick<GatewayActivityStore, 'groups'>;
+  readonly guardrailUse: Pick<GuardrailUseStore, 'days' | 'runs'>;
   readonly credentials: CredentialStore;
   readonly deployments: DeploymentStore;
   readonly fallbacks: FallbackStore;

@@ -36,6 +36,7 @@ import { modelAccessGroupRoutes } from '../../rest-shims/model-access-groups.ts'
 import { modelInfoRoutes } from '../../rest-shims/model-info.ts';
 import { modelRoutes } from '../../rest-shims/models.ts';
 import { organizationRoutes } from '../../rest-shims/organizations.ts';
+import { guardrailUseRoutes } from '../../rest-shims/guardrail-use.ts';
 import { guardrailRoutes } from '../../rest-shims/guardrails.ts';
 import { passThroughEndpointRoutes } from '../../rest-shims/pass-through-endpoints.ts';
 import { projectRoutes } from '../../rest-shims/projects.ts';
@@ -91,6 +92,7 @@ const listed: readonly RouteRow[] = [
   ...budgetRoutes,
   ...tagRoutes,
   ...guardrailRoutes,
+  ...guardrailUseRoutes,
   ...passThroughEndpointRoutes,
   ...accessGroupRoutes,
   ...auditLogRoutes,

@@ -13,6 +13,7 @@ import type { FreeTierStore } from '../domain/free-tier/free-tier.ts';
 import type { GatewayActivityStore } from '../domain/gateway-activity/gateway-activity.ts';
 import type { JobStore } from '../domain/jobs/job.ts';
 import type { KeyStore } from '../domain/keys/virtual-key.ts';
+import type { GuardrailUseStore } from '../domain/guardrails/guardrail-use.ts';
 import type { GuardrailStore } from '../domain/guardrails/stored-guardrail.ts';
 import type { EndpointStore } from '../domain/pass-through/endpoint.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
@@ -54,6 +55,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly jobs: JobStore;
   readonly keys: KeyStore;
   readonly guardrails: GuardrailStore;
+  readonly guardrailUse: GuardrailUseStore;
   readonly passThrough: EndpointStore;
   /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
   readonly processMessages: ProcessMessages | null;

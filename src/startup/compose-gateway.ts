@@ -14,6 +14,7 @@ import type { CallRecorder } from '../gateway/gateway.ts';
 import type { Stores } from '../persistence/stores.ts';
 import { createForwarder } from '../providers/forwarding.ts';
 import { createProviders } from '../providers/providers.ts';
+import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { createActivityCounter } from '../recording/gateway-activity.ts';
 import { createCallRecords } from '../recording/call-records.ts';
 import { publishingSpend } from '../recording/spend-updates.ts';
@@ -58,7 +59,7 @@ export function composeRecords(
 ) {
   const spanExport = openSpanExport(settings, http, log);
   shutdown.add('span export', () => spanExport?.drain(EXPORT_DRAIN_MS));
-  const records = createCallRecords({
+  const calls = createCallRecords({
     stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
     watched: () => bus.subscriberCount() > 0,
     async changed(summaries) {
@@ -66,7 +67,21 @@ export function composeRecords(
     },
     log,
   });
-  shutdown.add('unfolding of records', () => records.stop());
+  shutdown.add('unfolding of records', () => calls.stop());
+  const guardrailUse = createGuardrailUseCounter({
+    process: randomIds.uuid(),
+    store: stores.guardrailUse,
+    clock: systemClock,
+    everyMs: settings.activityWriteSeconds * 1000,
+    failed: (error) => log.warn({ err: error }, 'counts of guardrails could not be stored; trying again'),
+  });
+  const records: typeof calls = {
+    ...calls,
+    record(call) {
+      guardrailUse.see(call);
+      calls.record(call);
+    },
+  };
   const keeper = createResponseKeeper({
     store: stores.responses,
     masterKey: settings.masterKey,
@@ -85,7 +100,7 @@ export function composeRecords(
   });
   const decisionKeeper = createDecisionKeeper({ store: stores.decisions, log });
   const calibrations = createCalibrations(stores.decisionOutcomes);
-  return { spanExport, records, keeper, activity, decisionKeeper, calibrations };
+  return { spanExport, records, keeper, activity, guardrailUse, decisionKeeper, calibrations };
 }
 
 /** Adds the commit of what calls left behind to the shutdown. */
@@ -95,12 +110,17 @@ export function flushRecords(
     records,
     keeper,
     activity,
+    guardrailUse,
     decisionKeeper,
-  }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity' | 'decisionKeeper'>,
+  }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity' | 'guardrailUse' | 'decisionKeeper'>,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
     return activity.flush();
+  });
+  shutdown.add('use of guardrails', () => {
+    guardrailUse.stop();
+    return guardrailUse.flush();
   });
   shutdown.add('decisions', () =>
     decisionKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),

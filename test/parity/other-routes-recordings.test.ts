@@ -20,7 +20,7 @@ const NOT_BUILT = [
   ['MCP', /^\/(v1\/mcp|mcp|mcp-rest|nope\/mcp|public\/mcp_hub|\.well-known|authorize)/],
   ['A2A', /^\/(v1\/agents|a2a)/],
   ['RAG and vector stores', /^\/(v1\/rag|rag|v1\/vector_store|vector_store|v1\/indexes)/],
-  ['code and reports of guardrails', /^\/guardrails\/(test_custom_code|usage)/],
+  ['code of guardrails', /^\/guardrails\/test_custom_code/],
   ['policies', /^\/(policies|policy)/],
   ['prompts', /^\/prompts/],
   ['search tools', /^\/(search_tools|v1\/search|search)/],

@@ -63,6 +63,8 @@ for (const engine of ENGINES)
         'free_tier_use',
         'gateway_activity',
         'guardrail',
+        'guardrail_day',
+        'guardrail_run',
         'invitation',
         'job',
         'key_spend',

@@ -56,6 +56,7 @@ export const OTHER_STORES = {
   decisionOutcomes: { ...NO_ROWS, latest: async () => [] },
   catalogReleases: { all: async () => [], put: async () => {}, remove: async () => {} },
   gatewayActivity: { groups: async () => [] },
+  guardrailUse: { days: async () => [], runs: async () => ({ runs: [], totalCount: 0 }) },
   responses: { forget: async () => 0 },
   credentials: NO_STORED_ROWS,
   deployments: NO_STORED_ROWS,

@@ -32,6 +32,7 @@ import { createLensRowStores } from '../lens/row-stores.ts';
 import { createLensStore, createLensWorkerStore } from '../lens/store.ts';
 import { createTenancyStores } from '../tenancy-stores.ts';
 import { createGuardrailStore } from '../guardrails/store.ts';
+import { createGuardrailUseStore } from '../guardrails/use.ts';
 import { createEndpointStore } from '../pass-through/store.ts';
 import { createReleaseStore } from '../catalog/releases.ts';
 import { readableReports, readableSpend, readableTraces } from '../traces/readable.ts';
@@ -218,6 +219,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     jobs: createJobStore(database),
     keys: createKeyStore(database),
     guardrails: createGuardrailStore(database),
+    guardrailUse: createGuardrailUseStore(database),
     passThrough: createEndpointStore(database),
     processMessages: createProcessMessages(database, options.log),
     lenses: createLensStore(database),

@@ -42,6 +42,8 @@ import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
 import { OrganizationMemberEntity } from '../organizations/entities/member.ts';
+import { GuardrailDayEntity, type GuardrailDaySchema } from '../guardrails/entities/guardrail-day.ts';
+import { GuardrailRunEntity, type GuardrailRunSchema } from '../guardrails/entities/guardrail-run.ts';
 import { GuardrailEntity } from '../guardrails/entities/guardrail.ts';
 import { PassThroughEndpointEntity } from '../pass-through/entities/endpoint.ts';
 import { ProjectEntity } from '../projects/entities/project.ts';
@@ -128,6 +130,8 @@ export const ENTITIES = [
   SignalConfigEntity,
   TraceSignalEntity,
   GuardrailEntity,
+  GuardrailDayEntity,
+  GuardrailRunEntity,
   PassThroughEndpointEntity,
   SettingsSectionEntity,
   AnnotationEntity,
@@ -158,6 +162,8 @@ export type Tables = InferKyselyDB<
   | typeof AdmissionProcessSchema
   | typeof GatewayActivitySchema
   | typeof ActivityProcessSchema
+  | typeof GuardrailDaySchema
+  | typeof GuardrailRunSchema
   | typeof CheckoutSchema
   | typeof PaymentEventSchema
   | typeof PaymentObjectSchema

@@ -13,6 +13,7 @@ import type { Database } from '../database/database.ts';
 import { columnNames, encodeRow, rowsFrom, rowTable, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
+import { isNewBatch } from './batches.ts';
 import { GatewayActivityEntity } from './entities/gateway-activity.ts';
 
 /** How long the last batch of an ended process is known, in ms: longer than any process repeats a commit. */
@@ -31,22 +32,6 @@ const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${cat
 /** Counts of requests as rows that single statements add to. */
 export function createGatewayActivityStore({ orm, flavour, inFlight }: Database): GatewayActivityStore {
   const table = rowTable(orm, 'gateway_activity', GatewayActivityEntity);
-
-  /** Whether the batch is the next one of its process. Locks the row of the process, so that one batch is added once. */
-  async function isNew(db: Kysely<Tables>, process: string, number: number, now: Date): Promise<boolean> {
-    const rows = await db
-      .insertInto('activity_process')
-      .values({ id: process, last_batch: number, written_at: now.getTime() })
-      .onConflict((conflict) =>
-        conflict
-          .column('id')
-          .doUpdateSet({ last_batch: number, written_at: now.getTime() })
-          .where('activity_process.last_batch', '<', number),
-      )
-      .returning('id')
-      .execute();
-    return rows.length > 0;
-  }
 
   async function addRows(db: Kysely<Tables>, rows: readonly ActivityRow[]): Promise<void> {
     // In the order of their keys, so that two processes lock rows in one order.
@@ -85,7 +70,7 @@ export function createGatewayActivityStore({ orm, flavour, inFlight }: Database)
     add: ({ process, number, rows }, now) =>
       inFlight.write(() =>
         transaction(orm, async (db) => {
-          if (!(await isNew(db, process, number, now))) return;
+          if (!(await isNewBatch(db, { process, number, now }))) return;
           await addRows(db, rows);
           if (number > 1) return;
           await db

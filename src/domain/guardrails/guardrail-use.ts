@@ -1,0 +1,151 @@
+import type { SpendRow } from '../spend/spend-row.ts';
+
+/** How a run of a guardrail ended. `intervened`: it blocked or edited. `failed`: it did not answer. */
+export const RUN_RESULTS = ['passed', 'flagged', 'intervened', 'failed'] as const;
+export type RunResult = (typeof RUN_RESULTS)[number];
+
+/** One run of a guardrail on a call. It repeats no text of the call. */
+export interface GuardrailRun {
+  readonly id: string;
+  readonly guardrailId: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly result: RunResult;
+  readonly mode: string;
+  readonly at: Date;
+  readonly latencyMs: number;
+  /** Model that the caller named. */
+  readonly model: string;
+  readonly callId: string;
+  readonly traceId: string;
+  readonly keyHash: string;
+  readonly teamId: string | null;
+}
+
+/** Runs of one guardrail on one UTC day, `YYYY-MM-DD`. */
+export interface GuardrailDay extends Pick<GuardrailRun, 'guardrailId' | 'name' | 'kind'> {
+  readonly day: string;
+  readonly passed: number;
+  readonly flagged: number;
+  readonly intervened: number;
+  readonly failed: number;
+  /** Sum over all runs. */
+  readonly latencyMs: number;
+}
+
+/** What is committed together. */
+export interface GuardrailUseBatch {
+  /** Id of the process that counted. */
+  readonly process: string;
+  /** Number of the batch in its process, from 1. */
+  readonly number: number;
+  readonly days: readonly GuardrailDay[];
+  /** Runs that did not pass. */
+  readonly runs: readonly GuardrailRun[];
+}
+
+/** First and last day of a period, both included, and one guardrail; null for all. */
+export interface GuardrailUseQuery {
+  readonly from: string;
+  readonly to: string;
+  readonly guardrailId: string | null;
+}
+
+/** One page of runs, the latest first. */
+export interface GuardrailRunPage extends GuardrailUseQuery {
+  readonly result: RunResult | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Where the use of guardrails is kept. */
+export interface GuardrailUseStore {
+  /** Adds a batch in one commit. A batch that was committed before adds nothing. Runs older than `keptFrom` are deleted. */
+  add(batch: GuardrailUseBatch, now: Date, keptFrom: Date): Promise<void>;
+  /** In the order of days. */
+  days(query: GuardrailUseQuery): Promise<readonly GuardrailDay[]>;
+  runs(page: GuardrailRunPage): Promise<{ readonly runs: readonly GuardrailRun[]; readonly totalCount: number }>;
+}
+
+const RESULTS: Readonly<Record<string, RunResult>> = {
+  success: 'passed',
+  guardrail_flagged: 'flagged',
+  guardrail_intervened: 'intervened',
+  guardrail_failed_to_respond: 'failed',
+};
+
+const NO_RUNS: readonly GuardrailRun[] = [];
+const MS_PER_SECOND = 1_000;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const numberOf = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
+
+/** The part of a recorded call that tells which guardrails ran. */
+interface RanGuardrails {
+  readonly spend: Pick<SpendRow, 'id' | 'modelGroup' | 'callId' | 'traceId' | 'keyHash' | 'teamId'> & {
+    /** One entry for each run, in their order; absent where none ran. */
+    readonly guardrails?: readonly object[] | null;
+  };
+}
+
+/** The runs of guardrails on a call. */
+export function runsOf({ spend }: RanGuardrails): readonly GuardrailRun[] {
+  const { guardrails } = spend;
+  if (guardrails === undefined || guardrails === null) return NO_RUNS;
+  return guardrails.flatMap((one, index): readonly GuardrailRun[] => {
+    const entry = new Map<string, unknown>(Object.entries(one));
+    const result = RESULTS[textOf(entry.get('guardrail_status'))];
+    if (result === undefined) return NO_RUNS;
+    return [
+      {
+        id: `${spend.id}:${index}`,
+        guardrailId: textOf(entry.get('guardrail_id')),
+        name: textOf(entry.get('guardrail_name')),
+        kind: textOf(entry.get('guardrail_provider')),
+        result,
+        mode: textOf(entry.get('guardrail_mode')),
+        at: new Date(numberOf(entry.get('start_time')) * MS_PER_SECOND),
+        latencyMs: numberOf(entry.get('duration')) * MS_PER_SECOND,
+        model: spend.modelGroup,
+        callId: spend.callId,
+        traceId: spend.traceId,
+        keyHash: spend.keyHash,
+        teamId: spend.teamId,
+      },
+    ];
+  });
+}
+
+const runsIn = ({ passed, flagged, intervened, failed }: GuardrailDay): number =>
+  passed + flagged + intervened + failed;
+
+/** Use of one guardrail over several days. */
+export interface GuardrailUse extends Omit<GuardrailDay, 'day'> {
+  readonly runs: number;
+}
+
+/** Sums of days by guardrail, the most used first. */
+export function useByGuardrail(days: readonly GuardrailDay[]): readonly GuardrailUse[] {
+  const groups = Map.groupBy(days, ({ guardrailId }) => guardrailId);
+  return [...groups.values()].map(summed).toSorted((one, other) => other.runs - one.runs);
+}
+
+function summed(days: readonly GuardrailDay[]): GuardrailUse {
+  const sum = (of: (day: GuardrailDay) => number): number => days.reduce((total, day) => total + of(day), 0);
+  const { guardrailId = '', name = '', kind = '' } = days.at(-1) ?? {};
+  return {
+    guardrailId,
+    name,
+    kind,
+    passed: sum(({ passed }) => passed),
+    flagged: sum(({ flagged }) => flagged),
+    intervened: sum(({ intervened }) => intervened),
+    failed: sum(({ failed }) => failed),
+    latencyMs: sum(({ latencyMs }) => latencyMs),
+    runs: sum(runsIn),
+  };
+}
+
+/** Runs by day, over all guardrails. */
+export const useByDay = (days: readonly GuardrailDay[]): readonly (GuardrailUse & { readonly day: string })[] =>
+  [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ ...summed(ofDay), day }));

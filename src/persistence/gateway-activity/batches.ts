@@ -1,0 +1,21 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+
+/** Whether a batch is the next one of its process. Locks the row of the process, so that one batch is added once. */
+export async function isNewBatch(
+  db: Kysely<Tables>,
+  { process, number, now }: { readonly process: string; readonly number: number; readonly now: Date },
+): Promise<boolean> {
+  const rows = await db
+    .insertInto('activity_process')
+    .values({ id: process, last_batch: number, written_at: now.getTime() })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet({ last_batch: number, written_at: now.getTime() })
+        .where('activity_process.last_batch', '<', number),
+    )
+    .returning('id')
+    .execute();
+  return rows.length > 0;
+}

@@ -1,0 +1,118 @@
+import type { CallRecord } from '../domain/calls/call-record.ts';
+import type { Clock } from '../domain/clock.ts';
+import {
+  type GuardrailDay,
+  type GuardrailRun,
+  type GuardrailUseBatch,
+  type GuardrailUseStore,
+  runsOf,
+} from '../domain/guardrails/guardrail-use.ts';
+
+/** Counts runs of guardrails in memory and commits them to a store. */
+export interface GuardrailUseCounter {
+  /** Counts the runs of a recorded call. Never throws. */
+  see(call: CallRecord): void;
+  /** Commits all counts so far. Rejects when the store does not take them: they stay, and the next call commits them again. */
+  flush(): Promise<void>;
+  /** Flushes periodically from now on. */
+  start(): void;
+  /** Starts no further flush. */
+  stop(): void;
+}
+
+interface GuardrailUseOptions {
+  /** Id of this process, unique among all that share the store. */
+  readonly process: string;
+  readonly store: Pick<GuardrailUseStore, 'add'>;
+  readonly clock: Clock;
+  /** Time from the end of a periodic flush to the next one, in ms. */
+  readonly everyMs: number;
+  /** Called with the failure of a periodic flush. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Most runs of one batch that are kept one by one. All are counted. */
+const MOST_RUNS = 1_000;
+/** How long single runs are kept, in ms. */
+const KEPT_MS = 90 * 86_400_000;
+
+type Counts = { -readonly [Name in keyof GuardrailDay]: GuardrailDay[Name] };
+
+export function createGuardrailUseCounter({
+  process,
+  store,
+  clock,
+  everyMs,
+  failed,
+}: GuardrailUseOptions): GuardrailUseCounter {
+  const days = new Map<string, Counts>();
+  let runs: GuardrailRun[] = [];
+  /** The batch whose commit is not known to have succeeded. It is repeated unchanged, so that it counts once. */
+  let pending: GuardrailUseBatch | null = null;
+  let number = 0;
+  let turn: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function count(run: GuardrailRun): void {
+    const day = run.at.toISOString().slice(0, 10);
+    const key = `${day} ${run.guardrailId}`;
+    const { guardrailId, name, kind } = run;
+    const counts = days.get(key) ?? {
+      day,
+      guardrailId,
+      name,
+      kind,
+      passed: 0,
+      flagged: 0,
+      intervened: 0,
+      failed: 0,
+      latencyMs: 0,
+    };
+    counts[run.result] += 1;
+    counts.latencyMs += run.latencyMs;
+    days.set(key, counts);
+    if (run.result !== 'passed' && runs.length < MOST_RUNS) runs.push(run);
+  }
+
+  function next(): GuardrailUseBatch | null {
+    if (days.size === 0) return null;
+    number += 1;
+    const batch = { process, number, days: [...days.values()], runs };
+    days.clear();
+    runs = [];
+    return batch;
+  }
+
+  async function commitAll(): Promise<void> {
+    for (pending ??= next(); pending !== null; pending = next()) {
+      const now = clock.now();
+      // oxlint-disable-next-line no-await-in-loop -- batches come in the order of their numbers
+      await store.add(pending, now, new Date(now.getTime() - KEPT_MS));
+    }
+  }
+
+  function flush(): Promise<void> {
+    const own = turn.then(commitAll);
+    turn = own.catch(() => {});
+    return own;
+  }
+
+  function flushLater(): void {
+    if (stopped) return;
+    timer = setTimeout(() => void flush().catch(failed).then(flushLater), everyMs).unref();
+  }
+
+  return {
+    see(call) {
+      const found = runsOf(call);
+      if (found.length > 0) for (const run of found) count(run);
+    },
+    flush,
+    start: flushLater,
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

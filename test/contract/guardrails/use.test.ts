@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type GuardrailServer, type Json, startGuardrailServer } from './guardrail-server.ts';
+
+let server: GuardrailServer;
+let userKey: string;
+
+beforeAll(async () => {
+  server = await startGuardrailServer();
+  userKey = String((await server.ask('POST', '/key/generate', { user_id: 'someone' }))[1]['key']);
+});
+afterAll(() => server.app.stop());
+
+const ROWS = [
+  ['guardrailUse.overview', '/guardrails/usage/overview'],
+  ['guardrailUse.detail', '/guardrails/usage/detail/x'],
+  ['guardrailUse.logs', '/guardrails/usage/logs'],
+] as const;
+
+describe('rows of the use of guardrails', () => {
+  it.each(ROWS)('%s 401: no key, and a key of no administrator', async (_name, path) => {
+    expect((await fetch(`${server.app.url}${path}`)).status).toBe(401);
+    const refused = { error: { type: 'auth_error', param: 'None', code: '401' } };
+    expect(await server.ask('GET', path, undefined, userKey)).toMatchObject([401, refused]);
+  });
+});
+
+describe('guardrailUse.overview', () => {
+  it('200: nothing ran yet', async () => {
+    const [status, body] = await server.ask(
+      'GET',
+      '/guardrails/usage/overview?start_date=2026-01-01&end_date=2026-01-02',
+    );
+    const empty: Json = { totalUsageUnits: {}, totalCost: null, totalUntrackedUsageUnits: {} };
+    expect([status, body]).toEqual([
+      200,
+      { rows: [], chart: [], totalRequests: 0, totalBlocked: 0, passRate: 100, ...empty },
+    ]);
+  });
+});
+
+describe('guardrailUse.detail', () => {
+  it('200: a guardrail that has not run', async () => {
+    const id = await server.idOfFile();
+    expect(await server.ask('GET', `/guardrails/usage/detail/${id}`)).toEqual([
+      200,
+      {
+        guardrail_id: id,
+        guardrail_name: 'of-file',
+        type: 'Guardrail',
+        provider: 'presidio',
+        requestsEvaluated: 0,
+        failRate: 0,
+        avgScore: null,
+        avgLatency: null,
+        status: 'healthy',
+        trend: 'stable',
+        description: null,
+        time_series: [],
+      },
+    ]);
+  });
+
+  it('404: an unknown id', async () => {
+    expect(await server.ask('GET', '/guardrails/usage/detail/nope')).toEqual([404, { detail: 'Guardrail not found' }]);
+  });
+});
+
+describe('guardrailUse.logs', () => {
+  it('200: nothing ran yet', async () => {
+    expect(await server.ask('GET', '/guardrails/usage/logs?page=2&page_size=10&action=blocked')).toEqual([
+      200,
+      { logs: [], total: 0, page: 2, page_size: 10 },
+    ]);
+  });
+
+  it('422: a page that does not exist', async () => {
+    expect(await server.ask('GET', '/guardrails/usage/logs?page=0&page_size=101')).toMatchObject([
+      422,
+      { detail: [{ loc: ['query', 'page'] }, { loc: ['query', 'page_size'] }] },
+    ]);
+  });
+});

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { guardrailUseRoutes } from '../../../rest-shims/guardrail-use.ts';
+import type { Scope } from '../../../resolvers/operation/scope.ts';
+import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
+import {
+  type GuardrailDay,
+  type GuardrailRun,
+  type GuardrailUseBatch,
+  runsOf,
+} from '../../../src/domain/guardrails/guardrail-use.ts';
+import { createGuardrailUseCounter } from '../../../src/recording/guardrail-use.ts';
+import { aCaller, aKey } from '../../support/chat.ts';
+
+const AT = Date.UTC(2026, 10, 23, 10) / 1000;
+const entry = (status: string, more: object = {}) => ({
+  guardrail_name: 'words',
+  guardrail_id: 'g1',
+  guardrail_provider: 'litellm_content_filter',
+  guardrail_mode: 'pre_call',
+  guardrail_status: status,
+  start_time: AT,
+  duration: 0.002,
+  ...more,
+});
+const SPEND = { id: 's1', modelGroup: 'smart', callId: 'c1', traceId: 't1', keyHash: 'k1', teamId: 't' };
+
+/** A recorded call; `guardrails` is what its row says about them. */
+const aCall = (guardrails?: readonly object[]): CallRecord =>
+  ({ spend: guardrails === undefined ? SPEND : { ...SPEND, guardrails } }) as unknown as CallRecord;
+const ran = (...entries: readonly object[]): CallRecord => aCall(entries);
+
+const run = (index: number, result: GuardrailRun['result'], more: Partial<GuardrailRun> = {}): GuardrailRun => ({
+  id: `s1:${index}`,
+  guardrailId: 'g1',
+  name: 'words',
+  kind: 'litellm_content_filter',
+  result,
+  mode: 'pre_call',
+  at: new Date(AT * 1000),
+  latencyMs: 2,
+  model: 'smart',
+  callId: 'c1',
+  traceId: 't1',
+  keyHash: 'k1',
+  teamId: 't',
+  ...more,
+});
+
+describe('the runs of guardrails on a call', () => {
+  it('are those that its row lists', () => {
+    const call = ran(
+      entry('success'),
+      entry('guardrail_flagged'),
+      entry('guardrail_intervened', { guardrail_id: 'g2' }),
+      entry('guardrail_failed_to_respond'),
+      entry('another status'),
+    );
+    expect(runsOf(call)).toEqual([
+      run(0, 'passed'),
+      run(1, 'flagged'),
+      run(2, 'intervened', { guardrailId: 'g2' }),
+      run(3, 'failed'),
+    ]);
+  });
+
+  it('are none where the row lists none', () => {
+    expect([aCall(), aCall([]), aCall([{}])].map(runsOf)).toEqual([[], [], []]);
+  });
+});
+
+function aCounter(add: (batch: GuardrailUseBatch) => Promise<void>) {
+  return createGuardrailUseCounter({
+    process: 'p',
+    store: { add },
+    clock: { now: () => new Date(AT * 1000), monotonicMs: () => 0 },
+    everyMs: 1,
+    failed: () => {},
+  });
+}
+
+const day = (more: Partial<GuardrailDay>): GuardrailDay => ({
+  day: '2026-11-23',
+  guardrailId: 'g1',
+  name: 'words',
+  kind: 'litellm_content_filter',
+  passed: 0,
+  flagged: 0,
+  intervened: 0,
+  failed: 0,
+  latencyMs: 0,
+  ...more,
+});
+
+describe('the counter of runs', () => {
+  it('commits counts by day and guardrail, and the runs that did not pass', async () => {
+    const batches: GuardrailUseBatch[] = [];
+    const counter = aCounter(async (batch) => void batches.push(batch));
+    counter.see(ran(entry('success'), entry('guardrail_intervened')));
+    counter.see(ran(entry('success', { start_time: AT + 86_400 })));
+    counter.see(aCall());
+    await counter.flush();
+    await counter.flush();
+    expect(batches).toEqual([
+      {
+        process: 'p',
+        number: 1,
+        days: [day({ passed: 1, intervened: 1, latencyMs: 4 }), day({ day: '2026-11-24', passed: 1, latencyMs: 2 })],
+        runs: [run(1, 'intervened')],
+      },
+    ]);
+  });
+
+  it('repeats a batch that was not committed, with its number', async () => {
+    const numbers: number[] = [];
+    const counter = aCounter(async ({ number }) => {
+      numbers.push(number);
+      if (numbers.length === 1) throw new Error('The store is away.');
+    });
+    counter.see(ran(entry('success')));
+    await expect(counter.flush()).rejects.toThrow('away');
+    counter.see(ran(entry('success')));
+    await counter.flush();
+    expect(numbers).toEqual([1, 1, 2]);
+  });
+
+  it('keeps at most 1,000 single runs, and counts all', async () => {
+    const batches: GuardrailUseBatch[] = [];
+    const counter = aCounter(async (batch) => void batches.push(batch));
+    for (let call = 0; call < 1_001; call += 1) counter.see(ran(entry('guardrail_intervened')));
+    await counter.flush();
+    expect([batches[0]?.days[0]?.intervened, batches[0]?.runs.length]).toEqual([1_001, 1_000]);
+  });
+});
+
+const DAYS = [
+  day({ day: '2026-11-22', passed: 90, intervened: 4, latencyMs: 100 }),
+  day({ passed: 4, failed: 2, latencyMs: 100 }),
+  day({
+    guardrailId: 'g2',
+    name: 'tone',
+    kind: 'decision_model',
+    passed: 17,
+    flagged: 1,
+    intervened: 2,
+    latencyMs: 10,
+  }),
+];
+
+async function answerOf(name: string, search = ''): Promise<unknown> {
+  const scope = {
+    caller: { ...aCaller(aKey()), role: 'proxy_admin' },
+    platform: {
+      clock: { now: () => new Date(AT * 1000) },
+      guardrails: { list: () => [] },
+      stores: {
+        guardrailUse: {
+          days: async ({ guardrailId }: { guardrailId: string | null }) =>
+            DAYS.filter((one) => guardrailId === null || one.guardrailId === guardrailId),
+          runs: async (page: object) => ({ runs: [run(0, 'intervened')], totalCount: 7, page }),
+        },
+      },
+    },
+  } as unknown as Scope;
+  const row = guardrailUseRoutes.find((one) => one.name === name);
+  const request = { method: 'GET', path: '', params: { id: 'g1' }, search, headers: {}, body: new Uint8Array() };
+  const { body } = (await row?.handle(request, scope)) as { body: { value: unknown } };
+  return body.value;
+}
+
+const USE = { type: 'Guardrail', avgScore: null, trend: 'stable' };
+
+describe('answers about the use of guardrails', () => {
+  it('have sums by guardrail, the most used first, and by day', async () => {
+    expect(await answerOf('guardrailUse.overview')).toEqual({
+      rows: [
+        {
+          ...USE,
+          id: 'g1',
+          name: 'words',
+          provider: 'litellm_content_filter',
+          requestsEvaluated: 100,
+          failRate: 6,
+          avgLatency: 2,
+          status: 'warning',
+        },
+        {
+          ...USE,
+          id: 'g2',
+          name: 'tone',
+          provider: 'decision_model',
+          requestsEvaluated: 20,
+          failRate: 10,
+          avgLatency: 0.5,
+          status: 'warning',
+        },
+      ],
+      chart: [
+        { date: '2026-11-22', passed: 90, blocked: 4 },
+        { date: '2026-11-23', passed: 22, blocked: 4 },
+      ],
+      totalRequests: 120,
+      totalBlocked: 8,
+      passRate: 93.33,
+      totalUsageUnits: {},
+      totalCost: null,
+      totalUntrackedUsageUnits: {},
+    });
+  });
+
+  it('are given for a deleted guardrail that ran', async () => {
+    expect(await answerOf('guardrailUse.detail')).toMatchObject({
+      guardrail_id: 'g1',
+      guardrail_name: 'words',
+      provider: 'litellm_content_filter',
+      requestsEvaluated: 100,
+      time_series: [
+        { date: '2026-11-22', passed: 90, blocked: 4 },
+        { date: '2026-11-23', passed: 4, blocked: 2 },
+      ],
+    });
+  });
+
+  it('list runs without texts of their calls', async () => {
+    expect(await answerOf('guardrailUse.logs', 'page_size=1')).toEqual({
+      logs: [
+        {
+          id: 's1:0',
+          timestamp: '2026-11-23T10:00:00.000Z',
+          guardrail_id: 'g1',
+          guardrail_name: 'words',
+          action: 'blocked',
+          mode: 'pre_call',
+          score: null,
+          latency_ms: 2,
+          model: 'smart',
+          call_id: 'c1',
+          trace_id: 't1',
+          input_snippet: null,
+          output_snippet: null,
+          reason: null,
+        },
+      ],
+      total: 7,
+      page: 1,
+      page_size: 1,
+    });
+  });
+});
