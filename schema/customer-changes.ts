@@ -20,7 +20,9 @@ const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
     id: t.id({ required: true, description: 'Local id, as `user` of calls names it.' }),
     alias: t.string({ description: 'Display name; null removes it.' }),
     blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
-    defaultModel: t.string({ description: 'Model of calls that name none; null removes it.' }),
+    defaultModel: t.string({
+      description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
+    }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
     budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
   }),
@@ -32,7 +34,9 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
     id: t.id({ required: true, description: 'Customer: global id or local id.' }),
     alias: t.string({ description: 'Display name; null removes it.' }),
     blocked: t.boolean({ description: 'Whether the customer is marked as blocked; null changes nothing.' }),
-    defaultModel: t.string({ description: 'Model of calls that name none; null removes it.' }),
+    defaultModel: t.string({
+      description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
+    }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
     budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
   }),

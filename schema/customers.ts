@@ -16,7 +16,8 @@ builder.node(CustomerType, {
     blocked: t.exposeBoolean('blocked', { description: 'Whether the customer is marked as blocked.' }),
     defaultModel: t.exposeString('defaultModel', {
       nullable: true,
-      description: 'Model of calls that name none. Null when none is set.',
+      description:
+        'Model of calls whose own model has no deployment in the region of the customer. Null when none is set.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer was last changed.' }),

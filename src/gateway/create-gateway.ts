@@ -45,6 +45,7 @@ import { permittedFor } from './permitted-router.ts';
 import { createPricer, isFreeOfCharge } from './price.ts';
 import { createPreviewGateway } from './preview.ts';
 import { createProbing } from './probing.ts';
+import { type CustomerPlace, inRegion, nowhere, placeOf } from './regional-router.ts';
 import { createRetrying } from './retrying.ts';
 import { createGuardOf } from './guard-of.ts';
 import { sendGuarded } from './guarded-call.ts';
@@ -165,13 +166,32 @@ export function createGateway(
     assertMayCall(key, model);
     assertEnforcedParams(key, request.body);
     assertMayChangeGuardrails(key, request.body);
-    const found = permittedFor(routeOf, key)(model, deploymentId);
+    const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model);
       throw unknownModel(endpoint.path, model, endpoint.medium);
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
+  }
+
+  /** A request that is bound to the region of its customer. Synchronous when the labels are in memory. Throws Forbidden. */
+  function placedRequest(caller: Caller, request: ModelRequest): ModelRequest | Promise<ModelRequest> {
+    const found = options.labelBudgets?.of(request.labels, caller.key) ?? [];
+    return found instanceof Promise
+      ? found.then((labels) => placedAt(placeOf(labels), caller, request))
+      : placedAt(placeOf(found), caller, request);
+  }
+
+  function placedAt(place: CustomerPlace | null, { key }: Caller, request: ModelRequest): ModelRequest {
+    if (place === null) return request;
+    const { region, defaultModel } = place;
+    const permitted = permittedFor(routeOf, key);
+    const isThere = (model: string): boolean => inRegion(permitted, region).all(model).length > 0;
+    // An unknown model is refused later, as for every caller.
+    if (permitted.all(request.model).length === 0 || isThere(request.model)) return { ...request, region };
+    if (defaultModel === null || defaultModel === request.model) throw nowhere(request.model, region);
+    return { ...request, model: defaultModel, ...(isThere(defaultModel) ? { region } : {}) };
   }
 
   /** As `routeFor`; for an unknown model it looks again, because another process may have stored it a moment ago. */
@@ -225,13 +245,15 @@ export function createGateway(
     },
     async call(caller, asked, signal) {
       const includeUsage = asked.includeUsage || (options.alwaysStreamUsage && asked.stream);
-      const request: ModelRequest = {
+      const named: ModelRequest = {
         ...tagged(caller.key, unaliased(caller, asked)),
         includeUsage,
         owner: caller.keyHash,
       };
-      const found = freshRouteFor(caller, request);
+      const placed = named.labels === undefined ? named : placedRequest(caller, named);
       // No turn of the event loop where the model is known.
+      const request = placed instanceof Promise ? await placed : placed;
+      const found = freshRouteFor(caller, request);
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf({ caller, request, route });

@@ -4,7 +4,7 @@ import { currentWindowStart, NO_LIMITS, type OwnerLimits } from '../domain/budge
 import { type CallLabels, END_USER } from '../domain/calls/call-labels.ts';
 import { ownTags } from '../domain/calls/spend-labels.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { CustomerStore } from '../domain/customers/customer.ts';
+import type { CustomerStore, Region } from '../domain/customers/customer.ts';
 import { Forbidden } from '../domain/errors.ts';
 import { windowEnd } from '../domain/keys/durations.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
@@ -25,6 +25,8 @@ export interface LabelBudget {
   /** Soft budget, which refuses nothing; null for none. */
   readonly soft: Usd | null;
   readonly limits: OwnerLimits;
+  /** Where calls of an end user may be processed; absent for anywhere. */
+  readonly place?: { readonly region: Region; readonly defaultModel: string | null };
   /** Tokens a day of batches; absent for no limit. */
   readonly tpdLimit?: number | null;
   /** Budgets of single models, of end users; absent for none. */
@@ -97,21 +99,22 @@ interface Entry {
 interface LabelRow {
   readonly budgetId: string | null;
   readonly blocked: boolean;
+  readonly place: LabelBudget['place'];
 }
 
-const NO_ROW: LabelRow = { budgetId: null, blocked: false };
+const NO_ROW: LabelRow = { budgetId: null, blocked: false, place: undefined };
 
 /** A label's budget, and whether it is blocked. */
-interface Limited {
+interface Limited extends Pick<LabelRow, 'blocked' | 'place'> {
   readonly row: Budget | null;
-  readonly blocked: boolean;
 }
 
-/** A blocked end user without a budget. */
-const withoutBudget = ({ scope, id }: Named): LabelBudget => ({
+/** An end user without a budget, who is blocked or bound to a region. */
+const withoutBudget = ({ scope, id }: Named, { blocked, place }: Limited): LabelBudget => ({
   scope,
   id,
-  blocked: true,
+  blocked,
+  ...(place === undefined ? {} : { place }),
   budget: null,
   soft: null,
   limits: NO_LIMITS,
@@ -165,8 +168,10 @@ export function createLabelBudgets(
     return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
   }
 
-  async function entryOf(named: Named, { row, blocked }: Limited, readMs: number): Promise<Entry> {
-    if (row === null) return { readMs, found: blocked ? withoutBudget(named) : null, windowStart: null };
+  async function entryOf(named: Named, limited: Limited, readMs: number): Promise<Entry> {
+    const { row, blocked, place } = limited;
+    const isKept = blocked || place !== undefined;
+    if (row === null) return { readMs, found: isKept ? withoutBudget(named, limited) : null, windowStart: null };
     const windowStart = currentWindowStart(row, clock.now());
     const known = entries.get(nameOf(named));
     const sum = known?.found?.spentBefore;
@@ -187,6 +192,7 @@ export function createLabelBudgets(
         limits,
         spentBefore: before,
         window: windowOf(row, windowStart),
+        ...(place === undefined ? {} : { place }),
         ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
         ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
       },
@@ -203,12 +209,14 @@ export function createLabelBudgets(
       userIds.length === 0 ? [] : stores.customers.findMany(userIds),
     ]);
     const rows = { tag: tags, end_user: customers };
-    const blocked = new Set(customers.flatMap((customer) => (customer.blocked ? customer.id : [])));
+    const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return new Map(
       names.map((named) => {
         const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
-        const isBlocked = named.scope === 'end_user' && blocked.has(named.id);
-        return [named, { budgetId: own ?? named.otherwise, blocked: isBlocked }];
+        const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
+        const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
+        const place = region === null ? undefined : { region, defaultModel };
+        return [named, { budgetId: own ?? named.otherwise, blocked, place }];
       }),
     );
   }
@@ -223,8 +231,8 @@ export function createLabelBudgets(
     const read = new Map(
       await Promise.all(
         names.map(async (named) => {
-          const { budgetId, blocked } = rows.get(named) ?? NO_ROW;
-          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked };
+          const { budgetId, blocked, place } = rows.get(named) ?? NO_ROW;
+          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, place };
           return [nameOf(named), await entryOf(named, limited, readMs)] as const;
         }),
       ),

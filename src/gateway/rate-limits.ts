@@ -70,8 +70,11 @@ function tokensOf({ key }: Caller, { model, endpoint, body, bytes }: Limited, sc
   return expectedTokens({ endpoint, body, bytes }, { stated, smallestLimit });
 }
 
-/** Expected output tokens of a model, from the key's metadata. */
-function statedOutput({ metadata }: VirtualKey, model: string): number | null {
+/** Expected output tokens of a model, from the metadata of the key, else of its team. */
+const statedOutput = ({ metadata, owners }: VirtualKey, model: string): number | null =>
+  statedIn(metadata, model) ?? statedIn(owners?.team?.metadata ?? {}, model);
+
+function statedIn(metadata: VirtualKey['metadata'], model: string): number | null {
   const byModel = metadata['default_estimated_output_tokens_per_model'];
   const ofModel =
     typeof byModel === 'object' && byModel !== null && Object.hasOwn(byModel, model)

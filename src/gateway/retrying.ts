@@ -14,6 +14,7 @@ import type { BeforeSend } from './guarded-call.ts';
 import { isOfGuardrail } from './guarding.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
+import { inRegion } from './regional-router.ts';
 import { type Route, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
@@ -283,7 +284,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         return reserving instanceof Promise ? reserving.then(() => route) : route;
       }
       const group = request.deploymentId === undefined ? request.model : null;
-      const routes = tryable(route, group, permittedFor(tools.routeOf, key));
+      const routes = tryable(route, group, inRegion(permittedFor(tools.routeOf, key), request.region));
       return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
         if (failure instanceof RouteBudgetExceeded) return failure;
         throw failure;
@@ -296,7 +297,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         call,
         signal,
         beforeSend,
-        routeOf: permittedFor(tools.routeOf, key),
+        routeOf: inRegion(permittedFor(tools.routeOf, key), request.region),
         made: { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: names ? MOST_FALLBACKS : null },
         target: { request, deployment: route instanceof DomainError ? call.deployment() : route.deployment },
       };

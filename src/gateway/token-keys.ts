@@ -7,9 +7,12 @@ import type { KnownToken, VerifiedTokens } from '../domain/identity/verified-tok
 import type { KeyGenerator, KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import type { Role } from '../domain/role.ts';
-import { ALL_TEAMS, type Team } from '../domain/teams/team.ts';
+import { ALL_TEAMS, newTeam, type Team } from '../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../domain/users/user.ts';
 import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
+
+/** Name of a list that allows no model. */
+const NO_MODELS = 'no-default-models';
 
 /** Most teams that are compared to find out whether an alias is unique. */
 const MOST_ALIKE = 1_000;
@@ -126,7 +129,7 @@ async function createdUser(id: string, { email }: TokenIdentity, options: TokenK
 /** The facts that decide the teams of each bearer. */
 async function teamFacts(
   bearers: readonly Bearer[],
-  { stores, rules }: TokenKeyOptions,
+  { stores, rules, clock }: TokenKeyOptions,
 ): Promise<(bearer: Bearer) => TeamFacts> {
   const asked = rules.usesMemberships || rules.replacesUnknownTeams;
   const userIds = asked ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
@@ -138,12 +141,36 @@ async function teamFacts(
     ...members.map(({ teamId }) => teamId),
   ]);
   const teams = new Map((ids.length === 0 ? [] : await stores.teams.findMany(ids)).map((team) => [team.id, team]));
+  if (rules.createsTeams) await addTeams(bearers, teams, { stores, clock });
   const shared = await sharedAliases(bearers, teams, stores);
   return ({ user }) => ({
     teams,
     memberships: (teamsByUser.get(user?.id ?? '') ?? []).map(({ teamId }) => teamId),
     isUnique: (alias) => !shared.has(alias),
   });
+}
+
+/** Creates the teams that tokens name and that are not stored. */
+async function addTeams(
+  bearers: readonly Bearer[],
+  teams: Map<string, Team>,
+  { stores, clock }: Pick<TokenKeyOptions, 'stores' | 'clock'>,
+): Promise<void> {
+  const named = bearers.flatMap(({ token, user }) => token.identity.teamIds.map((id) => [id, user?.id ?? id] as const));
+  for (const [id, by] of named) {
+    if (teams.has(id)) continue;
+    const team = newTeam({}, { id, now: clock.now(), by });
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- two tokens may name one team
+      await stores.teams.add(team);
+      teams.set(id, team);
+    } catch (error) {
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const other = error instanceof Conflict ? await stores.teams.find(id) : null;
+      if (other === null) throw error;
+      teams.set(id, other);
+    }
+  }
 }
 
 /** Aliases among the chosen teams that several teams have. */
@@ -192,6 +219,7 @@ function tokenKey(
   },
 ): VirtualKey {
   const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
+  const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
   // The same bearer owns the same rows with its next token.
@@ -205,7 +233,7 @@ function tokenKey(
     role: roleOfToken(role),
     teamId,
     userId,
-    models: [],
+    models,
     maxBudget: null,
     budgetDuration: null,
     budgetResetAt: null,

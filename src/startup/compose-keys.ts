@@ -39,19 +39,26 @@ export interface Keys {
 async function composeTokens({ settings: { tokens }, log }: StartContext): Promise<TokenAcceptance | null> {
   if (tokens === null) return null;
   // Loaded only where tokens are accepted.
-  const [{ createKeySets }, { createTokenVerifier }] = await Promise.all([
+  const [{ createKeySets }, { createTokenVerifier, verifierByIssuer }] = await Promise.all([
     import('../runtime/identity/key-sets.ts'),
     import('../runtime/identity/token-verifier.ts'),
   ]);
-  const { keySetUrls, keySetSeconds, issuers, audiences, rules } = tokens;
-  const keys = createKeySets({
-    urls: keySetUrls,
-    ttlSeconds: keySetSeconds,
-    fetch,
-    clock: systemClock,
-    failed: (error) => log.warn({ err: error }, 'the signing keys of an issuer could not be read; trying again'),
+  const { keySetUrls, keySetSeconds, issuers, audiences, rules, others } = tokens;
+  const keysAt = (urls: readonly string[]) =>
+    createKeySets({
+      urls,
+      ttlSeconds: keySetSeconds,
+      fetch,
+      clock: systemClock,
+      failed: (error) => log.warn({ err: error }, 'the signing keys of an issuer could not be read; trying again'),
+    });
+  const clock = systemClock;
+  const common = createTokenVerifier({ keys: keysAt(keySetUrls), issuers, audiences, clock });
+  const own = others.map(({ issuer, keySetUrl, audiences: wanted }) => {
+    const keys = keysAt([keySetUrl]);
+    return [issuer, createTokenVerifier({ keys, issuers: [issuer], audiences: wanted, clock })] as const;
   });
-  return { verifier: createTokenVerifier({ keys, issuers, audiences, clock: systemClock }), rules };
+  return { verifier: own.length === 0 ? common : verifierByIssuer(new Map(own), common), rules };
 }
 
 export async function composeKeys(

@@ -1,3 +1,4 @@
+import type { Region } from '../customers/customer.ts';
 import type { ByteStream } from '../bytes.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { AnsweredQuestion, MadeDecision } from '../decisions/decision.ts';
@@ -14,6 +15,8 @@ export type { AudioTokens, Usage } from './usage.ts';
 
 /** A model call as a transport passes it to the gateway, in the dialect of its endpoint. */
 export interface ModelRequest {
+  /** Region that the call may not leave; absent for any. */
+  readonly region?: Region;
   readonly endpoint: Endpoint;
   /** The name the caller sent: a model group. */
   readonly model: string;

@@ -12,8 +12,9 @@ export interface Customer extends Stamps {
   readonly alias: string | null;
   /** Calls that name a blocked customer are refused. */
   readonly blocked: boolean;
+  /** Region that its calls may not leave; null for none. */
   readonly allowedModelRegion: Region | null;
-  /** Model of calls that name none. */
+  /** Model of calls whose own model has no deployment in that region. */
   readonly defaultModel: string | null;
   readonly budgetId: string | null;
 }

@@ -16,6 +16,8 @@ export interface TokenIdentity {
   readonly endUserId: string | null;
   /** Null: the role of the user's row applies. */
   readonly role: TokenRole | null;
+  /** Models that its scopes allow; null where scopes decide nothing. */
+  readonly models: readonly string[] | null;
   /** Routes that the bearer may call; empty allows all. */
   readonly routes: readonly string[];
   readonly expiresAt: Date;
@@ -86,6 +88,17 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
   return role === 'team' ? rules.teamRoutes : rules.userRoutes;
 }
 
+/** What the scopes of a token map to. */
+function mappedBy(claims: Claims, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
+  const scopes = scopesOf(claims);
+  const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));
+  return [...new Set(mapped.flatMap((one) => one[what]))];
+}
+
+/** Allowed routes with those of scopes. An empty list allows all already. */
+const withScopes = (routes: readonly string[], claims: Claims, rules: TokenRules): readonly string[] =>
+  routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
+
 /** The bearer of a verified token. Throws Unauthenticated where a required claim is missing, and Forbidden. */
 export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);
@@ -110,7 +123,8 @@ export function identityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRul
     organizationId: idAt(claims, rules.organizationIdField),
     endUserId: idAt(claims, rules.endUserIdField),
     role,
-    routes: routesFor(role, rules),
+    models: role === 'proxy_admin' || !rules.enforcesScopes ? null : mappedBy(claims, rules, 'models'),
+    routes: withScopes(routesFor(role, rules), claims, rules),
     expiresAt,
   };
 }

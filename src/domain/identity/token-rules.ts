@@ -10,6 +10,14 @@ export interface RoleMapping {
   readonly role: TokenRole;
 }
 
+/** Models and routes that a scope of a token allows. */
+export interface ScopeMapping {
+  readonly scope: string;
+  readonly models: readonly string[];
+  /** Empty adds none. */
+  readonly routes: readonly string[];
+}
+
 /** Which claims of a token name its owners and rights. A field is the name of a claim; dots lead into objects. */
 export interface TokenRules {
   readonly userIdField: string | null;
@@ -33,6 +41,12 @@ export interface TokenRules {
   readonly emailDomain: string | null;
   /** Scope that makes a token one of an administrator; null for none. */
   readonly adminScope: string | null;
+  /** What the scopes of a token allow, where `enforcesScopes`. */
+  readonly scopeMappings: readonly ScopeMapping[];
+  /** A token may call the models of its scopes alone. */
+  readonly enforcesScopes: boolean;
+  /** Creates the row of a team that a token names and that is not stored. */
+  readonly createsTeams: boolean;
   /** Creates the row of a user that is not stored. */
   readonly createsUsers: boolean;
   /** Team of tokens that name none. */
@@ -64,6 +78,9 @@ export const DEFAULT_TOKEN_RULES: TokenRules = {
   allowedUserRoles: [],
   emailDomain: null,
   adminScope: DEFAULT_ADMIN_SCOPE,
+  scopeMappings: [],
+  enforcesScopes: false,
+  createsTeams: false,
   createsUsers: false,
   defaultTeamId: null,
   usesMemberships: false,

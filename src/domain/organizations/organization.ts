@@ -59,6 +59,7 @@ export function newOrganization(
   about: Authored & { readonly id: string; readonly budgetId: string; readonly alias: string },
 ): Organization {
   const { id, alias, budgetId } = about;
+  assertStorable({ organization_alias: alias });
   return patchedOrganization({ id, alias, budgetId, models: [], metadata: {}, ...newStamps(about) }, patch, about);
 }
 

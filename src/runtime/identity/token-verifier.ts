@@ -1,4 +1,4 @@
-import { errors, jwtVerify } from 'jose';
+import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Clock } from '../../domain/clock.ts';
 import { DomainError, Unauthenticated } from '../../domain/errors.ts';
 import type { TokenVerifier } from '../../domain/identity/token-verifier.ts';
@@ -49,6 +49,24 @@ export function createTokenVerifier(options: {
       } catch (error) {
         throw refusalOf(error);
       }
+    },
+  };
+}
+
+/** A verifier for the issuer that a token names, checked by that verifier; `otherwise` for tokens of other issuers. */
+export function verifierByIssuer(
+  verifiers: ReadonlyMap<string, TokenVerifier>,
+  otherwise: TokenVerifier,
+): TokenVerifier {
+  return {
+    async verify(token) {
+      let issuer: unknown;
+      try {
+        issuer = decodeJwt(token).iss;
+      } catch (error) {
+        throw refusalOf(error);
+      }
+      return (verifiers.get(String(issuer)) ?? otherwise).verify(token);
     },
   };
 }

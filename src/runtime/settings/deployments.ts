@@ -74,6 +74,7 @@ const OPTIONS = [
   'max_tokens',
   'site_url',
   'app_name',
+  'region_name',
   'aws_region_name',
   'aws_access_key_id',
   'aws_bedrock_runtime_endpoint',

@@ -1,6 +1,7 @@
 import {
   DEFAULT_TOKEN_RULES,
   type RoleMapping,
+  type ScopeMapping,
   type TokenRole,
   type TokenRules,
 } from '../../domain/identity/token-rules.ts';
@@ -10,13 +11,26 @@ import type { Kind, Refusal } from './kinds.ts';
 /** Rules of tokens, and how long a key set is used. */
 export interface TokenRulesSetting extends TokenRules {
   readonly keySetSeconds: number;
+  /** Further issuers with key sets of their own. */
+  readonly issuers: readonly IssuerSetting[];
+}
+
+/** An issuer, the address of its keys, and the audiences that its tokens must have one of; empty accepts all. */
+export interface IssuerSetting {
+  readonly issuer: string;
+  readonly keySetUrl: string;
+  readonly audiences: readonly string[];
 }
 
 /** Age at which a key set is read again, in seconds. */
 const DEFAULT_KEY_SET_SECONDS = 600;
 const MOST_KEY_SET_SECONDS = 86_400;
 
-export const DEFAULT_RULES: TokenRulesSetting = { ...DEFAULT_TOKEN_RULES, keySetSeconds: DEFAULT_KEY_SET_SECONDS };
+export const DEFAULT_RULES: TokenRulesSetting = {
+  ...DEFAULT_TOKEN_RULES,
+  keySetSeconds: DEFAULT_KEY_SET_SECONDS,
+  issuers: [],
+};
 
 type Entries = Readonly<Record<string, unknown>>;
 
@@ -66,6 +80,43 @@ const mappings =
     return { roleMappings: [...rules.roleMappings, ...read] };
   };
 
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== '');
+
+const scopes: Reader = (value) => {
+  if (!Array.isArray(value)) return 'is not a list of maps';
+  const scopeMappings: ScopeMapping[] = [];
+  for (const one of value) {
+    if (!isObject(one)) return 'is not a list of maps';
+    const { scope, models = [], routes = [], ...others } = one;
+    if (typeof scope !== 'string' || scope === '') return 'has an entry without `scope`';
+    if (!isTexts(models) || !isTexts(routes)) return 'has an entry whose `models` or `routes` is not a list of texts';
+    const [other] = Object.keys(others);
+    if (other !== undefined) return `has an entry with \`${other}\`, which is not known`;
+    scopeMappings.push({ scope, models, routes });
+  }
+  return { scopeMappings };
+};
+
+const issuersOf: Reader = (value) => {
+  if (!Array.isArray(value)) return 'is not a list of maps';
+  const issuers: IssuerSetting[] = [];
+  for (const one of value) {
+    if (!isObject(one)) return 'is not a list of maps';
+    const { issuer, public_key_url: keySetUrl, audience = [], ...others } = one;
+    const [other] = Object.keys(others);
+    if (other !== undefined) return `has an entry with \`${other}\`, which is not known`;
+    if (typeof issuer !== 'string' || issuer === '') return 'has an entry without `issuer`';
+    if (typeof keySetUrl !== 'string' || !/^https?:$/.test(URL.parse(keySetUrl)?.protocol ?? ''))
+      return 'has an entry whose `public_key_url` is no http:// or https:// address';
+    const audiences: unknown = typeof audience === 'string' ? [audience] : audience;
+    if (!isTexts(audiences)) return 'has an entry whose `audience` is neither a text nor a list of texts';
+    if (issuers.some((known) => known.issuer === issuer)) return 'names an issuer twice';
+    issuers.push({ issuer, keySetUrl, audiences });
+  }
+  return { issuers };
+};
+
 const seconds: Reader = (value) =>
   typeof value === 'number' && value >= 1 && value <= MOST_KEY_SET_SECONDS
     ? { keySetSeconds: value }
@@ -77,6 +128,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   user_email_jwt_field: textInto('userEmailField'),
   user_allowed_email_domain: textInto('emailDomain'),
   user_id_upsert: flagInto('createsUsers'),
+  team_id_upsert: flagInto('createsTeams'),
+  scope_mappings: scopes,
+  enforce_scope_based_access: flagInto('enforcesScopes'),
+  issuers: issuersOf,
   user_roles_jwt_field: textInto('userRolesField'),
   user_allowed_roles: textsInto('allowedUserRoles'),
   user_allowed_routes: textsInto('userRoutes'),
@@ -101,13 +156,9 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** Members of the reference that would narrow or widen rights and are not supported. Ignoring them would be unsafe. */
 const UNSUPPORTED = new Set([
   'custom_validate',
-  'enforce_scope_based_access',
   'enforce_team_based_model_access',
-  'issuers',
   'oidc_userinfo_enabled',
-  'scope_mappings',
   'sync_user_role_and_teams',
-  'team_id_upsert',
   'virtual_key_claim_field',
 ]);
 

@@ -1,5 +1,5 @@
 import type { TokenRules } from '../../domain/identity/token-rules.ts';
-import { DEFAULT_RULES } from './token-rules-kind.ts';
+import { DEFAULT_RULES, type IssuerSetting } from './token-rules-kind.ts';
 import type { SettingsRead } from './values.ts';
 
 /** Signed tokens of other issuers. */
@@ -12,17 +12,20 @@ export interface TokenSettings {
   /** Empty accepts all. */
   readonly audiences: readonly string[];
   readonly rules: TokenRules;
+  /** Further issuers, whose tokens are checked with their own keys and audiences. */
+  readonly others: readonly IssuerSetting[];
 }
 
 /** Settings of tokens; null where none are accepted. */
 export function tokensOf({ values, refuse }: SettingsRead, warn: (text: string) => void): TokenSettings | null {
   if (!values.acceptsTokens) return null;
-  const { keySetSeconds, ...rules } = values.tokenRules ?? DEFAULT_RULES;
+  const { keySetSeconds, issuers: others, ...rules } = values.tokenRules ?? DEFAULT_RULES;
   const { tokenKeyUrls, tokenIssuers, tokenAudiences } = values;
-  if (tokenKeyUrls.length === 0) refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL');
-  if (tokenAudiences.length === 0)
+  if (tokenKeyUrls.length === 0 && others.length === 0)
+    refuse('acceptsTokens', 'needs the variable JWT_PUBLIC_KEY_URL');
+  if (tokenKeyUrls.length > 0 ? tokenAudiences.length === 0 : others.some(({ audiences }) => audiences.length === 0))
     warn('JWT_AUDIENCE is not set: tokens that an issuer made for other services are accepted.');
   if (tokenKeyUrls.length > 1 && tokenIssuers.length === 0)
     warn('JWT_ISSUER is not set: the key of each address is accepted for every issuer.');
-  return { keySetUrls: tokenKeyUrls, keySetSeconds, issuers: tokenIssuers, audiences: tokenAudiences, rules };
+  return { keySetUrls: tokenKeyUrls, keySetSeconds, issuers: tokenIssuers, audiences: tokenAudiences, rules, others };
 }

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+let app: TestApp;
+let upstream: FaultServer;
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  upstream.answer((response, _socket, { body }) => {
+    const { model } = JSON.parse(body) as { readonly model: string };
+    response.writeHead(model === 'broken' ? 500 : 200, { 'content-type': 'application/json' });
+    response.end(model === 'broken' ? '{"error":{"message":"broken"}}' : ANSWER);
+  });
+  const deployment = (name: string, id: string, more: object = {}, model = 'up') => ({
+    model_name: name,
+    litellm_params: { model: `openai/${model}`, api_base: `${upstream.url}/v1`, api_key: 'k', ...more },
+    model_info: { id },
+  });
+  app = await startApp({
+    config: {
+      model_list: [
+        deployment('both', 'both-us', { region_name: 'us-east-1' }),
+        deployment('both', 'both-eu', { region_name: 'eu-central-1' }),
+        deployment('american', 'american-us', { region_name: 'us' }),
+        deployment('anywhere', 'anywhere'),
+        deployment('broken', 'broken-eu', { region_name: 'eu' }, 'broken'),
+      ],
+    },
+  });
+  await app.call('POST', '/customer/new', { user_id: 'strict', allowed_model_region: 'eu' });
+  await app.call('POST', '/customer/new', { user_id: 'led', allowed_model_region: 'eu', default_model: 'both' });
+  await app.call('POST', '/customer/new', { user_id: 'free' });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function ask(user: string, model: string, more: object = {}) {
+  const body = { model, user, messages: [{ role: 'user', content: 'hi' }], ...more };
+  const answer = await app.call('POST', '/v1/chat/completions', body);
+  const { error } = (await answer.json()) as { readonly error?: object };
+  return error === undefined ? answer.headers.get('x-litellm-model-id') : { status: answer.status, error };
+}
+
+describe('a customer with allowed_model_region', () => {
+  it('is served by deployments of the region alone', async () => {
+    const ids = await Promise.all(Array.from({ length: 4 }, () => ask('strict', 'both')));
+    expect(new Set(ids)).toEqual(new Set(['both-eu']));
+    const others = await Promise.all(Array.from({ length: 4 }, () => ask('free', 'both')));
+    expect(new Set(others)).toEqual(new Set(['both-eu', 'both-us']));
+  });
+
+  it.each(['american', 'anywhere'])('is refused where the model has none: %s', async (model) => {
+    expect(await ask('strict', model)).toMatchObject({
+      status: 403,
+      error: {
+        message: `No deployment of the model ${model} is in the region eu, which the customer's calls may not leave.`,
+      },
+    });
+    expect(await ask('free', model)).toMatch(/^a/);
+  });
+
+  it('has the default model in place of one without such a deployment', async () => {
+    expect([await ask('led', 'american'), await ask('led', 'american')]).toEqual(['both-eu', 'both-eu']);
+    expect(await ask('led', 'both')).toBe('both-eu');
+  });
+
+  it('does not leave the region by a fallback', async () => {
+    expect(await ask('strict', 'broken', { fallbacks: ['american'] })).toMatchObject({ status: 500 });
+    expect(await ask('strict', 'broken', { fallbacks: ['american', 'both'] })).toBe('both-eu');
+  });
+
+  it('gets an unknown model refused as every caller', async () => {
+    expect(await ask('strict', 'unknown')).toMatchObject({ status: 400 });
+  });
+});

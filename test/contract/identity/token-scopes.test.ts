@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+import { type Issuer, startIssuer, tokenEnvironment } from '../../support/token-issuer.ts';
+
+let first: Issuer;
+let second: Issuer;
+let app: TestApp;
+
+const SECOND = 'https://second.example';
+const deployment = (name: string) => ({ model_name: name, litellm_params: { model: 'demo' } });
+
+beforeAll(async () => {
+  first = await startIssuer(['ES256']);
+  second = await startIssuer(['ES256']);
+  app = await startApp({
+    config: {
+      model_list: [deployment('demo'), deployment('other')],
+      general_settings: {
+        enable_jwt_auth: true,
+        litellm_jwtauth: {
+          team_ids_jwt_field: 'groups',
+          team_id_upsert: true,
+          enforce_scope_based_access: true,
+          scope_mappings: [
+            { scope: 'reader', models: ['demo'] },
+            { scope: 'writer', models: ['other'], routes: ['/key/list'] },
+          ],
+          issuers: [{ issuer: SECOND, public_key_url: second.url, audience: ['second-gateway'] }],
+        },
+      },
+    },
+    env: tokenEnvironment(first),
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await first.stop();
+  await second.stop();
+});
+
+async function models(token: string): Promise<unknown> {
+  const answer = await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${token}` });
+  const { data, error } = (await answer.json()) as {
+    readonly data?: readonly { readonly id: string }[];
+    readonly error?: { readonly message: string };
+  };
+  return data?.map(({ id }) => id).toSorted() ?? { status: answer.status, message: error?.message };
+}
+
+async function chat(token: string, model: string): Promise<number> {
+  const body = { model, messages: [{ role: 'user', content: 'hi' }] };
+  const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${token}` });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+const ES = { alg: 'ES256' };
+
+describe('scopes of a token', () => {
+  it.each([
+    ['reader', ['demo']],
+    ['reader writer', ['demo', 'other']],
+    ['unknown', []],
+    ['', []],
+  ])('%j allows the models %j', async (scope, allowed) => {
+    const token = await first.token({ sub: 'anna', scope }, ES);
+    expect(await models(token)).toEqual(allowed);
+    for (const model of ['demo', 'other']) expect(await chat(token, model)).toBe(allowed.includes(model) ? 200 : 403);
+  });
+
+  it('do not bound an administrator', async () => {
+    const token = await first.token({ sub: 'root', scope: 'litellm_proxy_admin' }, ES);
+    expect(await chat(token, 'other')).toBe(200);
+  });
+});
+
+describe('a team of a token that is not stored', () => {
+  it('is created once, also by requests at the same time', async () => {
+    const tokens = await Promise.all(
+      ['anna', 'bert', 'cleo'].map((sub) => first.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
+    );
+    expect(await Promise.all(tokens.map((token) => chat(token, 'demo')))).toEqual([200, 200, 200]);
+    const info = await app.call('GET', '/team/info?team_id=new-team');
+    expect([info.status, await info.json()]).toMatchObject([200, { team_id: 'new-team' }]);
+  });
+
+  it('is not created for the header', async () => {
+    const token = await first.token({ sub: 'anna', scope: 'reader', groups: ['new-team'] }, ES);
+    const headers = { authorization: `Bearer ${token}`, 'x-gateway-team-id': 'header-team' };
+    expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
+    expect((await app.call('GET', '/team/info?team_id=header-team')).status).toBe(404);
+  });
+});
+
+describe('several issuers', () => {
+  const ofSecond = { ...ES, issuer: SECOND, audience: 'second-gateway' };
+  const refused = (reason: string) => ({ status: 401, message: expect.stringContaining(reason) as string });
+
+  it('each have their keys and audience', async () => {
+    expect(await models(await second.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(['demo']);
+    expect(await models(await first.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(
+      refused('its signature is wrong'),
+    );
+    expect(await models(await second.token({ sub: 'anna' }, { ...ofSecond, audience: 'the-gateway' }))).toEqual(
+      refused('its audience is another'),
+    );
+    expect(await models(await second.token({ sub: 'anna' }, ES))).toEqual(refused('its signature is wrong'));
+    expect(await models(await first.token({ sub: 'anna' }, { ...ES, issuer: 'https://third.example' }))).toEqual(
+      refused('its issuer is another'),
+    );
+  });
+
+  it.each([
+    [{ issuers: [{ issuer: 'x' }] }, 'public_key_url'],
+    [{ issuers: [{ issuer: 'x', public_key_url: 'ftp://x' }] }, 'public_key_url'],
+    [{ issuers: [{ public_key_url: 'https://x.example' }] }, 'without `issuer`'],
+    [{ scope_mappings: [{ models: ['demo'] }] }, 'without `scope`'],
+    [{ scope_mappings: [{ scope: 'x', models: 'demo' }] }, 'not a list of texts'],
+  ])('%j ends the start', async (litellm_jwtauth, reason) => {
+    await expect(
+      startApp({
+        config: { general_settings: { enable_jwt_auth: true, litellm_jwtauth } },
+        env: tokenEnvironment(first),
+      }),
+    ).rejects.toThrow(reason);
+  });
+});

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import type { RateLimit } from '../../../src/domain/admission/rate-limits.ts';
+import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
+import { CHAT_COMPLETIONS } from '../../../src/domain/inference/endpoint.ts';
+import { createCallLimits } from '../../../src/gateway/rate-limits.ts';
+
+/** Tokens that a call of a key without words reserves. */
+function reservedFor(own: object, ofTeam: object): number {
+  let reserved = -1;
+  const limits = createCallLimits(
+    {
+      admit(_limits: readonly RateLimit[], expected: number) {
+        reserved = expected;
+        return { kind: 'admitted', standings: [], settle() {} };
+      },
+    },
+    { now: () => new Date(0) },
+  );
+  const key = {
+    hash: 'h',
+    metadata: own,
+    settings: { tpmLimit: 100_000 },
+    owners: { team: { id: 't', metadata: ofTeam, limits: {} } },
+  } as unknown as VirtualKey;
+  const call = { endpoint: CHAT_COMPLETIONS, body: { messages: [] }, bytes: new Uint8Array(), model: 'm' };
+  void limits.admit({ role: 'internal_user', keyHash: 'h', key, teamId: 't', userId: null }, call);
+  return reserved;
+}
+
+const per = (count: number) => ({ default_estimated_output_tokens_per_model: { m: count } });
+const all = (count: number) => ({ default_estimated_output_tokens: count });
+
+it.each([
+  [{}, {}, 1_024],
+  [{}, all(7), 7],
+  [{}, { ...all(7), ...per(8) }, 8],
+  [all(3), { ...all(7), ...per(8) }, 3],
+  [{ ...all(3), ...per(4) }, per(8), 4],
+])('expected output of a key with %j in a team with %j is %i', (own, ofTeam, expected) => {
+  expect(reservedFor(own, ofTeam)).toBe(expected);
+});
