@@ -117,7 +117,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     configuration: parts.configuration,
     costAdjustments: () => parts.configuration.costAdjustments(),
     allowedAddresses: parts.configuration.allowedAddresses,
-    signIns: composeSignIns(context),
+    signIns: composeSignIns(context, stores.pendingSignIns),
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,
