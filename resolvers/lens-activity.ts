@@ -20,6 +20,7 @@ import { lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -114,7 +115,7 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
   const address = readExecutionId(executionId);
   if (address === null) return null;
   const { traceId, traceRef } = address;
-  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, traceRef === '' ? null : traceRef);
+  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, textOrNull(traceRef));
   return summary ?? null;
 }
 

@@ -125,7 +125,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
     allowedAddresses: parts.configuration.allowedAddresses,
-    signIns: composeSignIns(context),
+    signIns: composeSignIns(context, stores.pendingSignIns),
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,
