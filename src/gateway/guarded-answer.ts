@@ -26,7 +26,11 @@ export interface GuardedAnswer {
 /** `passed` is called with the edited texts, or null, when the whole answer may be sent. */
 export function guardAnswer(
   guard: CallGuard,
-  { request, call, passed }: {
+  {
+    request,
+    call,
+    passed,
+  }: {
     readonly request: ModelRequest;
     readonly call: RunningCall;
     readonly passed: (texts: readonly string[] | null) => void;
