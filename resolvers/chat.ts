@@ -1,5 +1,6 @@
 import type { ChatDelta, ModelRequest, Usage } from '../src/domain/chat/chat.ts';
 import type { ChatDraft } from '../src/domain/chat/chat-draft.ts';
+import { guardrailsOf } from '../src/domain/guardrails/request-guardrails.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import type { Usd } from '../src/domain/money.ts';
@@ -112,6 +113,17 @@ function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole'
   assertValidRequest(body, CHAT_COMPLETIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const endpoint = CHAT_COMPLETIONS;
-  const request: ModelRequest = { endpoint, model, stream, includeUsage: stream, bytes, body, callId, parent };
+  const request: ModelRequest = {
+    endpoint,
+    model,
+    stream,
+    includeUsage: stream,
+    bytes,
+    body,
+    callId,
+    parent,
+    typed: true,
+    ...guardrailsOf({ endpoint, body }),
+  };
   return scope.platform.gateway.call(callerOf(scope), request, scope.signal);
 }

@@ -7,6 +7,7 @@ import type { AnsweredQuestion, MadeDecision } from '../src/domain/decisions/dec
 import { assertQuestionCount } from '../src/domain/decisions/question-count.ts';
 import { contentOf, storageLevelOf } from '../src/domain/decisions/stored-decision.ts';
 import { Unavailable } from '../src/domain/errors.ts';
+import { guardrailsOf } from '../src/domain/guardrails/request-guardrails.ts';
 import { DECISIONS } from '../src/domain/inference/endpoint.ts';
 import { assertValidRequest } from '../src/domain/inference/request-validation.ts';
 import type { Usd } from '../src/domain/money.ts';
@@ -112,6 +113,7 @@ async function typed(
   assertValidRequest(body, DECISIONS);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const asked = {
+    ...guardrailsOf({ endpoint: DECISIONS, body }),
     endpoint: DECISIONS,
     model,
     stream: false,

@@ -1,7 +1,7 @@
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
+import { guardrailsOf } from '../../src/domain/guardrails/request-guardrails.ts';
 import { GATEWAY_FIELDS } from '../../src/domain/inference/gateway-fields.ts';
 import { labelsOf } from './labels.ts';
-import { guardrailsOf } from './guardrails.ts';
 import { assertHonoured } from './refusals.ts';
 import { retriesOf } from './retries.ts';
 import { timeoutOf } from './timeout.ts';

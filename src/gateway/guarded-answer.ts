@@ -41,17 +41,22 @@ export function guardAnswer(
   let waits: () => Promise<void> = async () => undefined;
   let cancelled: { readonly failure: Error | undefined } | null = null;
 
-  async function checkStream(texts: readonly string[], isLast: boolean): Promise<void> {
-    const { isEdited } = await guard.check('post_call', spoken(texts), call, isLast ? 'all' : 'failures');
-    if (isEdited) throw unmaskable(guard, 'in a stream');
-    if (isLast) passed(null);
+  async function checkStream(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null> {
+    const checked = await guard.check('post_call', spoken(texts), call, isLast ? 'all' : 'failures');
+    if (isLast) passed(checked.isEdited ? checked.texts : null);
+    return checked.isEdited ? checked.texts : null;
   }
 
   function guardStream(exchange: Exchange): Exchange {
-    const settings = streamSettings(guard);
-    if (request.typed === true)
-      return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), settings, checkStream) };
-    const { bytes, begun } = guardedBytes(exchange.bytes, settings, checkStream);
+    const streamGuard = {
+      settings: streamSettings(guard),
+      // The last events of the Responses API repeat all texts, so that an edited one would be sent.
+      isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses' && endpoint.dialect !== 'ide',
+      check: checkStream,
+      refusal: (where: string) => unmaskable(guard, where),
+    };
+    if (request.typed === true) return { ...exchange, deltas: () => guardedDeltas(exchange.deltas(), streamGuard) };
+    const { bytes, begun } = guardedBytes(exchange.bytes, streamGuard);
     // A failure is thrown by `checked`, or has ended the stream.
     begun.catch(() => undefined);
     waits = () => begun;

@@ -64,10 +64,15 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   if (encoding !== 'identity') throw unmaskable(guard, 'in a compressed answer');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
-    const { bytes, begun } = guardedBytes(exchange.bytes, streamSettings(guard), async (texts, isLast) => {
-      const spoken = texts.map((text) => ({ text, role: null }));
-      const { isEdited } = await guard.check('post_call', spoken, call, isLast ? 'all' : 'failures');
-      if (isEdited) throw unmaskable(guard, 'in a stream');
+    const { bytes, begun } = guardedBytes(exchange.bytes, {
+      settings: streamSettings(guard),
+      isEditable: false,
+      async check(texts, isLast) {
+        const spoken = texts.map((text) => ({ text, role: null }));
+        const checked = await guard.check('post_call', spoken, call, isLast ? 'all' : 'failures');
+        return checked.isEdited ? checked.texts : null;
+      },
+      refusal: (where) => unmaskable(guard, where),
     });
     await begun;
     return { ...exchange, headers, bytes };

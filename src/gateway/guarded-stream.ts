@@ -2,24 +2,40 @@ import { type ByteSink, type ByteStream, iterate } from '../domain/bytes.ts';
 import type { ChatDelta } from '../domain/chat/chat.ts';
 import { Unavailable } from '../domain/errors.ts';
 import type { StreamSettings } from '../domain/guardrails/guardrail.ts';
-import { createStreamTexts } from '../domain/guardrails/texts/stream-texts.ts';
+import { createStreamTexts, textsInLine, withStreamTexts } from '../domain/guardrails/texts/stream-texts.ts';
 
-/** Most bytes of a stream that are held until they are checked. */
-const MOST_HELD_BYTES = 64 * 1024 * 1024;
+/** Most characters of a stream that are held until they are checked. */
+const MOST_HELD = 64 * 1024 * 1024;
+/** Windows between two checks begin with a word, unless they are this many times as long as they should be. */
+const LONGEST_WINDOW = 8;
 
-/** Checks texts of an answer that is not complete yet. Rejects when they may not be sent. */
-export type CheckTexts = (texts: readonly string[], isLast: boolean) => Promise<void>;
+/** What a stream is guarded by. */
+interface StreamGuard {
+  readonly settings: StreamSettings;
+  /** Whether edited texts can be written into it. */
+  readonly isEditable: boolean;
+  /** The edited texts; null where none was edited. Rejects when they may not be sent. */
+  check(texts: readonly string[], isLast: boolean): Promise<readonly string[] | null>;
+  /** The refusal of an edit that cannot be made. */
+  refusal(where: string): Error;
+}
 
-/** Characters before the new ones that are checked again, so that what lies across two checks is found. */
-const OVERLAP = 4_000;
-
-/** Texts for a check: at the end all of them, else the new part of each with some of what precedes it. */
-function createTails(): (texts: readonly string[], isLast: boolean) => readonly string[] {
-  let seen: readonly number[] = [];
-  return (texts, isLast) => {
-    const parts = texts.map((text, index) => text.slice(Math.max(0, (seen[index] ?? 0) - OVERLAP)));
-    seen = texts.map(({ length }) => length);
-    return isLast ? texts : parts;
+/** Texts between two checks. */
+function createWindow({ isEditable, check, refusal }: StreamGuard) {
+  const texts = createStreamTexts();
+  return {
+    hear: texts.hear,
+    /** Whether a check is due that would see something. */
+    hasNew: () => texts.waiting > 0,
+    /** The texts to write in place of the held ones; null where they stay. */
+    async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
+      const all = texts.texts(isLast);
+      const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);
+      if (edited !== null && !isEditable) throw refusal('in this stream');
+      const released = texts.release(edited);
+      if (released === null) throw refusal('that is sent already');
+      return edited === null ? null : released;
+    },
   };
 }
 
@@ -29,11 +45,12 @@ interface GuardedBytes {
   readonly begun: Promise<void>;
 }
 
-/** A stream whose bytes are held until their texts are checked. */
-export function guardedBytes(source: ByteStream, settings: StreamSettings, check: CheckTexts): GuardedBytes {
+/** A stream of server-sent events whose bytes are held until their texts are checked. */
+export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedBytes {
+  const { samplingRate, atEndOnly } = guard.settings;
   const begun = Promise.withResolvers<void>();
-  const texts = createStreamTexts();
-  const tails = createTails();
+  const window = createWindow(guard);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const ready: Uint8Array[] = [];
   let sink: ByteSink | null = null;
   let full = false;
@@ -57,8 +74,14 @@ export function guardedBytes(source: ByteStream, settings: StreamSettings, check
     else reader.fail(ended.error);
   }
 
-  async function release(held: Uint8Array[]): Promise<void> {
-    ready.push(...held.splice(0));
+  async function release(lines: string[], isLast: boolean): Promise<void> {
+    const texts = await window.checked(isLast);
+    const held = lines.splice(0);
+    const written = texts === null ? held : withStreamTexts(held, texts);
+    // The last line of a stream has no line end.
+    const text = written.join('\n') + (isLast ? '' : '\n');
+    if (text !== '' && held.length > 0) ready.push(Buffer.from(text));
+    if (isLast) ended = { error: null };
     begun.resolve();
     drained = Promise.withResolvers();
     flush();
@@ -66,34 +89,36 @@ export function guardedBytes(source: ByteStream, settings: StreamSettings, check
   }
 
   async function run(): Promise<void> {
-    const held: Uint8Array[] = [];
-    let heldBytes = 0;
-    let checked = 0;
-    const checkNew = async (isLast: boolean): Promise<void> => {
-      if (!isLast && texts.length === checked) return;
-      const all = texts.texts();
-      checked = texts.length;
-      if (all.length > 0) await check(tails(all, isLast), isLast);
-    };
+    const held: string[] = [];
+    let heldLength = 0;
+    let chunks = 0;
+    let rest = '';
+    let before: Texts = [];
     for await (const chunk of iterate(source)) {
-      held.push(chunk);
-      heldBytes += chunk.length;
-      texts.add(chunk);
-      if (heldBytes > MOST_HELD_BYTES) throw new Unavailable('The answer is too large to be checked.', null);
-      if (settings.atEndOnly || held.length < settings.samplingRate) continue;
-      await checkNew(false);
-      heldBytes = 0;
-      await release(held);
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      const texts = lines.flatMap(textsInLine);
+      const isDue = !atEndOnly && chunks >= samplingRate && held.length > 0;
+      if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
+        await release(held, false);
+        chunks = 0;
+        heldLength = 0;
+      }
+      for (const { channel, text } of texts) window.hear(channel, text);
+      if (texts.length > 0) before = texts.slice(-1);
+      held.push(...lines);
+      chunks += 1;
+      heldLength += chunk.length;
+      if (heldLength + rest.length > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
     }
-    await checkNew(true);
-    ended = { error: null };
-    await release(held);
+    for (const { channel, text } of textsInLine(rest)) window.hear(channel, text);
+    held.push(rest);
+    await release(held, true);
   }
 
   run().catch((failure: unknown) => {
-    const error = failure instanceof Error ? failure : new Error('The stream failed.');
-    ended = { error };
-    begun.reject(error);
+    ended = { error: failure instanceof Error ? failure : new Error('The stream failed.') };
+    begun.reject(ended.error);
     flush();
   });
   return {
@@ -116,31 +141,46 @@ export function guardedBytes(source: ByteStream, settings: StreamSettings, check
   };
 }
 
+type Texts = readonly { readonly text: string }[];
+
+/** Whether the next texts do not continue a word of those before. */
+const beginsWord = (before: Texts, next: Texts): boolean =>
+  next.every(({ text }) => /^(\s|$)/.test(text)) || before.every(({ text }) => /(^|\s)$/.test(text));
+
 /** Typed steps of a stream, held until their texts are checked. */
 export function guardedDeltas(
   source: AsyncIterableIterator<ChatDelta>,
-  settings: StreamSettings,
-  check: CheckTexts,
+  guard: StreamGuard,
 ): AsyncIterableIterator<ChatDelta> {
+  const { samplingRate, atEndOnly } = guard.settings;
+  const window = createWindow(guard);
   const ready: ChatDelta[] = [];
-  const channels = new Map<string, string>();
-  const tails = createTails();
+  const held: ChatDelta[] = [];
   let over = false;
 
+  async function release(isLast: boolean): Promise<void> {
+    const texts = await window.checked(isLast);
+    const deltas = held.splice(0);
+    ready.push(...(texts === null ? deltas : withDeltaTexts(deltas, texts)));
+  }
+
+  /** Reads until something may be sent, or to the end. */
   async function fill(): Promise<void> {
-    const held: ChatDelta[] = [];
-    let heard = false;
-    while (!over && (settings.atEndOnly || held.length < settings.samplingRate)) {
+    for (;;) {
       const step = await source.next();
       if (step.done === true) {
         over = true;
-        break;
+        return await release(true);
       }
+      const { channel, text } = textOf(step.value);
+      const isDue = !atEndOnly && held.length >= samplingRate;
+      const isReleased =
+        isDue && (beginsWord(held.slice(-1).map(textOf), [{ text }]) || held.length >= samplingRate * LONGEST_WINDOW);
+      if (isReleased) await release(false);
+      window.hear(channel, text);
       held.push(step.value);
-      heard = hear(channels, step.value) || heard;
+      if (isReleased) return;
     }
-    if ((heard || over) && channels.size > 0) await check(tails([...channels.values()], over), over);
-    ready.push(...held);
   }
 
   return {
@@ -169,12 +209,27 @@ export function guardedDeltas(
   };
 }
 
-function hear(channels: Map<string, string>, delta: ChatDelta): boolean {
-  const channel = delta.kind === 'toolCall' ? `call ${delta.index}` : delta.kind;
-  const text = delta.kind === 'text' || delta.kind === 'reasoning' ? delta.text : argumentsOf(delta);
-  if (text === '') return false;
-  channels.set(channel, (channels.get(channel) ?? '') + text);
-  return true;
+function textOf(delta: ChatDelta): { readonly channel: string; readonly text: string } {
+  switch (delta.kind) {
+    case 'text':
+    case 'reasoning':
+      return { channel: delta.kind, text: delta.text };
+    case 'toolCall':
+      return { channel: `call ${delta.index}`, text: delta.arguments };
+    default:
+      return { channel: delta.kind, text: '' };
+  }
 }
 
-const argumentsOf = (delta: ChatDelta): string => (delta.kind === 'toolCall' ? delta.arguments : '');
+/** Steps whose texts are replaced: the first of a channel by its new text, the others by nothing. */
+function withDeltaTexts(deltas: readonly ChatDelta[], texts: ReadonlyMap<string, string>): readonly ChatDelta[] {
+  const written = new Set<string>();
+  return deltas.map((delta) => {
+    const { channel, text } = textOf(delta);
+    if (text === '') return delta;
+    const next = written.has(channel) ? '' : (texts.get(channel) ?? '');
+    written.add(channel);
+    if (delta.kind === 'toolCall') return { ...delta, arguments: next };
+    return delta.kind === 'text' || delta.kind === 'reasoning' ? { ...delta, text: next } : delta;
+  });
+}

@@ -38,7 +38,7 @@ interface RunningCall {
 }
 
 /** Verdict of all guardrails of one mode. */
-export interface Checked {
+interface Checked {
   /** As many texts as there were. */
   readonly texts: readonly string[];
   readonly isEdited: boolean;

@@ -5,7 +5,6 @@ import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
 import { NO_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { storable } from '../../src/domain/storable.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
@@ -101,33 +100,6 @@ for (const engine of ENGINES)
       expect(changed).toEqual([one.summary, two.summary]);
       expect(one.summary).toMatchObject({ owner: TEAM_KEY, spanCount: 1, errorCount: 1, spend: 7n, name: ODD });
       expect(two.summary?.owner.teamId).toBeNull();
-    });
-
-    it('stores the runs of guardrails with the spend row, and their spans below that of the call', async () => {
-      const run = {
-        guardrail_name: ODD,
-        guardrail_id: 'g',
-        guardrail_provider: 'hide-secrets',
-        guardrail_mode: 'pre_call',
-        guardrail_status: 'guardrail_intervened',
-        guardrail_response: 'mask',
-        masked_entity_count: { jwt: 2 },
-        start_time: 1.5,
-        end_time: 2,
-        duration: 0.5,
-      } as const;
-      const [first, plain] = [aCall(1, { guardrails: [run] }), aCall(2)];
-      const child = { traceId: traceId(1), spanId: spanId(7), parentSpanId: spanId(1) };
-      const below = aSpan({ ...child, type: 'guardrail', name: 'guardrail g', model: null });
-      const call = { ...first, below: [below] };
-      const changed = (await append(call, plain)).find((summary) => summary.traceId === traceId(1));
-      const one = await stored(call);
-      expect(one.spend).toEqual([{ ...call.spend, guardrails: [{ ...run, guardrail_name: storable(ODD) }] }]);
-      expect([changed, one.summary?.spanCount, one.summary?.spend]).toMatchObject([{ spanCount: 2 }, 2, 7n]);
-      const span = one.summary === undefined ? null : await stores.traces.findSpan([one.summary], below.spanId);
-      expect(span).toEqual(below);
-      expect((await stored(plain)).spend).toEqual([plain.spend]);
-      expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     });
 
     it('gives a subscriber summaries from memory, as they are stored later, and leaves the log as it is', async () => {

@@ -1,7 +1,7 @@
 import type { GuardrailMode } from './definition.ts';
 import type { ActiveGuardrail, GuardrailReport, Verdict } from './guardrail.ts';
 
-export type GuardrailStatus = 'success' | 'guardrail_flagged' | 'guardrail_intervened' | 'guardrail_failed_to_respond';
+type GuardrailStatus = 'success' | 'guardrail_flagged' | 'guardrail_intervened' | 'guardrail_failed_to_respond';
 
 /** One run of a guardrail, as it is recorded. What was matched is left out. */
 export interface GuardrailEntry {

@@ -2,7 +2,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 /** An answer as tests compare it. */
-export interface Seen {
+interface Seen {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;

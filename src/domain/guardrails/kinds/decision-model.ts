@@ -4,7 +4,7 @@ import { inParallel } from '../../in-parallel.ts';
 import type { Guardrail, Inspection, Verdict } from '../guardrail.ts';
 
 /** One check: a question about a text that is answered yes or no. */
-export interface DecisionCheck {
+interface DecisionCheck {
   readonly name: string;
   readonly instructions: string;
   /** Probability from which the check has found something. */

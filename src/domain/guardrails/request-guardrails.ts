@@ -1,6 +1,6 @@
-import type { ModelRequest } from '../../src/domain/chat/chat.ts';
-import { InvalidInput } from '../../src/domain/errors.ts';
-import { mistyped } from '../../src/domain/inference/request-validation.ts';
+import type { ModelRequest } from '../chat/chat.ts';
+import { InvalidInput } from '../errors.ts';
+import { mistyped } from '../inference/request-validation.ts';
 
 type Asked = Pick<ModelRequest, 'endpoint' | 'body'>;
 
