@@ -18,6 +18,7 @@ import {
   text,
   texts,
 } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import {
   BUDGET_MEMBERS,
@@ -97,7 +98,7 @@ const CHANGING = {
 const readIds = fields({ project_ids: requiredTexts });
 
 /** Projects of teams. */
-export const projectRoutes: readonly RouteRow[] = [
+export const projectRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'projects.create',
@@ -150,4 +151,4 @@ export const projectRoutes: readonly RouteRow[] = [
     run: deleteProjects,
     render: (views) => json(views.map(renderProject)),
   }),
-];
+]);
