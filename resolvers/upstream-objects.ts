@@ -1,9 +1,8 @@
-import type { BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { collect } from '../src/domain/bytes.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../src/domain/errors.ts';
-import { batchUseOf, endOf, type ModelUse } from '../src/domain/upstream-objects/batch-use.ts';
+import { type BatchCalls, batchUseOf, endOf, type ModelUse } from '../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../src/domain/upstream-objects/output-use.ts';
 import type { PassBody } from '../src/domain/upstream-objects/pass-through.ts';

@@ -1,6 +1,7 @@
 import { createBudget, deleteBudget, getBudgets, listBudgets, updateBudget } from '../resolvers/budgets.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { BUDGET_MEMBERS, budgetFrom, renderBudget } from './limit-members.ts';
 import { merged, textParameters } from './http/schema.ts';
@@ -53,7 +54,7 @@ const READING = { ...CHANGING, method: 'GET', answers: [200, 401], bodyLimit: 0 
 const shown = (budget: Budget | null) => (budget === null ? null : renderBudget(budget));
 
 /** Budgets that other rows refer to. */
-export const budgetRoutes: readonly RouteRow[] = [
+export const budgetRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'budgets.create',
@@ -115,4 +116,4 @@ export const budgetRoutes: readonly RouteRow[] = [
     run: deleteBudget,
     render: (budget) => json(shown(budget)),
   }),
-];
+]);

@@ -21,6 +21,7 @@ import {
   requiredTexts,
   text,
 } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { BUDGET_MEMBERS, budgetFrom, defined, renderBudgetTable } from './limit-members.ts';
 import { merged, requiredParameters } from './http/schema.ts';
@@ -100,7 +101,7 @@ const block = (blocked: boolean): RouteRow => {
 };
 
 /** Customers of client applications. */
-export const customerRoutes: readonly RouteRow[] = [
+export const customerRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'customers.create',
@@ -157,4 +158,4 @@ export const customerRoutes: readonly RouteRow[] = [
         message: `Successfully deleted customers with ids: ${readIds(body).user_ids.join(', ')}`,
       }),
   }),
-];
+]);

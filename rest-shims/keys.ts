@@ -24,6 +24,7 @@ import { type Usd, usdFrom, usdNumber } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { fields, number, requiredText, texts } from './http/body-fields.ts';
 import { flag, integer, query, text as queryText } from './http/query.ts';
+import { ignoredHead as namesInHead } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import {
   KEY_CHANGE,
@@ -138,11 +139,8 @@ const CHANGING = {
 const READING = { ...CHANGING, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
 
 /** Header with the members of a body that have no effect. */
-function ignoredHead(body: Uint8Array): Record<string, string> {
-  const names = body.length === 0 ? [] : ignoredMembers(body);
-  // Only names that are valid in a header.
-  const shown = names.filter((name) => /^[\w.-]{1,64}$/.test(name));
-  return names.length === 0 ? {} : { 'x-lensgate-ignored-members': shown.join(', ') };
+function ignoredHead(body: Uint8Array): Readonly<Record<string, string>> {
+  return namesInHead(body.length === 0 ? [] : ignoredMembers(body));
 }
 
 const secretHead = (body: Uint8Array): Record<string, string> => ({

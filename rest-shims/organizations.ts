@@ -27,6 +27,7 @@ import {
   text,
   texts,
 } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import {
   renamedLimits,
@@ -152,7 +153,7 @@ const readIds = fields({ organization_ids: requiredTexts });
 const readOrganizations = fields({ organizations: requiredTexts });
 
 /** Organizations and their members. */
-export const organizationRoutes: readonly RouteRow[] = [
+export const organizationRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'organizations.create',
@@ -253,4 +254,4 @@ export const organizationRoutes: readonly RouteRow[] = [
     run: removeOrganizationMember,
     render: (view) => json(renderMember(view)),
   }),
-];
+]);

@@ -19,6 +19,7 @@ import {
   texts,
 } from './http/body-fields.ts';
 import { GUARDRAIL_READERS } from './key-metadata.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import {
   BUDGET_MEMBERS,
@@ -104,7 +105,7 @@ const CHANGING = {
 const readIds = fields({ project_ids: requiredTexts });
 
 /** Projects of teams. */
-export const projectRoutes: readonly RouteRow[] = [
+export const projectRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'projects.create',
@@ -157,4 +158,4 @@ export const projectRoutes: readonly RouteRow[] = [
     run: deleteProjects,
     render: (views) => json(views.map(renderProject)),
   }),
-];
+]);

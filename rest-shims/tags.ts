@@ -1,6 +1,7 @@
 import { createTag, deleteTag, getTags, listTags, type TagChange, type TagView, updateTag } from '../resolvers/tags.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { fields, given, members, parseObject, requiredText, requiredTexts, text, texts } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { BUDGET_MEMBERS, budgetFrom, defined, renderBudget } from './limit-members.ts';
 import { merged } from './http/schema.ts';
@@ -41,7 +42,7 @@ const CHANGING = {
 } as const;
 
 /** Tags of calls. */
-export const tagRoutes: readonly RouteRow[] = [
+export const tagRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'tags.create',
@@ -91,4 +92,4 @@ export const tagRoutes: readonly RouteRow[] = [
     run: deleteTag,
     render: (tag) => json({ message: `Tag ${tag.id} deleted successfully` }),
   }),
-];
+]);

@@ -8,6 +8,7 @@ import {
 } from '../resolvers/team-members.ts';
 import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
 import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
@@ -66,7 +67,7 @@ const CHANGING = {
 } as const;
 
 /** Members of teams. */
-export const teamMemberRoutes: readonly RouteRow[] = [
+export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'teamMembers.add',
@@ -142,4 +143,4 @@ export const teamMemberRoutes: readonly RouteRow[] = [
     run: getOwnMembership,
     render: (view) => json({ ...renderMembership(view), role: view.member.role }),
   }),
-];
+]);

@@ -28,6 +28,7 @@ import {
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
 import { GUARDRAIL_READERS } from './key-metadata.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { LIMIT_MEMBERS, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
 import { wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
@@ -211,7 +212,7 @@ const block = (blocked: boolean, path: string): RouteRow =>
   });
 
 /** Teams. */
-export const teamRoutes: readonly RouteRow[] = [
+export const teamRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'teams.create',
@@ -334,4 +335,4 @@ export const teamRoutes: readonly RouteRow[] = [
     run: updateTeam,
     render: (view) => json(renderTeam(view)),
   }),
-];
+]);

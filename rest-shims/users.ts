@@ -29,6 +29,7 @@ import {
   texts,
 } from './http/body-fields.ts';
 import { integer, query, text as queryText } from './http/query.ts';
+import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
 import { KEY_DRAFT, parseDraft } from './key-members.ts';
 import { LIMIT_MEMBERS, defined, limitsFrom } from './limit-members.ts';
@@ -186,7 +187,7 @@ const readInvitation = fields({ invitation_id: requiredText });
 const readAnswer = fields({ invitation_id: requiredText, is_accepted: flagOf });
 
 /** Users. */
-export const userRoutes: readonly RouteRow[] = [
+export const userRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'users.create',
@@ -297,7 +298,7 @@ export const userRoutes: readonly RouteRow[] = [
         total_users_remaining: null,
       }),
   }),
-];
+]);
 
 /** Invitations of users. */
 export const invitationRoutes: readonly RouteRow[] = [

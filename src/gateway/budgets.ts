@@ -154,6 +154,7 @@ export function createBudgets({
             charges,
             charged: key && chargedOf(key),
             labels,
+            windows,
             at: call.deployment,
             routeAt: windowBudgets.ofRoute,
           });
@@ -218,6 +219,7 @@ interface Counted {
   /** Null for a call without a key. */
   readonly charged: Charged | null;
   readonly labels: CallLabels | undefined;
+  readonly windows: CallWindows;
   /** The deployment that was reserved for. */
   readonly at: Deployment;
   /** Budgets of the provider and of the deployment of a call. */
@@ -227,24 +229,26 @@ interface Counted {
 function costReservation(
   reservation: Reservation,
   expected: ExpectedCost,
-  { admission, charges, charged, labels, at, routeAt }: Counted,
+  { admission, charges, charged, labels, windows, at, routeAt }: Counted,
 ): CostReservation {
   let isOpen = true;
   return {
     windowsAt(deployment) {
       const isElsewhere = deployment.id !== at.id;
+      if (windows === NO_WINDOWS && !isElsewhere) return undefined;
       const own = charges.flatMap(({ scope, counts }) =>
         counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
       );
-      const windows = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
-      return windows.length === 0 ? undefined : windows;
+      const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
+      return all.length === 0 ? undefined : all;
     },
     settle(cost, { deployment = at, answered = null } = {}) {
       if (!isOpen) return;
       isOpen = false;
       if (cost === null) return reservation.release();
       const isElsewhere = deployment.id !== at.id;
-      reservation.commit(charges.map(({ scope }) => (isElsewhere && isOfRoute(scope) ? ZERO_USD : cost)));
+      if (!isElsewhere) reservation.commit(charges.map(() => cost));
+      else reservation.commit(charges.map(({ scope }) => (isOfRoute(scope) ? ZERO_USD : cost)));
       if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
       // Owners without a budget for this key, as the user of a team's key. Other keys may have charged their counters.
       const counters = [...(charged === null ? [] : countersOf(charged)), ...labelCounters(labels)];

@@ -125,9 +125,10 @@ function modelOfOwner(
   owner: { readonly id: string; readonly metadata?: Readonly<Record<string, unknown>> } | null,
   model: string,
 ): RateLimit | null {
-  if (owner?.metadata === undefined) return null;
-  const limitOf = (member: ModelMember): number | undefined =>
-    modelLimit(owner.metadata ?? {}, member, model) ?? undefined;
+  const metadata = owner?.metadata;
+  if (!owner || metadata === undefined) return null;
+  if (!ownsModelLimits(metadata, 'model_rpm_limit') && !ownsModelLimits(metadata, 'model_tpm_limit')) return null;
+  const limitOf = (member: ModelMember): number | undefined => modelLimit(metadata, member, model) ?? undefined;
   const limits = { requests: limitOf('model_rpm_limit'), tokens: limitOf('model_tpm_limit') };
   return { scope, id: `${owner.id}:${model}`, ...limits };
 }

@@ -278,7 +278,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       }
     },
     reserve(call, { key, request, route }) {
-      const deployment = forRequest(route.deployment, request);
+      const deployment = call.deployment();
       if (!isRouteLimited(deployment)) {
         const reserving = call.reserve({ deployment, request, model: request.model });
         return reserving instanceof Promise ? reserving.then(() => route) : route;

@@ -33,7 +33,7 @@ export function usageOfResponse(response: Fields): Usage | null {
   return {
     ...usage,
     ...(webSearches === 0 ? {} : { webSearches }),
-    ...(webSearches === 0 || searchSize === undefined ? {} : { searchSize: searchSize as 'low' | 'high' }),
+    ...(webSearches === 0 || searchSize === undefined ? {} : { searchSize }),
     ...(fileSearches === 0 ? {} : { fileSearches }),
     ...(codeSessions === 0 ? {} : { codeSessions }),
     ...(ofType('computer_call').length === 0 ? {} : { usesComputer: true as const }),

@@ -80,7 +80,8 @@ describe('budgets of providers', () => {
       },
     );
     const answered = [await ask(), await ask(), await ask()];
-    expect(answered.toSorted()).toEqual(['m-groq', 'm-openai', 'm-openai']);
+    expect(answered.filter((id) => id === 'm-openai')).toHaveLength(2);
+    expect(answered.filter((id) => id === 'm-groq')).toHaveLength(1);
     const refused = await ask();
     expect(refused).toMatchObject({
       status: 429,
@@ -196,7 +197,7 @@ describe('budgets of deployments', () => {
       ],
       {},
     );
-    expect([await ask(), await ask()].toSorted()).toEqual(['m-groq', 'm-openai']);
+    expect(new Set([await ask(), await ask()])).toEqual(new Set(['m-groq', 'm-openai']));
     const refused = (await ask()) as { readonly status: number; readonly error: { readonly message: string } };
     expect(refused.status).toBe(429);
     expect(refused.error.message).toContain(

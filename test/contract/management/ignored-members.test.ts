@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const MEMBER = { user_id: 'u', role: 'user' };
+/** A misspelt budget and limit, which the reference ignores. */
+const UNKNOWN = { maximum_budget: 5, rpm_limits: 3 };
+
+describe('members of a body that have no effect', () => {
+  it.each([
+    ['POST', '/user/new', { user_id: 'u', auto_create_key: false }],
+    ['POST', '/user/update', { user_id: 'u' }],
+    [
+      'POST',
+      '/team/new',
+      { team_id: 't', max_budget: 1, team_member_budget: 1, tags: ['a'], model_rpm_limit: { m: 1 } },
+    ],
+    ['POST', '/team/update', { team_id: 't', team_member_rpm_limit: 3, metadata: { a: 1 } }],
+    ['POST', '/team/member_add', { team_id: 't', member: MEMBER, max_budget_in_team: 2 }],
+    ['POST', '/team/member_update', { team_id: 't', user_id: 'u', max_budget_in_team: 3, allowed_models: ['m'] }],
+    ['POST', '/budget/new', { budget_id: 'b', max_budget: 1, tpd_limit: 3 }],
+    ['POST', '/budget/update', { budget_id: 'b', soft_budget: 1 }],
+    ['POST', '/customer/new', { user_id: 'c', max_budget: 1, allowed_model_region: 'eu' }],
+    ['POST', '/customer/update', { user_id: 'c', default_model: 'm' }],
+    ['POST', '/tag/new', { name: 'g', rpm_limit: 1 }],
+    ['POST', '/tag/update', { name: 'g', description: 'x' }],
+    ['POST', '/organization/new', { organization_id: 'o', organization_alias: 'o', model_tpm_limit: { m: 1 } }],
+    ['PATCH', '/organization/update', { organization_id: 'o', max_budget: 1 }],
+    ['POST', '/project/new', { project_id: 'p', team_id: 't', model_rpm_limit: { m: 1 } }],
+    ['POST', '/project/update', { project_id: 'p', max_budget: 1 }],
+    ['POST', '/key/generate', { key_alias: 'k', max_budget: 1 }],
+  ])('%s %s: are named in a header; known ones are not', async (method, path, body) => {
+    const plain = await app.call(method, path, { ...body, ...UNKNOWN });
+    expect([plain.status, plain.headers.get('x-lensgate-ignored-members')]).toEqual([
+      200,
+      'maximum_budget, rpm_limits',
+    ]);
+    if (!path.endsWith('update')) return;
+    const known = await app.call(method, path, body);
+    expect([known.status, known.headers.get('x-lensgate-ignored-members')]).toEqual([200, null]);
+  });
+
+  it('do not change a budget: another name of it is ignored, too', async () => {
+    const sent = { team_id: 't', user_id: 'u', max_budget: 99 };
+    const answer = await app.call('POST', '/team/member_update', sent);
+    expect(answer.headers.get('x-lensgate-ignored-members')).toBe('max_budget');
+    expect(await answer.json()).toMatchObject({ max_budget_in_team: 3 });
+  });
+});
