@@ -209,7 +209,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     tell,
     warn,
   });
-  const credentials = readCredentialList(document, fault);
+  const credentials = readCredentialList(document, { fault, tell });
   const endpoints = readPassThrough(document, { env, fault });
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
