@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { type Path, resolveReferences } from './config-references.ts';
 import { readPlainYaml } from './plain-yaml.ts';
@@ -26,6 +26,15 @@ export const NO_DOCUMENT: ConfigDocument = {
   placeOf: () => ({ source: 'config file', line: null }),
 };
 
+/** Most characters of one file: 20,000 models have fewer. */
+const MOST_CHARACTERS = 8_000_000;
+
+/** A file to read, and the place that includes it; null for the first one. */
+interface Named {
+  readonly file: string;
+  readonly by: Pick<ConfigFault, 'source' | 'line' | 'key'> | null;
+}
+
 /** One file. */
 interface Part {
   readonly file: string;
@@ -50,12 +59,13 @@ export function readConfigDocument(
 ): ConfigDocument {
   const content: Record<string, unknown> = {};
   const segments = new Map<string, Segment[]>();
-  const queue = [file];
+  const queue: Named[] = [{ file, by: null }];
   const seen = new Set<string>();
-  for (const name of queue) {
-    if (seen.has(resolve(name))) continue;
-    seen.add(resolve(name));
-    const part = readPart(name);
+  for (const named of queue) {
+    const path = resolve(named.file);
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const part = readPart(named);
     for (const [section, value] of Object.entries(part.content)) {
       if (section === 'include') queue.push(...includedFiles(value, part, dirname(file)));
       else merge(content, segments, { section, value, part });
@@ -103,16 +113,19 @@ function merge(
   segments.set(section, isExtended ? [...(segments.get(section) ?? []), segment] : [segment]);
 }
 
-function includedFiles(value: unknown, part: Part, folder: string): readonly string[] {
+function includedFiles(value: unknown, part: Part, folder: string): readonly Named[] {
   if (value === null) return [];
   if (Array.isArray(value) && value.every((name) => typeof name === 'string'))
-    return value.map((name) => resolve(folder, name));
+    return value.map((name, index) => ({
+      file: resolve(folder, name),
+      by: { source: part.file, line: part.lineOf(['include', index]), key: `include.${index}` },
+    }));
   const message = 'is not a list of files';
   throw new ConfigError([{ source: part.file, line: part.lineOf(['include']), key: 'include', message }]);
 }
 
-function readPart(file: string): Part {
-  const text = readText(file);
+function readPart({ file, by }: Named): Part {
+  const text = readText(file, by);
   const plain = readPlainYaml(text);
   if (plain === null) return readAnyYaml(file, text);
   return { file, content: plain.value, lineOf: plain.lineOf };
@@ -130,34 +143,55 @@ function readAnyYaml(file: string, text: string): Part {
   if (syntax.length > 0) throw new ConfigError(syntax);
   return {
     file,
-    content: sectionsOf(document, file),
+    content: sectionsOf(document, file, lines),
     lineOf: (path) => lines.linePos(offsetOf(document, path)).line,
   };
 }
 
-function readText(file: string): string {
+/** Throws ConfigError, at the place that includes the file, for one that cannot be read or is too large. */
+function readText(file: string, by: Named['by']): string {
+  const refuse = (message: string): ConfigError =>
+    new ConfigError([
+      by === null ? { source: file, line: null, key: '', message } : { ...by, message: `${file} ${message}` },
+    ]);
+  let text: string;
   try {
-    return readFileSync(file, 'utf8');
+    text = readFileSync(file, 'utf8');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new ConfigError([{ source: file, line: null, key: '', message: `cannot be read (${code})` }]);
+    throw refuse(`cannot be read (${code})`);
   }
+  if (text.length > MOST_CHARACTERS)
+    throw refuse(`has ${text.length} characters; a configuration file has at most ${MOST_CHARACTERS}`);
+  return text;
 }
 
 /** Throws ConfigError for aliases without an anchor, and for so many aliases that they are an attack. */
-function sectionsOf(document: Document, file: string): Readonly<Record<string, unknown>> {
-  const refuse = (message: string): never => {
-    throw new ConfigError([{ source: file, line: null, key: '', message }]);
+function sectionsOf(document: Document, file: string, lines: LineCounter): Readonly<Record<string, unknown>> {
+  const refuse = (message: string, line: number | null = null): never => {
+    throw new ConfigError([{ source: file, line, key: '', message }]);
   };
   let content: unknown;
   try {
     content = document.toJS() ?? {};
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error));
+    return refuse(error instanceof Error ? error.message : String(error), lineOfAlias(document, lines));
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     return refuse('is not a map of sections');
   return content as Readonly<Record<string, unknown>>;
+}
+
+/** Line of the first alias without an anchor, or of the last alias. */
+function lineOfAlias(document: Document, lines: LineCounter): number | null {
+  let offset: number | null = null;
+  visit(document, {
+    Alias(_key, node) {
+      offset = node.range?.[0] ?? offset;
+      return node.resolve(document) === undefined ? visit.BREAK : undefined;
+    },
+  });
+  return offset === null ? null : lines.linePos(offset).line;
 }
 
 /** Offset of the key or list item at a path; of the nearest enclosing one when it is missing. */

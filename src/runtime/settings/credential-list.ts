@@ -14,10 +14,16 @@ export const credentialEntry = z.looseObject({
   credential_info: z.record(z.string(), z.unknown()).nullish(),
 });
 
-/** The credentials of `credential_list`; empty when one is wrong, with a fault for each. */
+/** A reference to an environment variable, as it is written. */
+const REFERENCE = /^os\.environ\/(.+)$/;
+
+/**
+ * The credentials of `credential_list`; empty when one is wrong, with a fault for each. `tell` gets references to variables
+ * that are not set: these values are absent, and the start goes on.
+ */
 export function readCredentialList(
   document: ConfigDocument,
-  fault: (fault: ConfigFault) => void,
+  { fault, tell }: Readonly<Record<'fault' | 'tell', (fault: ConfigFault) => void>>,
 ): readonly DeclaredCredential[] {
   const refuse = (path: Path, message: string): void => {
     const place = [SECTION, ...path];
@@ -38,9 +44,25 @@ export function readCredentialList(
   for (const [index, { credential_name: name }] of entries.entries())
     if (entries.findIndex((one) => one.credential_name === name) < index)
       refuse([index, 'credential_name'], `'${name}' is the name of an entry before`);
-  return entries.map((one) => ({
+  const isSet =
+    (index: number) =>
+    ([name, value]: [string, unknown]): boolean => {
+      if (value !== '') return true;
+      const place = [SECTION, index, 'credential_values', name];
+      const written: unknown = place.reduce<unknown>(memberAt, document.declared);
+      const variable = typeof written === 'string' ? REFERENCE.exec(written)?.[1] : undefined;
+      if (variable !== undefined) {
+        const message = `the environment variable ${variable} it refers to is not set`;
+        tell({ ...document.placeOf(place), key: place.join('.'), message });
+      }
+      return false;
+    };
+  return entries.map((one, index) => ({
     id: one.credential_name,
     info: one.credential_info ?? {},
-    ...partedParameters(one.credential_values ?? {}),
+    ...partedParameters(Object.fromEntries(Object.entries(one.credential_values ?? {}).filter(isSet(index)))),
   }));
 }
+
+const memberAt = (value: unknown, name: string | number): unknown =>
+  typeof value === 'object' && value !== null ? (Reflect.get(value, name) as unknown) : undefined;

@@ -197,7 +197,7 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
     tell,
     warn,
   });
-  const credentials = readCredentialList(document, fault);
+  const credentials = readCredentialList(document, { fault, tell });
   const endpoints = readPassThrough(document, { env, fault });
   const guardrails = readGuardrails(document, { fault, tell });
   const providerAccounts = readProviderAccounts(env, fault);

@@ -1,5 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { keyGenerator } from '../../../src/runtime/identifiers.ts';
+import { readSettings } from '../../../src/runtime/settings/settings.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { chat, envelope } from '../../support/tenancy-client.ts';
 import { startRecordedVendor, type Vendor } from './vendor.ts';
@@ -41,6 +46,18 @@ it('a deployment is called with the address and key of its credential in `creden
   expect(vendor.seen()).toEqual([
     { path: '/v1/chat/completions', authorization: 'Bearer sk-of-the-environment', model: 'm' },
   ]);
+});
+
+it('a value whose variable is not set is absent, with a warning; the start goes on', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lensgate-credential-'));
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, stringify(configOf('os.environ/NOT_THERE')));
+  const settings = readSettings(['--config', file], { LENSGATE_DATA_DIR: folder }, keyGenerator);
+  expect(settings.credentials).toMatchObject([{ id: 'shared', params: { api_base: vendor.base }, secrets: {} }]);
+  expect(settings.warnings).toContain(
+    `${file}:13: credential_list.0.credential_values.api_key: the environment variable NOT_THERE it refers to is not set`,
+  );
+  rmSync(folder, { recursive: true });
 });
 
 it('a credential that the file does not have is the fault of its model only', async () => {

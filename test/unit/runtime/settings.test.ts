@@ -206,12 +206,48 @@ describe('a configuration that cannot be used', () => {
       '<folder>/config.yaml:5: model_list.0.litellm_params.input_cost_per_token: is not a price in USD',
     ],
     [
+      'a key twice',
+      'general_settings:\n  master_key: sk-one\n  master_key: sk-two\n',
+      '<folder>/config.yaml:3: Map keys must be unique',
+    ],
+    [
+      'an include that does not exist',
+      'general_settings: {}\ninclude:\n  - none.yaml\n',
+      '<folder>/config.yaml:3: include.0: <folder>/none.yaml cannot be read (ENOENT)',
+    ],
+    [
+      'a bomb of anchors',
+      `a: &a [x, x, x, x, x, x, x, x, x]\n${'abcdefgh'
+        .split('')
+        .map((name, at, all) =>
+          at === 0
+            ? ''
+            : `${name}: &${name} [${Array(9)
+                .fill(`*${all[at - 1]}`)
+                .join(', ')}]\n`,
+        )
+        .join('')}model_list: *h\n`,
+      '<folder>/config.yaml:9: Excessive alias count indicates a resource exhaustion attack',
+    ],
+    [
+      'a credential without a name',
+      'credential_list:\n  - credential_values: { api_key: x }\n',
+      '<folder>/config.yaml:2: credential_list.0.credential_name: Invalid input: expected string, received undefined',
+    ],
+    [
       'an alias of nothing',
       'model_list: *nothing\n',
-      '<folder>/config.yaml: Unresolved alias (the anchor must be set before the alias): nothing',
+      '<folder>/config.yaml:1: Unresolved alias (the anchor must be set before the alias): nothing',
     ],
   ])('is refused with file, line and key: %s', (_name, yaml, message) => {
     expect(refusal(yaml)).toBe(message);
+  });
+
+  it('is refused where it has 10 MB', () => {
+    const yaml = `general_settings: {}\n${'# a comment of a file that nobody writes\n'.repeat(260_000)}`;
+    expect(refusal(yaml)).toBe(
+      `<folder>/config.yaml: has ${yaml.length} characters; a configuration file has at most 8000000`,
+    );
   });
 
   it('is refused where it is no YAML', () => {
