@@ -8,7 +8,7 @@ import {
 const ACTIONS = ['BLOCK', 'MASK'];
 
 /** What a form for guardrails offers: only what runs here. */
-export const renderSettings = (kinds: readonly DescribedKind[]): object => ({
+export const renderSettings = (kinds: readonly DescribedKind[]) => ({
   supported_entities: Object.values(ENTITY_CATEGORIES).flat(),
   supported_actions: ACTIONS,
   supported_modes: GUARDRAIL_MODES,
@@ -24,7 +24,7 @@ export const renderSettings = (kinds: readonly DescribedKind[]): object => ({
   decision_model_providers: [],
 });
 
-const renderParam = ({ type, description, required, options, otherwise }: DescribedParam): object => ({
+const renderParam = ({ type, description, required, options, otherwise }: DescribedParam) => ({
   type,
   description,
   required,
@@ -33,7 +33,7 @@ const renderParam = ({ type, description, required, options, otherwise }: Descri
 });
 
 /** Settings of each kind by name. */
-export const renderKinds = (kinds: readonly DescribedKind[]): object =>
+export const renderKinds = (kinds: readonly DescribedKind[]) =>
   Object.fromEntries(
     kinds.map(({ kind, title, params }) => [
       kind,

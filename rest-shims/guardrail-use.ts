@@ -23,7 +23,7 @@ function statusOf(share: number): string {
 }
 
 /** Numbers of one guardrail. Guardrails give no scores, and no earlier period is compared. */
-function numbersOf(use: GuardrailUse | null): object {
+function numbersOf(use: GuardrailUse | null) {
   const share = use === null ? 0 : percent(blockedOf(use), use.runs);
   return {
     requestsEvaluated: use?.runs ?? 0,
@@ -35,10 +35,10 @@ function numbersOf(use: GuardrailUse | null): object {
   };
 }
 
-const chartOf = (days: GuardrailUseReport['days']): readonly object[] =>
+const chartOf = (days: GuardrailUseReport['days']) =>
   days.map((use) => ({ date: use.day, passed: isPassed(use), blocked: blockedOf(use) }));
 
-function renderOverview({ guardrails, days }: GuardrailUseReport): object {
+function renderOverview({ guardrails, days }: GuardrailUseReport) {
   const total = guardrails.reduce((sum, { runs }) => sum + runs, 0);
   const blocked = guardrails.reduce((sum, use) => sum + blockedOf(use), 0);
   return {
@@ -59,7 +59,7 @@ function renderOverview({ guardrails, days }: GuardrailUseReport): object {
   };
 }
 
-function renderDetail({ id, definition, use, days }: GuardrailUseDetail): object {
+function renderDetail({ id, definition, use, days }: GuardrailUseDetail) {
   const description = definition?.info?.['description'];
   return {
     guardrail_id: id,
@@ -81,7 +81,7 @@ const ACTIONS: Readonly<Record<RunResult, string>> = {
 };
 
 /** A run without texts of its call: none are kept. */
-const renderRun = (run: GuardrailRun): object => ({
+const renderRun = (run: GuardrailRun) => ({
   id: run.id,
   timestamp: run.at.toISOString(),
   guardrail_id: run.guardrailId,

@@ -107,26 +107,25 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest) {
 }
 
 /** A guardrail without secrets. */
-const renderNew = (one: GuardrailDefinition): Record<string, unknown> => ({
+const renderNew = (one: GuardrailDefinition) => ({
   guardrail_id: one.id,
   guardrail_name: one.name,
   litellm_params: shown('litellm_params', one.params, 'admin'),
   guardrail_info: one.info,
 });
 
-const rendered = (one: GuardrailDefinition): Record<string, unknown> => ({
+const rendered = (one: GuardrailDefinition) => ({
   ...renderNew(one),
   created_at: one.createdAt?.toISOString() ?? null,
   updated_at: one.updatedAt?.toISOString() ?? null,
 });
 
-const located = (one: GuardrailDefinition): object => ({
+const located = (one: GuardrailDefinition) => ({
   ...rendered(one),
   guardrail_definition_location: one.isFromConfig ? 'config' : 'db',
 });
 
-const answerOf = (definitions: readonly GuardrailDefinition[]): HttpAnswer =>
-  json({ guardrails: definitions.map(located) });
+const answerOf = (definitions: readonly GuardrailDefinition[]) => json({ guardrails: definitions.map(located) });
 
 /** A changed guardrail. It needs no review: it runs at once. */
 const renderChanged = (one: GuardrailDefinition): HttpAnswer =>

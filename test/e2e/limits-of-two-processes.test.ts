@@ -271,7 +271,8 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         const third = await newKey({ rpm_limit: 33 });
         expect((await calls(200, 20, third)).get(200)).toBe(33);
         isOver = true;
-        expect([...(await load).keys()], refusals.join('\n')).toEqual([200]);
+        const statuses = [...(await load).keys()];
+        expect({ statuses, refusals }).toEqual({ statuses: [200], refusals: [] });
       },
     );
 

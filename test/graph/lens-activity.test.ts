@@ -61,7 +61,8 @@ describe('the preview of a sample', () => {
     };
     const ids = all.executions.map(({ id }) => id);
     const eligible = async (input: object) =>
-      ((await ask(PREVIEW, { input })).data?.['lensSamplePreview'] as { readonly eligible: number }).eligible;
+      ((await ask(PREVIEW, { input })).data?.['lensSamplePreview'] as { readonly eligible: number } | undefined)
+        ?.eligible;
     expect(await eligible({ selection: { executionIds: ids.slice(0, 2) } })).toBe(2);
     expect(await eligible({ selection: { service: 'no such' } })).toBe(0);
     expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: SERVICE }] } })).toBe(8);

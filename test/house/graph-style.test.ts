@@ -38,13 +38,17 @@ interface Member {
 }
 
 function membersOf(type: GraphQLNamedType): readonly Member[] {
-  if (isEnumType(type)) return type.getValues().map((value) => ({ ...value, name: `${type.name}.${value.name}` }));
+  if (isEnumType(type))
+    return type.getValues().map((value) => ({ name: `${type.name}.${value.name}`, description: value.description }));
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map((field) => ({ ...field, name: `${type.name}.${field.name}` }));
+    return Object.values(type.getFields()).map((field) => ({
+      name: `${type.name}.${field.name}`,
+      description: field.description,
+    }));
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
   return Object.values(type.getFields()).flatMap((field) => [
-    { ...field, name: `${type.name}.${field.name}` },
-    ...field.args.map((arg) => ({ ...arg, name: `${type.name}.${field.name}(${arg.name})` })),
+    { name: `${type.name}.${field.name}`, description: field.description },
+    ...field.args.map((arg) => ({ name: `${type.name}.${field.name}(${arg.name})`, description: arg.description })),
   ]);
 }
 
