@@ -1,3 +1,4 @@
+import { GUARDRAIL_USE_ANSWERS } from './answer-types/guardrail-use.ts';
 import { MODELS_ANSWERS } from './answer-types/models.ts';
 import type { AnswerTypes } from './answer-types/notation.ts';
 import { OWNERS_ANSWERS } from './answer-types/owners.ts';
@@ -14,6 +15,7 @@ export const ANSWER_TYPES: AnswerTypes = {
   ...OWNERS_ANSWERS,
   ...SPEND_ANSWERS,
   ...PROCESS_ANSWERS,
+  ...GUARDRAIL_USE_ANSWERS,
 };
 
 /** Components that answers refer to. */

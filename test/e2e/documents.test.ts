@@ -142,6 +142,7 @@ describe('commands of the documents', () => {
       },
       { data: { spend: { groups: expect.any(Array) as unknown } } },
       { data: { auditLog: { nodes: [{ action: 'CREATED', objectId: 'support', before: null }] } } },
+      { data: { createGuardrail: { __typename: 'Guardrail', modes: ['PRE_CALL'], defaultOn: false } } },
       { data: { updateSetting: { __typename: 'Setting', source: 'DATABASE', effectiveValue: 1 } } },
     ]);
   });

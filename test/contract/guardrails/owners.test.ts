@@ -200,7 +200,7 @@ describe('a request that changes guardrails', () => {
     const team = await aTeam({ metadata: { guardrails: { modify_guardrails: false } } });
     const key = String((await post('/key/generate', { team_id: team }))[1]['key']);
     expect((await post('/v1/chat/completions', chat, key))[0]).toBe(200);
-    for (const change of [{ metadata: { guardrails: {} } }, { metadata: { disable_global_guardrails: true } }])
+    for (const change of [{ metadata: { guardrails: ['words'] } }, { metadata: { disable_global_guardrails: true } }])
       // oxlint-disable-next-line no-await-in-loop -- one call after another
       expect(await post('/v1/chat/completions', { ...chat, ...change }, key)).toEqual([403, NO_RIGHT]);
   });
