@@ -33,6 +33,13 @@ type StoredRun = Pick<GuardrailRun, 'id' | 'name' | 'kind' | 'result' | 'mode' |
   readonly team_id: string | null;
 };
 
+/** 64-bit counts are text on PostgreSQL. */
+type StoredDay = Pick<GuardrailDay, 'day' | 'name' | 'kind'> &
+  Readonly<Record<'passed' | 'flagged' | 'intervened' | 'failed', number | string>> & {
+    readonly guardrail_id: string;
+    readonly latency_ms: number;
+  };
+
 const runFrom = (row: StoredRun): GuardrailRun => ({
   id: row.id,
   guardrailId: row.guardrail_id,
@@ -116,9 +123,7 @@ export function createGuardrailUseStore({ orm, flavour, inFlight }: Database): G
     days: ({ from, to, guardrailId }: GuardrailUseQuery) =>
       inFlight.run(async () => {
         const one = guardrailId === null ? sql`` : sql`and guardrail_id = ${storable(guardrailId)}`;
-        const { rows } = await sql<
-          Omit<GuardrailDay, 'guardrailId' | 'latencyMs'> & { guardrail_id: string; latency_ms: number }
-        >`
+        const { rows } = await sql<StoredDay>`
           select * from guardrail_day where day >= ${storable(from)} and day <= ${storable(to)} ${one}
           order by day, guardrail_id
         `.execute(reader());

@@ -162,8 +162,9 @@ async function answerOf(name: string, search = ''): Promise<unknown> {
     },
   } as unknown as Scope;
   const row = guardrailUseRoutes.find((one) => one.name === name);
+  if (row === undefined) throw new Error(`There is no row ${name}.`);
   const request = { method: 'GET', path: '', params: { id: 'g1' }, search, headers: {}, body: new Uint8Array() };
-  const { body } = (await row?.handle(request, scope)) as { body: { value: unknown } };
+  const { body } = (await row.handle(request, scope)) as { body: { value: unknown } };
   return body.value;
 }
 
