@@ -2,7 +2,7 @@ import { Forbidden } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { StartedLogin } from '../src/domain/users/command-line-logins.ts';
-import type { SignedIn } from '../src/domain/users/session.ts';
+import type { SignedIn, StoredSignIn } from '../src/domain/users/session.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
@@ -13,7 +13,7 @@ import { openSession, signedIn, type SignIn } from './sign-in.ts';
 export const startLogin = operation({
   name: 'startLogin',
   access: anyone,
-  run(scope: Scope<SignInPlatform>, _input: undefined): StartedLogin {
+  run(scope: Scope<SignInPlatform>, _input: undefined): Promise<StartedLogin> {
     const { loginPace, logins } = scope.platform.signIns;
     loginPace.count(scope.client.network);
     return logins.start();
@@ -32,8 +32,9 @@ export const completeLogin = operation({
   access: anyone,
   async run(scope: Scope<SignInPlatform>, { loginId, userCode, ...signIn }: LoginForm): Promise<void> {
     const { logins } = scope.platform.signIns;
-    logins.assertOpen(loginId);
-    logins.complete(loginId, userCode, await signedIn(scope, signIn));
+    await logins.assertOpen(loginId);
+    const { userId, role, openedBy, key } = await signedIn(scope, signIn);
+    await logins.complete(loginId, userCode, { userId, role, openedBy, secretHash: key?.secretHash ?? null });
   },
 });
 
@@ -67,14 +68,15 @@ export const collectLogin = operation({
   access: anyone,
   async run(scope: Scope<SignInPlatform>, { loginId, pollSecret, teamId }: Poll): Promise<LoginState> {
     const { logins, commandLineSeconds } = scope.platform.signIns;
-    const signed = logins.read(loginId, pollSecret);
-    if (signed === null) return { status: 'pending' };
+    const stored = await logins.read(loginId, pollSecret);
+    if (stored === null) return { status: 'pending' };
+    const signed = await withKey(scope, stored);
     const { userId } = signed;
     const teams = await teamsOf(scope, signed);
     if (teamId === null && teams.length > 1) return { status: 'choose', userId, teams };
     const team = chosenOf(teams, teamId);
     // Another poll may have collected it meanwhile.
-    if (!logins.take(loginId)) return { status: 'pending' };
+    if (!(await logins.take(loginId))) return { status: 'pending' };
     const { token } = await openSession(scope, signed, {
       seconds: commandLineSeconds,
       teamId: team?.id ?? idOrNull(signed.key?.teamId),
@@ -83,6 +85,17 @@ export const collectLogin = operation({
     return { status: 'ready', token, userId, teamId: team?.id ?? null, teams };
   },
 });
+
+/** The sign-in with its key as it is now. Throws Forbidden where the key was deleted or rotated meanwhile. */
+async function withKey(
+  { platform: { stores } }: Scope<SignInPlatform>,
+  { secretHash, ...signed }: StoredSignIn,
+): Promise<SignedIn> {
+  const key = secretHash === null ? null : await stores.keys.find(secretHash);
+  if (secretHash !== null && key === null)
+    throw new Forbidden('The key of the sign-in was deleted or has a new secret. Start the login again.');
+  return { ...signed, key };
+}
 
 function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam | null {
   if (teamId === null || teamId === 'skip') return teams[0] ?? null;

@@ -20,11 +20,14 @@ import { lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** Summaries of one read. */
 const PAGE = 1_000;
+/** Traces whose spans are listed by one query. */
+const LISTED = 50;
 /** Executions that a sample chooses from. */
 const MOST_ELIGIBLE = 100_000;
 /** Executions of one page of a preview. */
@@ -44,22 +47,39 @@ export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '')
 export const runIdOfTrace = (traceId: string): string =>
   [0, 8, 12, 16, 20].map((from, at, all) => traceId.slice(from, all[at + 1] ?? 32)).join('-');
 
-/** Whether one span has all the attributes. */
+/** Whether one span has all the attributes. `spanIds` are those of the trace. */
 async function hasAttributes(
-  { platform }: Scope<LensPlatform>,
-  summary: TraceSummary,
+  { platform, signal }: Scope<LensPlatform>,
+  { summary, spanIds }: { readonly summary: TraceSummary; readonly spanIds: readonly string[] },
   filters: Selection['filters'],
 ): Promise<boolean> {
-  const { traces } = platform.stores;
-  const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
-  for (let from = 0; from < heads.length; from += PAGE_PARTS) {
-    const ids = heads.slice(from, from + PAGE_PARTS).map(({ spanId }) => spanId);
-    for (const { resourceAttributes, attributes } of await traces.findSpans(summary, ids)) {
+  for (let from = 0; from < spanIds.length; from += PAGE_PARTS) {
+    // The caller may have left: each read opens the stored bodies of the spans.
+    signal.throwIfAborted();
+    const ids = spanIds.slice(from, from + PAGE_PARTS);
+    for (const { resourceAttributes, attributes } of await platform.stores.traces.findSpans(summary, ids)) {
       const values = { ...resourceAttributes, ...attributes };
       if (filters.every(({ key, value }) => values[key] === value)) return true;
     }
   }
   return false;
+}
+
+/** Those of the traces that have a span with all the attributes. */
+async function* withAttributes(
+  scope: Scope<LensPlatform>,
+  summaries: readonly TraceSummary[],
+  filters: Selection['filters'],
+): AsyncGenerator<TraceSummary> {
+  for (let from = 0; from < summaries.length; from += LISTED) {
+    const some = summaries.slice(from, from + LISTED);
+    const heads = await scope.platform.stores.traces.listSpans(some);
+    // One after another: the stored bodies are opened on the event loop.
+    for (const summary of some) {
+      const spanIds = (heads.get(summary.traceRef) ?? []).map(({ spanId }) => spanId);
+      if (await hasAttributes(scope, { summary, spanIds }, filters)) yield summary;
+    }
+  }
 }
 
 /** The summaries of a window that a selection admits, without the model calls of runs. */
@@ -73,12 +93,12 @@ async function* eligible(
   let after: TraceSearch['after'] = null;
   for (;;) {
     const search = { ...window, filters: { ...NO_FILTERS, ...wanted }, order: 'start', after } as const;
+    scope.signal.throwIfAborted();
     const page = await traces.searchSummaries(ALL, search, PAGE);
     const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
-    for (const summary of page) {
-      if (own.has(runIdOfTrace(summary.traceId)) || isSignalCall(summary.traceId)) continue;
-      if (filters.length === 0 || (await hasAttributes(scope, summary, filters))) yield summary;
-    }
+    const foreign = page.filter(({ traceId }) => !own.has(runIdOfTrace(traceId)) && !isSignalCall(traceId));
+    if (filters.length === 0) yield* foreign;
+    else yield* withAttributes(scope, foreign, filters);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = { rank: rankOf(last, 'start'), traceRef: last.traceRef };
@@ -95,7 +115,7 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
   const address = readExecutionId(executionId);
   if (address === null) return null;
   const { traceId, traceRef } = address;
-  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, traceRef === '' ? null : traceRef);
+  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, textOrNull(traceRef));
   return summary ?? null;
 }
 

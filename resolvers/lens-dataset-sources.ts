@@ -19,6 +19,7 @@ import { lensAdmin } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** What cases are built from. */
 export type DatasetSource =
@@ -46,7 +47,7 @@ const ALL = { kind: 'all' } as const;
 async function traceOf(scope: Scope<LensPlatform>, traceId: string, traceRef: string): Promise<TraceSummary | null> {
   const { stores, records } = scope.platform;
   await records.readable();
-  const found = await stores.traces.findSummaries(ALL, traceId.toLowerCase(), traceRef === '' ? null : traceRef);
+  const found = await stores.traces.findSummaries(ALL, traceId.toLowerCase(), textOrNull(traceRef));
   return found[0] ?? null;
 }
 

@@ -22,6 +22,7 @@ import { feedbackWriter, lensReader } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** Traces whose feedback one query reads. */
 const TRACES_AT_ONCE = 100;
@@ -57,7 +58,7 @@ async function tracesOf(
   if (!TRACE_ID.test(traceId)) return [];
   const { stores, records } = scope.platform;
   await records.readable();
-  return stores.traces.findSummaries(visibilityOf(callerOf(scope)), traceId, traceRef === '' ? null : traceRef);
+  return stores.traces.findSummaries(visibilityOf(callerOf(scope)), traceId, textOrNull(traceRef));
 }
 
 /** The trace of a target. Throws NotFound, also when several owners sent the id. */

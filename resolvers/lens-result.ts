@@ -8,6 +8,7 @@ import type { RunResult } from '../src/domain/lens/worker.ts';
 import type { Span } from '../src/domain/traces/span.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** A result that contradicts its run. */
 export const resultFault = (message: string): InvalidInput =>
@@ -25,7 +26,7 @@ async function assertQuotes({ platform }: Scope<LensPlatform>, evidence: readonl
     const address = readExecutionId(executionId);
     if (address === null) return [];
     const { traceId, traceRef } = address;
-    const found = await traces.findSummaries({ kind: 'all' }, traceId, traceRef === '' ? null : traceRef);
+    const found = await traces.findSummaries({ kind: 'all' }, traceId, textOrNull(traceRef));
     return (await Promise.all(found.map((summary) => traces.findSpans(summary, spanIds)))).flat();
   }
 

@@ -1,6 +1,7 @@
 import { Unavailable } from '../src/domain/errors.ts';
-import { anyKey } from './operation/access.ts';
-import { lensReader } from './operation/lens-access.ts';
+import { isExpired, type TracingKey } from '../src/domain/lens/tracing-key.ts';
+import { UnknownWorker } from '../src/domain/lens/worker.ts';
+import { anyKey, anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -28,11 +29,24 @@ export const readLensService = operation({
   },
 });
 
-/** Credentials for an external trace service. There is none. Throws Unavailable. */
+/** The tracing keys that hold now. */
+export interface IngestionCredentials {
+  readonly issuedAt: Date;
+  readonly keys: readonly TracingKey[];
+}
+
+/**
+ * The tracing keys that hold, for a trace service of the operator, by its token. Throws Unavailable where no service is configured, and UnknownWorker.
+ */
 export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',
-  access: lensReader,
-  run(_scope: Scope, _input: undefined): never {
-    throw new Unavailable('Configure the Lens service connection', null);
+  access: anyone,
+  async run({ platform }: Scope<LensPlatform>, token: string | null): Promise<IngestionCredentials> {
+    const { isLensService, stores, clock } = platform;
+    if (isLensService === null) throw new Unavailable('Configure the Lens service connection', null);
+    if (token === null || !isLensService(token)) throw new UnknownWorker('Invalid Lens service credential');
+    const issuedAt = clock.now();
+    const keys = await stores.tracingKeys.all({ tokenHash: null });
+    return { issuedAt, keys: keys.filter((key) => !isExpired(key, issuedAt)) };
   },
 });

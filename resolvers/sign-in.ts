@@ -53,7 +53,7 @@ export const signInForCode = operation({
   access: anyone,
   async run(scope: Scope<SignInPlatform>, input: SignIn): Promise<string> {
     const codes = codesOf(scope);
-    return codes.issue(await signIn(scope, input));
+    return await codes.issue(await signIn(scope, input));
   },
 });
 
@@ -61,8 +61,8 @@ export const signInForCode = operation({
 export const exchangeCode = operation({
   name: 'exchangeCode',
   access: anyone,
-  run(scope: Scope<SignInPlatform>, code: string): Session {
-    const session = codesOf(scope).take(code);
+  async run(scope: Scope<SignInPlatform>, code: string): Promise<Session> {
+    const session = await codesOf(scope).take(code);
     if (session === null) throw new Unauthenticated('The code is unknown, was used or has expired.', 'malformed');
     return session;
   },

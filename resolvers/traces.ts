@@ -27,6 +27,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import { isOfOwner } from './trace-books.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** Most calls of an export that are looked up in the spend rows; the others are estimated without a lookup. */
 const MOST_SOUGHT = 4_096;
@@ -327,7 +328,7 @@ async function visible(
   { traceId, traceRef }: TraceAddress,
 ): Promise<{ readonly summaries: readonly TraceSummary[]; readonly spendPending: boolean }> {
   const wanted = traceId.toLowerCase();
-  const ref = traceRef === '' ? null : traceRef;
+  const ref = textOrNull(traceRef);
   if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return { summaries: [], spendPending: false };
   const readable = await scope.platform.records.readable();
   const summaries = await scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);

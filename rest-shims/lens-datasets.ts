@@ -28,6 +28,7 @@ import {
   wholeOf,
 } from './http/models.ts';
 import { json, route, type RouteRow } from './http/route.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const ROW = {
   surface: 'lens',
@@ -182,7 +183,7 @@ export const lensDatasetRows: readonly RouteRow[] = [
     answers: [200, 401, 403, 404, 422],
     parse({ body }) {
       const { sources, dataset_id: datasetId } = readBuild(body);
-      return { sources, datasetId: datasetId === '' ? null : datasetId };
+      return { sources, datasetId: textOrNull(datasetId) };
     },
     run: buildDatasetCases,
     render: (built) => json(snakeCased(built)),

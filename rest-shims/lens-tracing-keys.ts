@@ -28,15 +28,17 @@ const readDraft = bodyOf(
   }),
 );
 
+const tenantJson = ({ teamId, userId, organizationId, tokenHash }: TracingKey) => ({
+  team_id: teamId,
+  user_id: userId,
+  org_id: organizationId,
+  api_key_hash: tokenHash,
+});
+
 const recordJson = (key: TracingKey) => ({
   id: key.id,
   name: key.name,
-  tenant: {
-    team_id: key.teamId,
-    user_id: key.userId,
-    org_id: key.organizationId,
-    api_key_hash: key.tokenHash,
-  },
+  tenant: tenantJson(key),
   created_at: secondsOf(key.createdAt),
   expires_at: key.expiresAt === null ? null : secondsOf(key.expiresAt),
 });
@@ -101,9 +103,18 @@ export const lensTracingKeyRows: readonly RouteRow[] = [
     ...READING,
     name: 'lens.ingestionCredentials',
     paths: ['/lens/internal/ingestion-credentials'],
-    answers: [401, 403, 503],
-    parse: () => undefined,
+    credential: 'none',
+    answers: [200, 401, 503],
+    parse: ({ headers: { authorization } }) => /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null,
     run: readIngestionCredentials,
-    render: () => json(null),
+    render: ({ issuedAt, keys }) =>
+      json({
+        issued_at: secondsOf(issuedAt),
+        keys: keys.map((key) => ({
+          token_hash: key.tokenHash,
+          tenant: tenantJson(key),
+          expires_at: key.expiresAt === null ? null : secondsOf(key.expiresAt),
+        })),
+      }),
   }),
 ];

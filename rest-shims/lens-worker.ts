@@ -21,6 +21,7 @@ import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/r
 import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './lens-fields.ts';
 import { renderRun, renderShownState } from './lens-rows.ts';
 import { objectSchema } from './http/schema.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const ROW = {
   method: 'POST',
@@ -114,7 +115,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     { ...READING, name: 'lensWorker.content', query: readContent.schema, paths: ['/lens/worker/:lens/:run/content'] },
     async (scope, asked, { search }) => {
       const { execution_id: executionId, cursor, offset } = readContent(search);
-      const wanted = { executionId: executionId ?? '', cursor: cursor === '' ? null : cursor, offset: Number(offset) };
+      const wanted = { executionId: executionId ?? '', cursor: textOrNull(cursor), offset: Number(offset) };
       return json(snakeCased(await readSampledContent(scope, { ...asked, ...wanted })));
     },
   ),

@@ -41,6 +41,7 @@ import { lensFeedbackRows } from './lens-feedback.ts';
 import { lensSignalRows } from './lens-signals.ts';
 import { lensTracingKeyRows } from './lens-tracing-keys.ts';
 import { renderListedRun, renderRun, renderShownState, renderState, renderWorker } from './lens-rows.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const CHANGING = {
   method: 'POST',
@@ -188,7 +189,7 @@ const runRows: readonly RouteRow[] = [
     parse(request) {
       const { cursor, offset } = readContent(request.search);
       const executionId = request.params['execution'] ?? '';
-      return { ...named(request), executionId, cursor: cursor === '' ? null : cursor, offset: Number(offset) };
+      return { ...named(request), executionId, cursor: textOrNull(cursor), offset: Number(offset) };
     },
     run: getExecutionContent,
     render: ({ contentVersion: _version, ...page }) => json(snakeCased(page)),

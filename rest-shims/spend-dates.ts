@@ -1,13 +1,11 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import { type Period, periodOfDays } from '../src/domain/spend/report-dates.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 /** Texts of a query, decoded; an empty parameter counts as absent. */
 export function wordsOf(search: string): (name: string) => string | null {
   const sent = new URLSearchParams(search);
-  return (name) => {
-    const word = sent.getAll(name).at(-1) ?? '';
-    return word === '' ? null : word;
-  };
+  return (name) => textOrNull(sent.getAll(name).at(-1) ?? null);
 }
 
 /** Values of a parameter that takes several, separated by commas; undefined when it is absent. */

@@ -15,6 +15,7 @@ import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { integer, query, text, textUpTo } from './http/query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './http/route.ts';
 import { merged, objectSchema } from './http/schema.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 
 const MAX_CURSOR_LENGTH = 512;
 const MAX_PAGE_SPANS = 500;
@@ -53,7 +54,7 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
       context: { max_length: MAX_CURSOR_LENGTH },
     });
   if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
-  return { startMs, endMs, cursor: sent.cursor === '' ? null : sent.cursor };
+  return { startMs, endMs, cursor: textOrNull(sent.cursor) };
 }
 
 /** Unix milliseconds; null when absent. Adds an issue for an invalid value. */
@@ -83,7 +84,7 @@ function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
   const { cursor, page_size: pageSize } = readSpanPage(request.search);
   return {
     ...addressOf(request),
-    cursor: cursor === '' ? null : cursor,
+    cursor: textOrNull(cursor),
     pageSize: pageSize === 0n ? null : Number(pageSize),
   };
 }

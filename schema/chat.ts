@@ -5,7 +5,7 @@ import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamF
 import { usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { builder } from './builder.ts';
-import { textOrNull } from './counts.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { CALL_COST } from './limits.ts';
 import { UsageType } from './refs.ts';
 

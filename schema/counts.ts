@@ -5,6 +5,3 @@ export const tokensOf = (count: number): number => Math.min(count, MAX_INT);
 
 /** The same where the count may be unknown. */
 export const tokensOrNull = (count: number | null): number | null => (count === null ? null : tokensOf(count));
-
-/** Null in place of empty text. */
-export const textOrNull = (text: string | null): string | null => (text === '' ? null : text);

@@ -2,7 +2,8 @@ import { type ContentView, contentViewOf, SHOWN_ROLES, type ShownMessage } from 
 import type { Span, SpanPayload } from '../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { builder, type GraphContext } from './builder.ts';
-import { textOrNull, tokensOrNull } from './counts.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { tokensOrNull } from './counts.ts';
 import { CONTENT_COST, CONTENT_FIELD_COST, LIST_COST } from './limits.ts';
 import { type KnownOfSpan, SpanType } from './refs.ts';
 import { instantOf } from './spans.ts';

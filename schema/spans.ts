@@ -5,7 +5,8 @@ import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span
 import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './builder.ts';
-import { textOrNull, tokensOf } from './counts.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { tokensOf } from './counts.ts';
 import { nodesOf } from './node.ts';
 import type { Connection } from './paging.ts';
 import { type KnownOfSpan, SpanType, SpendRowType } from './refs.ts';

@@ -4,7 +4,7 @@ import { listSpans, MOST_PAGE_SPANS } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
 import { builder } from './builder.ts';
-import { textOrNull } from './counts.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
 import { LIST_COST, TRACE_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
 import { commonOwner, type KnownOfTrace, partsOf, TraceAgentType, TraceType } from './refs.ts';

@@ -329,6 +329,8 @@ export interface LensPlatform {
   >;
   /** Evicts tracing keys from memory. */
   readonly tracingKeyRing: Pick<TracingKeyRing, 'forgetTracingKey'>;
+  /** Whether a token is that of the trace service of the operator; null without one. */
+  readonly isLensService: ((token: string) => boolean) | null;
   /** Base address of this process, without a trailing slash. */
   publicUrl(): string;
   readonly gateway: Pick<Gateway, 'call' | 'deployments'>;

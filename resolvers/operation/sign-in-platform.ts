@@ -1,7 +1,7 @@
 import type { CommandLineLogins } from '../../src/domain/users/command-line-logins.ts';
 import type { OneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
 import type { RateLimiter } from '../../src/domain/rate-limiter.ts';
-import type { Session, SessionOpeners, SignedIn } from '../../src/domain/users/session.ts';
+import type { Session, SessionOpeners, StoredSignIn } from '../../src/domain/users/session.ts';
 import type { SignInThrottle } from '../../src/domain/users/sign-in.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { UserPlatform } from './platform.ts';
@@ -17,7 +17,7 @@ export interface SignInPlatform extends UserPlatform {
     readonly throttle: SignInThrottle;
     readonly openers: SessionOpeners;
     /** Logins of command lines, how fast a network may start them, and how long their sessions last. */
-    readonly logins: CommandLineLogins<SignedIn>;
+    readonly logins: CommandLineLogins<StoredSignIn>;
     readonly loginPace: RateLimiter;
     readonly commandLineSeconds: number;
     /** Codes for sessions of another server; null where there is none. */

@@ -106,6 +106,10 @@ export const PROCESS_ANSWERS: AnswerTypes = {
   `,
   'lens.finding': 'Lens',
   'lens.get': 'Lens',
+  'lens.ingestionCredentials': `
+    { issued_at: integer, keys: { token_hash: string, tenant: { team_id: string, user_id: string, org_id: string,
+    api_key_hash: string }, expires_at: integer | null }[] }
+  `,
   'lens.list': `
     { lenses: Lens[], workers: { id: string, name: string, scope: { team_id: string, api_key_hash: string,
     all_teams: boolean }, last_seen: string, revoked: boolean, analysis_key_id: string | null }[], tracing_enabled: boolean }

@@ -1,2 +1,2 @@
 /** Null for empty text. */
-export const textOrNull = (text: string): string | null => (text === '' ? null : text);
+export const textOrNull = (text: string | null): string | null => (text === '' ? null : text);

@@ -228,7 +228,7 @@ export function createGateway(
     }),
     ...createForwarding(options.forwarder, tools, guards),
     realtime: createRealtime({ routeOf, tools }),
-    ...createTokenGateway(routeOf, forRequest),
+    ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),
     ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
     deployments: () => deployments.current(),

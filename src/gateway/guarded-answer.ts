@@ -3,7 +3,7 @@ import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import { Rejected, Unavailable } from '../domain/errors.ts';
 import type { GuardrailEntry } from '../domain/guardrails/entry.ts';
 import type { GuardedText, StreamSettings } from '../domain/guardrails/guardrail.ts';
-import { answerTexts } from '../domain/guardrails/texts/answer-texts.ts';
+import { answerTexts, editedJson } from '../domain/guardrails/texts/answer-texts.ts';
 import { isMembers, type Members, type Place, withTexts } from '../domain/guardrails/texts/walk.ts';
 import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
@@ -26,7 +26,11 @@ export interface GuardedAnswer {
 /** `passed` is called with the edited texts, or null, when the whole answer may be sent. */
 export function guardAnswer(
   guard: CallGuard,
-  { request, call, passed }: {
+  {
+    request,
+    call,
+    passed,
+  }: {
     readonly request: ModelRequest;
     readonly call: RunningCall;
     readonly passed: (texts: readonly string[] | null) => void;
@@ -101,7 +105,9 @@ export function guardAnswer(
     const texts = checked.isEdited ? checked.texts : null;
     if (body === null) return { bytes: texts === null ? bytes : Buffer.from(texts.join('')), places, texts };
     const written =
-      texts === null ? bytes : Buffer.from(JSON.stringify({ ...body, ...withTexts(body, places, texts) }));
+      texts === null
+        ? bytes
+        : Buffer.from(editedJson({ ...body, ...withTexts(body, places, texts) }, endpoint.answers.member));
     return { bytes: request.reportsGuardrails === true ? withReport(written, guard.entries) : written, places, texts };
   }
 
@@ -164,9 +170,11 @@ function withReport(bytes: Uint8Array, entries: readonly GuardrailEntry[]): Uint
   ]);
 }
 
+const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking', 'thinking_blocks', 'summary'];
+
 /** Which part of an answer a place belongs to. */
 function kindOf({ path }: Place): 'text' | 'reasoning' | 'arguments' {
-  if (path.includes('reasoning_content') || path.includes('summary')) return 'reasoning';
+  if (REASONING.some((name) => path.includes(name))) return 'reasoning';
   const isOfCall = ['tool_calls', 'arguments', 'args', 'input'].some((name) => path.includes(name));
   return isOfCall ? 'arguments' : 'text';
 }

@@ -1,5 +1,7 @@
 import type { ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
+import { InvalidInput } from '../domain/errors.ts';
+import { repeatedName } from '../domain/guardrails/texts/repeated-names.ts';
 import { requestTexts } from '../domain/guardrails/texts/request-texts.ts';
 import { withTexts } from '../domain/guardrails/texts/walk.ts';
 import type { OpenCall } from './call.ts';
@@ -34,6 +36,32 @@ async function edited(
   return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
 }
 
+const READING_MODES = ['pre_call', 'during_call'] as const;
+
+/** Refuses a JSON body of which another reader may read other texts than those that are checked. Throws InvalidInput. */
+export function assertReadOneWay(
+  guard: CallGuard,
+  { bytes, form, levels = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly levels?: number },
+): void {
+  if (form !== undefined || !READING_MODES.some((mode) => guard.has(mode))) return;
+  const name = repeatedName(bytes, levels);
+  if (name === null) return;
+  const message = `An object of the body has the member '${name.slice(0, 256)}' twice, so the guardrails of this call cannot check it.`;
+  throw new InvalidInput(message, [{ path: ['body'], rule: 'repeated', message }]);
+}
+
+/** The request as it may be sent, where its answer is not checked. Throws as `sendGuarded`. */
+export async function checkedRequest(
+  guard: CallGuard,
+  request: ModelRequest,
+  call: RunningCall,
+): Promise<ModelRequest> {
+  assertReadOneWay(guard, request);
+  const first = await edited(guard, 'pre_call', { request, call });
+  await guard.checkAtOnce('during_call', requestTexts(first.endpoint, first.body), call);
+  return first;
+}
+
 /** Runs guardrails beside the call. A block ends the call's own signal. */
 function besides(guard: CallGuard, request: ModelRequest, call: RunningCall) {
   const stop = new AbortController();
@@ -52,6 +80,7 @@ export async function sendGuarded(
   { request, signal, send }: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly send: Send },
 ): Promise<GatewayCall> {
   const running = { callId: call.callId, traceId: call.traceId, signal };
+  assertReadOneWay(guard, request);
   const checked = await edited(guard, 'pre_call', { request, call: running });
   if (checked !== request) call.edited(checked);
   const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
@@ -61,12 +90,18 @@ export async function sendGuarded(
     ...call,
     answered: (exchange, tries) => call.answered(answer.take(exchange), tries),
   };
+  const own = [...guard.applied];
+  // Guardrails that checked a body. A fallback may have texts of its own, or the first ones without later edits.
+  const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
   const beforeSend: BeforeSend = async (deployment, asked) => {
-    const more = guard.join(deployment.guardrails ?? []);
-    if (more === null) return asked;
-    const first = await edited(more, 'pre_call', { request: asked, call: running });
-    const places = requestTexts(first.endpoint, first.body);
-    await more.checkAtOnce('during_call', places, running);
+    const { guardrails = [] } = deployment;
+    guard.join(guardrails);
+    const done = checks.get(asked.body) ?? [];
+    const due = [...own, ...guardrails].filter((name) => !done.includes(name));
+    if (due.length === 0) return asked;
+    const more = guard.only(due);
+    const first = await checkedRequest(more, asked, running);
+    checks.set(first.body, [...done, ...due]);
     if (first !== asked) call.edited(first);
     return first;
   };

@@ -2,10 +2,12 @@ import { type ByteStream, bytesOf, collect } from '../domain/bytes.ts';
 import type { Exchange } from '../domain/chat/chat.ts';
 import { Unavailable } from '../domain/errors.ts';
 import type { GuardrailMode } from '../domain/guardrails/definition.ts';
+import { editedJson } from '../domain/guardrails/texts/answer-texts.ts';
 import { allTexts } from '../domain/guardrails/texts/request-texts.ts';
 import { isMembers, type Members, type Place, withTexts } from '../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import { streamSettings, unmaskable } from './guarded-answer.ts';
+import { assertReadOneWay } from './guarded-call.ts';
 import { guardedBytes } from './guarded-stream.ts';
 import type { CallGuard } from './guarding.ts';
 
@@ -20,6 +22,16 @@ const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
 const wholeText = (bytes: Uint8Array): readonly Place[] =>
   bytes.length === 0 ? [] : [{ text: new TextDecoder().decode(bytes), path: [], role: null }];
 
+/** The body as text, and its texts without the escapes of JSON and of forms. */
+function bodyTexts(bytes: Uint8Array): readonly Place[] {
+  const value = parsed(bytes);
+  const whole = wholeText(bytes);
+  if (value !== undefined) return [...whole, ...allTexts({ value })];
+  const fields = whole.flatMap(({ text }) => [...new URLSearchParams(text)].flat());
+  const isForm = whole.some(({ text }) => /^[^\s=&]+=\S*$/.test(text));
+  return isForm ? [...whole, ...fields.map((text) => ({ text, path: [], role: null }))] : whole;
+}
+
 /**
  * Checks a request that is forwarded, whatever its format is: every text of a JSON object, else the whole body. Returns it
  * with edited texts, where its body is a JSON object. Throws Rejected, GuardrailFailed and Unavailable.
@@ -28,7 +40,8 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
   if (!modes.some((mode) => guard.has(mode))) return request;
   const { fields, body } = request;
-  const places = isEmpty(fields) ? wholeText(body) : allTexts(fields);
+  if (!isEmpty(fields) && isJsonObject(body)) assertReadOneWay(guard, { bytes: body, levels: 1 });
+  const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
   await guard.checkAtOnce('during_call', current, call);
@@ -76,7 +89,7 @@ async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall
   if (!isEdited) return bytes;
   if (members === null) return Buffer.from(texts.join(''));
   const edited = { ...members, ...withTexts(members, places, texts) };
-  return Buffer.from(JSON.stringify(isMembers(value) ? edited : edited['value']));
+  return Buffer.from(editedJson(isMembers(value) ? edited : edited['value']));
 }
 
 function parsed(bytes: Uint8Array): unknown {

@@ -67,8 +67,10 @@ export interface CallGuard {
   ): Promise<Checked>;
   /** Runs them at once; edits are dropped. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
-  /** Adds guardrails that a deployment names. Returns those that are new; null where there are none. */
-  join(names: readonly string[]): CallGuard | null;
+  /** Adds guardrails that a deployment names. */
+  join(names: readonly string[]): void;
+  /** The same call with the guardrails of some names. */
+  only(names: readonly string[]): CallGuard;
 }
 
 /** Selects and runs guardrails. */
@@ -148,7 +150,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       },
       join(names) {
         const fresh = names.filter((name) => !applied.includes(name));
-        if (fresh.length === 0) return null;
+        if (fresh.length === 0) return;
         const more = selectedGuardrails(active.current(), {
           from: about.caller,
           caller: callerGuardrailsOf(null),
@@ -158,7 +160,10 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
         });
         for (const one of more) if (!fits.includes(one)) fits.push(one);
         applied.push(...fresh);
-        return guardOf(about, more, entries);
+      },
+      only: (names) => {
+        const some = fits.filter(({ definition }) => names.includes(definition.name));
+        return guardOf(about, some, entries);
       },
     };
     return guard;

@@ -3,21 +3,31 @@ import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { UpstreamFailed } from '../domain/errors.ts';
 import { estimateContentTokens, estimateItemTokens, estimateTokens } from '../domain/inference/token-estimate.ts';
 import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import { checkedRequest } from './guarded-call.ts';
+import type { createGuardOf } from './guard-of.ts';
 import type { TokenGateway } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
 import { type Router, unknownModel } from './route.ts';
 
-/** Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. */
+/**
+ * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. What goes to the
+ * upstream passes the guardrails of the caller.
+ */
 export function createTokenGateway(
   routeOf: Router,
   forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
+  guardOf: ReturnType<typeof createGuardOf>,
 ): TokenGateway {
   return {
-    async countTokens({ key, keyHash }, asked, signal) {
-      const request = { ...asked, owner: keyHash };
-      assertMayCall(key, request.model);
-      const route = permittedFor(routeOf, key)(request.model);
-      if (route === null) throw unknownModel(request.endpoint.path, request.model);
+    async countTokens(caller, asked, signal) {
+      const { key, keyHash } = caller;
+      const named = { ...asked, owner: keyHash };
+      assertMayCall(key, named.model);
+      const route = permittedFor(routeOf, key)(named.model);
+      if (route === null) throw unknownModel(named.endpoint.path, named.model);
+      const guard = route.provider.countTokens === undefined ? null : guardOf({ caller, request: named, route });
+      const call = { callId: asked.callId ?? '', traceId: asked.parent?.traceId ?? '', signal };
+      const request = guard === null ? named : await checkedRequest(guard, named, call);
       const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
       return counted === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: counted, by: 'upstream' };
     },

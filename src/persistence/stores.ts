@@ -29,6 +29,7 @@ import type { TenancyStores } from '../domain/tenancy-stores.ts';
 import type { TraceQueries } from '../domain/traces/trace-query.ts';
 import type { TraceStore } from '../domain/traces/store.ts';
 import type { UpstreamObjectStore } from '../domain/upstream-objects/upstream-object.ts';
+import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
 import type { ClickHouseLocation } from './clickhouse/client.ts';
 
 /** All stores, over one database; traces may be in another. */
@@ -57,6 +58,8 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly guardrails: GuardrailStore;
   readonly guardrailUse: GuardrailUseStore;
   readonly passThrough: EndpointStore;
+  /** Contents are stored as given: encrypt them before. */
+  readonly pendingSignIns: PendingSignInStore;
   /** Messages between the processes of the database; null for SQLite, which one process uses at a time. */
   readonly processMessages: ProcessMessages | null;
   readonly lenses: LensStore;

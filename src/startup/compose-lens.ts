@@ -1,6 +1,8 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { lensBackend } from '../../resolvers/lens-backend.ts';
 import { checkLensWork, openBuiltInWorker } from '../../resolvers/lens-workers.ts';
 import { createLoaders } from '../../resolvers/operation/loaders.ts';
+import type { LensPlatform } from '../../resolvers/operation/platform.ts';
 import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
 import type { Caller } from '../domain/caller.ts';
 import { Client } from '../domain/free-tier/client.ts';
@@ -12,6 +14,16 @@ import { createWorkerLoop, type WorkerLoop } from '../runtime/lens/worker-loop.t
 import type { StartContext } from './context.ts';
 
 const MS_PER_SECOND = 1_000;
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares tokens with that of the trace service, in constant time; null without one. */
+export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
+  const { serviceToken } = settings.lens;
+  if (serviceToken === null) return null;
+  const wanted = digestOf(serviceToken.reveal());
+  return (token) => timingSafeEqual(wanted, digestOf(token));
+}
 
 /** The worker of lens runs in this process. Its row and its key are made when the first run is due. */
 export function composeLensWorker(

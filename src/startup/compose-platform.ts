@@ -30,6 +30,7 @@ import type { Deployments } from './compose-deployments.ts';
 import type { composeGateway, composeRecords } from './compose-gateway.ts';
 import type { Keys, Sales } from './compose-keys.ts';
 import type { ComposedSettings } from './compose-settings.ts';
+import { lensServiceCheck } from './compose-lens.ts';
 import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
@@ -124,7 +125,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
     allowedAddresses: parts.configuration.allowedAddresses,
-    signIns: composeSignIns(context),
+    signIns: composeSignIns(context, stores.pendingSignIns),
     keyGenerator,
     metrics: composeMetrics(parts),
     bus: parts.bus,
@@ -132,6 +133,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     ids: randomIds,
     pause,
     heldRuns: createHeldRuns(),
+    isLensService: lensServiceCheck(context),
     publicUrl: () => settings.billing.publicUrl ?? state.url,
     draining: () => state.draining,
     load: () => loadOf(context, parts),

@@ -2,10 +2,12 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SignInPlatform } from '../../resolvers/operation/sign-in-platform.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import { createCommandLineLogins } from '../domain/users/command-line-logins.ts';
+import type { PendingSignInStore } from '../domain/users/pending-sign-ins.ts';
 import { createOneTimeCodes } from '../domain/users/one-time-codes.ts';
 import { createSessionOpeners, type SessionOpeners } from '../domain/users/session.ts';
 import { createSignInThrottle } from '../domain/users/sign-in.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { createSealedSignIns } from '../runtime/credentials/sealed-sign-ins.ts';
 import { keyGenerator, randomIds } from '../runtime/identifiers.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { StartContext } from './context.ts';
@@ -20,17 +22,21 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
   createSessionOpeners({ adminKey: masterKey.reveal(), username, password: password?.reveal() ?? null }, keyGenerator);
 
 /** Name and password of the administrator, and the counts of failed sign-ins. */
-export function composeSignIns({ settings }: StartContext): SignInPlatform['signIns'] {
+export function composeSignIns({ settings }: StartContext, pending: PendingSignInStore): SignInPlatform['signIns'] {
   const { username, password, limits } = settings.signIn;
+  const store = createSealedSignIns(pending, settings.saltKey);
   const wanted = password === null ? null : digestOf(password.reveal());
   return {
     username,
     isPassword: (text) => wanted !== null && timingSafeEqual(wanted, digestOf(text)),
     throttle: createSignInThrottle({ ...limits, countsSources: settings.trustedProxies.length > 0 }, systemClock),
     openers: sessionOpeners(settings),
-    logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock }),
+    logins: createCommandLineLogins({ generator: keyGenerator, ids: randomIds, clock: systemClock, store }),
     loginPace: createRateLimiter({ ...LOGIN_PACE, clock: systemClock }),
-    codes: settings.signIn.controlPlaneUrl === null ? null : createOneTimeCodes(keyGenerator, systemClock),
+    codes:
+      settings.signIn.controlPlaneUrl === null
+        ? null
+        : createOneTimeCodes({ generator: keyGenerator, clock: systemClock, store }),
     commandLineSeconds: settings.signIn.commandLineHours * 3_600,
   };
 }

@@ -254,6 +254,7 @@ export async function openGraph(
     bus,
     clock: { now: () => NOW, monotonicMs: () => performance.now() },
     ids: randomIds,
+    isLensService: null,
     publicUrl: () => 'http://127.0.0.1',
     draining: () => false,
     heldRuns: { find: () => null, keep() {}, drop() {} },

@@ -85,6 +85,7 @@ for (const engine of ENGINES)
         'pass_through_endpoint',
         'payment_event',
         'payment_object',
+        'pending_sign_in',
         'project',
         'response',
         'retired_secret',

@@ -2,6 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { TraceKey } from '../traces/store.ts';
+import { textOrNull } from '../optional-text.ts';
 
 /** Who judges: a person, a program, or a model. */
 export type AnnotatorKind = 'human' | 'code' | 'llm';
@@ -141,6 +142,6 @@ export const rejudged = (annotation: Annotation, judgement: Judgement, { now, by
 
 /** Owner of the annotated trace. */
 export const ownerOfAnnotation = ({ teamId, keyHash }: Annotation): Owner => ({
-  teamId: teamId === '' ? null : teamId,
+  teamId: textOrNull(teamId),
   keyHash,
 });

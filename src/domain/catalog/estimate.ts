@@ -82,11 +82,11 @@ function needsOf(workload: Workload): readonly Need[] {
     ['reasoning', output * reasoningShare],
     ['request', BigInt(requests) * WHOLE],
   ];
-  const lanes = [
+  const parts = [
     [false, (WHOLE - batchShare) as Share],
     [true, batchShare],
   ] as const;
-  return lanes.flatMap(([batch, share]) =>
+  return parts.flatMap(([batch, share]) =>
     share === NO_SHARE
       ? []
       : amounts.flatMap(([kind, amount]) => (amount === 0n ? [] : [{ kind, batch, quantity: amount * share }])),
@@ -99,15 +99,15 @@ function caches({ row }: CatalogEntry, prices: TokenPrices): boolean {
   return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
 }
 
-interface Lane {
+interface SizePrices {
   readonly prices: TokenPrices;
   readonly above: number | null;
   readonly fee: Rate | null;
 }
 
 /** The prices for requests of this size; without cache prices where the entry does not cache. */
-function laneOf(entry: CatalogEntry, lane: 'usual' | 'batch', inputTokens: number): Lane | null {
-  const tariff = tariffsOf(entry)[lane];
+function pricesFor(entry: CatalogEntry, mode: 'usual' | 'batch', inputTokens: number): SizePrices | null {
+  const tariff = tariffsOf(entry)[mode];
   if (tariff === null) return null;
   const tier = tierFor(tariff, inputTokens);
   const prices = tier?.prices ?? tariff.base;
@@ -126,8 +126,8 @@ interface Charge extends Need {
 
 /** The charges of an entry for each need; null when a price is missing. */
 function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
-  const usual = laneOf(entry, 'usual', inputTokens);
-  const batch = laneOf(entry, 'batch', inputTokens);
+  const usual = pricesFor(entry, 'usual', inputTokens);
+  const batch = pricesFor(entry, 'batch', inputTokens);
   if (usual === null || batch === null) return null;
   const charges: Charge[] = [];
   for (const need of needs) {
@@ -175,19 +175,19 @@ export function rankEntries(entries: readonly CatalogEntry[], workload: Workload
 
 function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Charge[]): readonly EstimateNote[] {
   const { usual } = tariffsOf(entry);
-  const lane = laneOf(entry, 'usual', workload.inputTokens);
-  const batchLane = laneOf(entry, 'batch', workload.inputTokens);
-  if (usual === null || lane === null || batchLane === null) return [];
+  const usualPrices = pricesFor(entry, 'usual', workload.inputTokens);
+  const batchPrices = pricesFor(entry, 'batch', workload.inputTokens);
+  if (usual === null || usualPrices === null || batchPrices === null) return [];
   const asks = (kind: LineKind, from: keyof TokenPrices): boolean =>
     charges.some((charge) => charge.kind === kind && charge.from === from);
   const tier = tierFor(usual, workload.inputTokens);
   const caching = caches(entry, tier?.prices ?? usual.base);
   const cacheAsked = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
   const unbatched = charges.some(
-    ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchLane.above),
+    ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchPrices.above),
   );
   const facts: readonly (readonly [EstimateNote, boolean])[] = [
-    ['PRICED_ZERO', lane.prices.input === 0n && (lane.prices.output ?? 0n) === 0n],
+    ['PRICED_ZERO', usualPrices.prices.input === 0n && (usualPrices.prices.output ?? 0n) === 0n],
     ['CACHING_NOT_STATED', cacheAsked && !caching],
     ['CACHE_READ_PRICE_MISSING', caching && asks('cache_read', 'input')],
     ['CACHE_WRITE_PRICE_MISSING', caching && asks('cache_write', 'input')],
@@ -217,6 +217,6 @@ export function estimate(entry: CatalogEntry, workload: Workload): Estimate | nu
     perRequest: usdFromPartsOfAtto(sum, PARTS * BigInt(requests)),
     lines,
     notes: notesOf(entry, workload, charges),
-    tierAbove: laneOf(entry, 'usual', inputTokens)?.above ?? null,
+    tierAbove: pricesFor(entry, 'usual', inputTokens)?.above ?? null,
   };
 }

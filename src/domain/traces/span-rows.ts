@@ -1,6 +1,7 @@
 import { amountText, nsText, storable } from '../storable.ts';
 import type { Usd } from '../money.ts';
 import type { SpanHead, SpanKind, SpanPayload, SpanStatus, SpanType, TraceSource } from './span.ts';
+import { textOrNull } from '../optional-text.ts';
 
 /** Location of a span's payload: a place in the body of its export, or the row itself. */
 export type PayloadPlace =
@@ -193,7 +194,7 @@ function rowText({ head, payload }: KeptSpan): string {
   )},${labelOrNull(head.model)},${counted(head.inputTokens)},${counted(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
     head.requestId,
   )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
-    head.framework === '' ? null : head.framework,
+    textOrNull(head.framework),
   )},${orNull(head.callId)},${gatewayOf(head)},${orNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,
   )}]`;

@@ -1,13 +1,16 @@
 import type { Clock, Ids } from '../clock.ts';
 import { Forbidden, InvalidInput, LimitExceeded } from '../errors.ts';
 import type { KeyGenerator } from '../keys/virtual-key.ts';
+import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Lifetime of a login that is not completed or not collected, in seconds. */
 export const LOGIN_SECONDS = 600;
-/** Most open logins of this process. */
+/** Most open logins. */
 const MOST_LOGINS = 10_000;
 /** Wrong codes after which a login ends. */
 const MOST_WRONG_CODES = 5;
+/** Tries of a change that other processes change at the same time. */
+const MOST_TRIES = 10;
 /** Characters of a code. None looks like another. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 8;
@@ -22,47 +25,39 @@ export interface StartedLogin {
 interface Login<Signed> {
   readonly secretHash: string;
   readonly codeHash: string;
-  readonly untilMs: number;
-  wrongCodes: number;
-  signed: Signed | null;
+  readonly wrongCodes: number;
+  readonly signed: Signed | null;
 }
 
-/** Logins of command lines, in the memory of this process. `Signed` is who signed in. */
+/** Logins of command lines, which any process of the installation continues. `Signed` is who signed in, as plain JSON. */
 export interface CommandLineLogins<Signed> {
   /** Throws LimitExceeded when too many are open. */
-  start(): StartedLogin;
+  start(): Promise<StartedLogin>;
   /** Throws InvalidInput when no such login is open. */
-  assertOpen(loginId: string): void;
+  assertOpen(loginId: string): Promise<void>;
   /** Records who signed in. Throws InvalidInput for a wrong code, and for a login that is not open or was completed. */
-  complete(loginId: string, userCode: string, signed: Signed): void;
+  complete(loginId: string, userCode: string, signed: Signed): Promise<void>;
   /** The signed-in person; null before the sign-in. Throws InvalidInput, and Forbidden for a wrong secret. */
-  read(loginId: string, pollSecret: string): Signed | null;
+  read(loginId: string, pollSecret: string): Promise<Signed | null>;
   /** Ends a login. Returns whether it was open: only one caller collects it. */
-  take(loginId: string): boolean;
+  take(loginId: string): Promise<boolean>;
 }
+
+const unknownLogin = (): InvalidInput => new InvalidInput('The login is unknown or has expired. Start it again.');
 
 export function createCommandLineLogins<Signed>(options: {
   readonly generator: Pick<KeyGenerator, 'hash' | 'token'>;
   readonly ids: Pick<Ids, 'uuid'>;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store: PendingSignInStore;
 }): CommandLineLogins<Signed> {
-  const { generator, ids, clock } = options;
-  // In the order of their end.
-  const logins = new Map<string, Login<Signed>>();
+  const { generator, ids, clock, store } = options;
+  const nowMs = (): number => clock.now().getTime();
 
-  function evictEnded(): void {
-    const nowMs = clock.monotonicMs();
-    for (const [id, { untilMs }] of logins) {
-      if (untilMs > nowMs) return;
-      logins.delete(id);
-    }
-  }
-
-  function open(loginId: string): Login<Signed> {
-    evictEnded();
-    const login = logins.get(loginId);
-    if (login === undefined) throw new InvalidInput('The login is unknown or has expired. Start it again.');
-    return login;
+  async function open(loginId: string): Promise<{ readonly login: Login<Signed>; readonly revision: number }> {
+    const found = isLoginId(loginId) ? await store.find(loginId, nowMs()) : null;
+    if (found === null) throw unknownLogin();
+    return { login: JSON.parse(found.content) as Login<Signed>, revision: found.revision };
   }
 
   /** A code of 40 bits from the hash of a random text. */
@@ -72,42 +67,61 @@ export function createCommandLineLogins<Signed>(options: {
     return `${letters.slice(0, CODE_LENGTH / 2).join('')}-${letters.slice(CODE_LENGTH / 2).join('')}`;
   }
 
+  /** Counts a wrong code, or records who signed in. Returns null where another process has changed the login meanwhile. */
+  async function tryComplete(loginId: string, userCode: string, signed: Signed): Promise<'done' | 'wrong' | null> {
+    const { login, revision } = await open(loginId);
+    if (login.signed !== null) throw new InvalidInput('The login was completed already.');
+    const isRight = generator.hash(plainCode(userCode)) === login.codeHash;
+    const wrongCodes = login.wrongCodes + (isRight ? 0 : 1);
+    if (wrongCodes >= MOST_WRONG_CODES) {
+      await store.take(loginId, nowMs());
+      return 'wrong';
+    }
+    const changed: Login<Signed> = { ...login, wrongCodes, signed: isRight ? signed : null };
+    if (!(await store.replace(loginId, revision, JSON.stringify(changed)))) return null;
+    return isRight ? 'done' : 'wrong';
+  }
+
   return {
-    start() {
-      evictEnded();
-      if (logins.size >= MOST_LOGINS)
-        throw new LimitExceeded('Too many logins are open. Try again later.', 'requests', 60);
-      const started = { loginId: `cli-${ids.uuid()}`, pollSecret: generator.token(), userCode: newCode() };
-      logins.set(started.loginId, {
+    async start() {
+      const started = { loginId: `${LOGIN_PREFIX}${ids.uuid()}`, pollSecret: generator.token(), userCode: newCode() };
+      const login: Login<Signed> = {
         secretHash: generator.hash(started.pollSecret),
         codeHash: generator.hash(plainCode(started.userCode)),
-        untilMs: clock.monotonicMs() + LOGIN_SECONDS * 1000,
         wrongCodes: 0,
         signed: null,
-      });
-      return started;
+      };
+      const now = nowMs();
+      const pending = { id: started.loginId, kind: 'login', content: JSON.stringify(login) } as const;
+      if (await store.add({ ...pending, untilMs: now + LOGIN_SECONDS * 1000 }, { nowMs: now, most: MOST_LOGINS }))
+        return started;
+      throw new LimitExceeded('Too many logins are open. Try again later.', 'requests', 60);
     },
-    assertOpen(loginId) {
-      open(loginId);
+    async assertOpen(loginId) {
+      await open(loginId);
     },
-    complete(loginId, userCode, signed) {
-      const login = open(loginId);
-      if (login.signed !== null) throw new InvalidInput('The login was completed already.');
-      if (generator.hash(plainCode(userCode)) !== login.codeHash) {
-        login.wrongCodes += 1;
-        if (login.wrongCodes >= MOST_WRONG_CODES) logins.delete(loginId);
-        throw new InvalidInput('The verification code is not the one that the command line shows.');
+    async complete(loginId, userCode, signed) {
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one try after another
+        const result = await tryComplete(loginId, userCode, signed);
+        if (result === 'done') return;
+        if (result === 'wrong')
+          throw new InvalidInput('The verification code is not the one that the command line shows.');
       }
-      login.signed = signed;
+      throw new InvalidInput('The login is changed by other requests. Try again.');
     },
-    read(loginId, pollSecret) {
-      const login = open(loginId);
+    async read(loginId, pollSecret) {
+      const { login } = await open(loginId);
       if (generator.hash(pollSecret) !== login.secretHash) throw new Forbidden('The poll secret is wrong.');
       return login.signed;
     },
-    take: (loginId) => logins.delete(loginId),
+    take: async (loginId) => isLoginId(loginId) && (await store.take(loginId, nowMs())) !== null,
   };
 }
+
+/** Ids of logins are not those of other pending sign-ins. */
+const LOGIN_PREFIX = 'cli-';
+const isLoginId = (id: string): boolean => id.startsWith(LOGIN_PREFIX);
 
 /** A code as it is compared: without case, spaces and hyphens. */
 const plainCode = (code: string): string => code.toUpperCase().replaceAll(/[\s-]/g, '');

@@ -23,6 +23,7 @@ import { createFallbackStore } from '../fallbacks/store.ts';
 import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
 import { createCodingAgentStore } from '../coding-agents/store.ts';
 import { createDatabaseLedger } from '../admission/ledger.ts';
+import { createPendingSignInStore } from '../sign-in/store.ts';
 import { createFreeTierStore } from '../free-tier/store.ts';
 import { createGatewayActivityStore } from '../gateway-activity/store.ts';
 import { createJobStore } from '../jobs/store.ts';
@@ -221,6 +222,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     guardrails: createGuardrailStore(database),
     guardrailUse: createGuardrailUseStore(database),
     passThrough: createEndpointStore(database),
+    pendingSignIns: createPendingSignInStore(database),
     processMessages: createProcessMessages(database, options.log),
     lenses: createLensStore(database),
     lensWorkers: createLensWorkerStore(database),

@@ -9,6 +9,7 @@ import { CatalogRecordedEntity, type CatalogRecordedSchema } from '../catalog/en
 import { CatalogSpanEntity, type CatalogSpanSchema } from '../catalog/entities/catalog-span.ts';
 import { CatalogReleaseEntity, type CatalogReleaseSchema } from '../catalog/entities/catalog-release.ts';
 import { ExportBodyEntity, type ExportBodySchema } from '../traces/entities/export-body.ts';
+import { PendingSignInEntity, type PendingSignInSchema } from '../sign-in/entities/pending-sign-in.ts';
 import { FreeTierUseEntity, type FreeTierUseSchema } from '../free-tier/entities/free-tier-use.ts';
 import { GatewayActivityEntity, type GatewayActivitySchema } from '../gateway-activity/entities/gateway-activity.ts';
 import { CheckoutEntity, type CheckoutSchema } from '../checkout/entities/checkout.ts';
@@ -92,6 +93,7 @@ export const ENTITIES = [
   KeySpendEntity,
   BudgetWindowEntity,
   FreeTierUseEntity,
+  PendingSignInEntity,
   AdmissionCounterEntity,
   AdmissionProcessEntity,
   GatewayActivityEntity,
@@ -158,6 +160,7 @@ export type Tables = InferKyselyDB<
   | typeof KeySpendSchema
   | typeof BudgetWindowSchema
   | typeof FreeTierUseSchema
+  | typeof PendingSignInSchema
   | typeof AdmissionCounterSchema
   | typeof AdmissionProcessSchema
   | typeof GatewayActivitySchema

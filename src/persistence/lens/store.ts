@@ -187,7 +187,7 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
           lensId,
           criteriaKey,
           executionId: review.executionId,
-          contentVersion: review.contentVersion,
+          contentVersion: storable(review.contentVersion),
           at: Date.now(),
           data: { ...review },
         }));
@@ -223,10 +223,10 @@ const lensFindingOf = (row: LensFindingEntity): LensFinding => ({ lensId: row.le
 
 function conditionsOf(filter: FindingPage['filter'], after: FindingPage['after']): readonly object[] {
   const wanted: readonly (readonly [string, string | null])[] = Object.entries({ ...filter });
-  const equals = wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: value }]));
+  const equals = wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: storable(value) }]));
   if (after === null) return equals;
   const lastSeen = new Date(after.lastSeen).getTime();
-  return [...equals, { $or: [{ lastSeen: { $lt: lastSeen } }, { lastSeen, id: { $lt: after.id } }] }];
+  return [...equals, { $or: [{ lastSeen: { $lt: lastSeen } }, { lastSeen, id: { $lt: storable(after.id) } }] }];
 }
 
 export const createLensWorkerStore = (database: Database): LensWorkerStore =>

@@ -3,7 +3,7 @@ import type { CallerAddresses } from '../network/caller-addresses.ts';
 import { type Address, headLines, readAddress } from './address.ts';
 import { Call, type Settle } from './call.ts';
 import { misused } from './faults.ts';
-import { type Destination, type Lane, Order, type Request } from './order.ts';
+import { type Destination, type OriginPool, Order, type Request } from './order.ts';
 import { Origin } from './origin.ts';
 import { FairSlots } from './fair-shares.ts';
 import { type TimeSource, Watch } from './deadline-watch.ts';
@@ -42,11 +42,11 @@ export interface UpstreamClient extends HttpClient {
 
 /** Transport of requests. */
 export interface Transport {
-  /** Lane of one origin. Called again for an origin whose connections were all closed for a while. */
-  lane(address: Address): Lane;
-  /** Idle connections that no lane counts. */
+  /** The connections of one origin. Called again for an origin whose connections were all closed for a while. */
+  pool(address: Address): OriginPool;
+  /** Idle connections that no pool counts. */
   idle(): number;
-  /** Closes the remaining resources after every lane is closed. */
+  /** Closes the remaining resources after every pool is closed. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createHttpClient({
   ...options
 }: HttpClientOptions & { readonly dial?: Dial } = {}): UpstreamClient {
   return createClient(options, (watch) => ({
-    lane: ({ peer }) => new Origin(peer, { watch, dial }),
+    pool: ({ peer }) => new Origin(peer, { watch, dial }),
     idle: () => 0,
     async close() {},
   }));
@@ -93,7 +93,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
     if (known !== undefined) return known;
     if (destinations.size >= ORIGINS_LIMIT) forgetUnused();
     const slots = new FairSlots({ limit: connections, fraction: ownerFraction });
-    const made = { lane: transport.lane(address), slots, gone };
+    const made = { pool: transport.pool(address), slots, gone };
     destinations.set(name, made);
     return made;
   }
@@ -111,11 +111,11 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
   /** Drops destinations without a call or a connection, because callers can send any number of addresses. */
   function forgetUnused(): void {
     targets.clear();
-    for (const [origin, { lane, slots }] of destinations) {
-      const { active, idle } = lane.counts();
+    for (const [origin, { pool, slots }] of destinations) {
+      const { active, idle } = pool.counts();
       if (slots.used + slots.waiting + active + idle > 0) continue;
       destinations.delete(origin);
-      lane.close();
+      pool.close();
     }
   }
 
@@ -154,7 +154,7 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
         drained = resolve;
       });
     }
-    for (const { lane } of destinations.values()) lane.close();
+    for (const { pool } of destinations.values()) pool.close();
     await transport.close();
   }
 
@@ -180,8 +180,8 @@ export function createClient(options: HttpClientOptions, open: (watch: Watch) =>
       }),
     connections() {
       const sum = { active: 0, idle: transport.idle(), waiting: 0, limit: connections };
-      for (const { lane, slots } of destinations.values()) {
-        const { active, idle } = lane.counts();
+      for (const { pool, slots } of destinations.values()) {
+        const { active, idle } = pool.counts();
         sum.active += active;
         sum.idle += idle;
         sum.waiting += slots.waiting;

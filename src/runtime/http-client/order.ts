@@ -15,7 +15,7 @@ export interface Request {
 }
 
 /** Sends requests to one origin, each on a connection of its own while it lasts. */
-export interface Lane {
+export interface OriginPool {
   /**
    * Sends a call on a connection: calls its `carriedBy`, then reports events. Calls `free` of the order once its
    * connection is no longer in use for it, before it reports an end.
@@ -27,9 +27,9 @@ export interface Lane {
   close(): void;
 }
 
-/** One origin: its lane and its slots. */
+/** One origin: its pool and its slots. */
 export interface Destination {
-  readonly lane: Lane;
+  readonly pool: OriginPool;
   readonly slots: FairSlots;
   /** Called once for each order, when it no longer needs a connection. */
   readonly gone: () => void;
@@ -65,7 +65,7 @@ export class Order implements Waiter, Carrier {
   start(): void {
     this.#state = 'carried';
     try {
-      this.#to.lane.send(this);
+      this.#to.pool.send(this);
     } catch (error) {
       this.free();
       this.call.failed(error instanceof Error ? error : new ConnectionEnded('CLOSED'));

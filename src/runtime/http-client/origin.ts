@@ -1,11 +1,11 @@
 import type { Peer } from './address.ts';
 import { Connection } from './connection.ts';
-import type { Lane, Order } from './order.ts';
+import type { OriginPool, Order } from './order.ts';
 import type { Watch } from './deadline-watch.ts';
 import type { Dial } from './socket.ts';
 
 /** The connection pool of one origin. The slots of its client bound how many connections there are. */
-export class Origin implements Lane {
+export class Origin implements OriginPool {
   readonly #peer: Peer;
   readonly #tools: { readonly watch: Watch; readonly dial: Dial };
   readonly #open = new Set<Connection>();

@@ -10,7 +10,7 @@ import {
   type UpstreamClient,
 } from './client.ts';
 import { ConnectionEnded } from './faults.ts';
-import type { Lane, Order } from './order.ts';
+import type { OriginPool, Order } from './order.ts';
 import { headersOf, MalformedResponse } from './response-parser.ts';
 
 /** Informational heads (102, 103) that may come before the answer, as for the native client. */
@@ -67,7 +67,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
   }
 
   return {
-    lane({ origin, peer, direct = false }): Lane {
+    pool({ origin, peer, direct = false }): OriginPool {
       let held = 0;
       const pool = direct ? directPool(origin, peer) : null;
       return {

@@ -32,6 +32,7 @@ import { paramReader, readGuardrails } from './guardrails.ts';
 import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
+import { type LensWorkSettings, lensWorkOf } from './lens.ts';
 import { routingOf } from './routing.ts';
 import { type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
@@ -128,7 +129,7 @@ export interface Settings {
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
   /** Worker of lens runs in this process: runs at once (0: none), and seconds between looks for work and for new traces. */
-  readonly lens: { readonly workerSlots: number; readonly pollSeconds: number; readonly signalSeconds: number };
+  readonly lens: LensWorkSettings;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
   /** Stores translated responses for their owners, unless a request has `store: false`. */
@@ -290,11 +291,7 @@ function settingsOf(
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,
-    lens: {
-      workerSlots: values.lensWorkerSlots,
-      pollSeconds: values.lensPollSeconds,
-      signalSeconds: values.lensSignalSeconds,
-    },
+    lens: lensWorkOf(values),
     healthChecks: {
       everySeconds: values.backgroundHealthChecks ? values.healthCheckSeconds : 0,
       details: values.healthCheckDetails,

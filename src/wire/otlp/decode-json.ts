@@ -4,6 +4,7 @@ import { type JsonObject, isObject, parseJson } from './json-text.ts';
 import { attributesOf, enumOf, idOf, messageOf, messagesOf, nanosOf, textOf } from './json-values.ts';
 import { type Allowance, allowanceOf, assertCount, spendMessage, spendSpan, undecodable } from './limits.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
+import { textOrNull } from '../../domain/optional-text.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
 
@@ -70,7 +71,7 @@ function readSpan(
   assertCount(links.length, allowance.limits.links, 'links');
   return {
     ...identity,
-    parentSpanId: identity.parentSpanId === '' ? null : identity.parentSpanId,
+    parentSpanId: textOrNull(identity.parentSpanId),
     name: textOf(span['name'], 'name', allowance),
     kind: spanKindOf(enumOf(span['kind'], 'SPAN_KIND_', SPAN_KINDS)),
     status: spanStatusOf(enumOf(status['code'], 'STATUS_CODE_', STATUS_CODES)),

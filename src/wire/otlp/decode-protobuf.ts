@@ -4,6 +4,7 @@ import { allowanceOf, assertCount, grantNodesOfSpans, spendMessage, spendSpan } 
 import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
 import { assertLink, assertSpan, eventTime, spanKindOf, spanStatusOf } from './span-rules.ts';
+import { textOrNull } from '../../domain/optional-text.ts';
 
 /*
  * Tags are `field number << 3 | wire type`, from the published opentelemetry-proto files. A known field with another
@@ -195,7 +196,7 @@ function readSpan(reader: Reader, end: number, resource: Resource, scope: Instru
   return {
     traceId,
     spanId,
-    parentSpanId: parentSpanId === '' ? null : parentSpanId,
+    parentSpanId: textOrNull(parentSpanId),
     name,
     kind: spanKindOf(kind),
     startNs,

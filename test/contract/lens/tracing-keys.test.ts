@@ -1,14 +1,18 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 import { lensClient } from '../../support/lens-client.ts';
+import { startApp } from '../../support/start-app.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, app, key } = lensClient();
 
 const PATH = '/lens/tracing/keys';
+const INTERNAL = '/lens/internal/ingestion-credentials';
+const SERVICE_TOKEN = 'a-token-of-the-trace-service-of-32';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const ONLY_TRACES = 'This key may only send traces.';
 
@@ -135,10 +139,44 @@ describe('the trace service', () => {
     expect((await send('GET', '/lens/service', undefined, '')).status).toBe(401);
   });
 
-  it('lens.ingestionCredentials 503, lens.ingestionCredentials 401, lens.ingestionCredentials 403: there is no external one', async () => {
-    const path = '/lens/internal/ingestion-credentials';
-    expect(await send('GET', path)).toEqual(detail(503, 'Configure the Lens service connection'));
-    expect((await send('GET', path, undefined, '')).status).toBe(401);
-    expect((await send('GET', path, undefined, (await key({})).key)).status).toBe(403);
+  it('lens.ingestionCredentials 503: no trace service is configured', async () => {
+    const refused = detail(503, 'Configure the Lens service connection');
+    for (const token of [app().adminKey, 'x'.repeat(32), ''])
+      expect(await send('GET', INTERNAL, undefined, token)).toEqual(refused);
+  });
+
+  it('lens.ingestionCredentials 200, lens.ingestionCredentials 401: the keys that hold, for the token of the service', async () => {
+    const service = await startApp({ env: { LITELLM_LENS_SERVICE_TOKEN: SERVICE_TOKEN } });
+    const ask = async (method: string, path: string, token: string, body?: unknown) => {
+      const answer = await service.call(method, path, body, { authorization: token === '' ? '' : `Bearer ${token}` });
+      return { status: answer.status, body: (await answer.json()) as Json };
+    };
+    try {
+      const made = (await ask('POST', PATH, service.adminKey, { name: 'bot', team_id: 't1' })).body;
+      const expiresAt = Math.floor(Date.now() / 1_000) + 1;
+      await ask('POST', PATH, service.adminKey, { name: 'short', expires_at: expiresAt });
+      const hash = createHash('sha256').update(String(made['key'])).digest('hex');
+      await vi.waitUntil(() => Date.now() > expiresAt * 1_000);
+      expect(await ask('GET', INTERNAL, SERVICE_TOKEN)).toEqual({
+        status: 200,
+        body: {
+          issued_at: expect.any(Number),
+          keys: [
+            {
+              token_hash: hash,
+              tenant: { team_id: 't1', user_id: expect.any(String), org_id: '', api_key_hash: hash },
+              expires_at: null,
+            },
+          ],
+        },
+      });
+      const refused = detail(401, 'Invalid Lens service credential');
+      for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(made['key']), ''])
+        expect(await ask('GET', INTERNAL, token)).toEqual(refused);
+      // The token opens nothing else.
+      expect((await ask('GET', PATH, SERVICE_TOKEN)).status).toBe(401);
+    } finally {
+      await service.stop();
+    }
   });
 });

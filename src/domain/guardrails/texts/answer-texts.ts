@@ -14,9 +14,7 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
         walk.content(choice['text'], ['choices', index, 'text'], 'assistant');
         const message = choice['message'];
         if (!isMembers(message)) continue;
-        const path = ['choices', index, 'message'];
-        walk.content(message, path, 'assistant');
-        walk.content(message['reasoning_content'], [...path, 'reasoning_content'], 'assistant');
+        walk.content(message, ['choices', index, 'message'], 'assistant');
       }
       break;
     case 'candidates':
@@ -43,4 +41,14 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
       break;
   }
   return walk.places;
+}
+
+/** Members that repeat a text in pieces, where no filter finds it. */
+const REPEATED: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'prompt_logprobs', 'token_ids']);
+const REPEATED_TRANSCRIPT: ReadonlySet<string> = new Set([...REPEATED, 'segments', 'words']);
+
+/** An edited answer as JSON text. Members that would repeat the text before the edits are null. */
+export function editedJson(answer: unknown, member: Endpoint['answers']['member'] = null): string {
+  const repeated = member === 'text' ? REPEATED_TRANSCRIPT : REPEATED;
+  return JSON.stringify(answer, (name, value: unknown) => (repeated.has(name) ? null : value));
 }

@@ -45,7 +45,20 @@ const turns: Reader = (walk, value, member) => {
 const system: Reader = (walk, value, member) => walk.content(value, [member], 'system');
 const plain: Reader = (walk, value, member) => walk.content(value, [member], 'user');
 const every: Reader = (walk, value, member) => walk.everything(value, [member], 'user');
-const decisionInput: Reader = (walk, value, member) => walk.everything(value, [member], 'user', DECISION_SKIPS);
+const isJsonItem = (value: unknown): value is Members => isMembers(value) && value['type'] === 'input_json';
+/** Texts of items. The data of a JSON item are the caller's, with any names. */
+const decisionInput: Reader = (walk, value, member) => {
+  const read = (one: unknown, path: (string | number)[]): void => {
+    if (Array.isArray(one)) for (const [index, inner] of one.entries()) read(inner, [...path, index]);
+    else if (isJsonItem(one)) walk.everything(one['data'], [...path, 'data'], 'user');
+    else if (isMembers(one)) {
+      const { content, ...others } = one;
+      walk.everything(others, path, 'user', DECISION_SKIPS);
+      read(content, [...path, 'content']);
+    } else walk.everything(one, path, 'user');
+  };
+  read(value, [member]);
+};
 
 /** Instructions and descriptions of questions. Names and labels stay, because answers refer to them. */
 const questions: Reader = (walk, value, member) => {
@@ -62,6 +75,10 @@ const questions: Reader = (walk, value, member) => {
   }
 };
 
+const NESTED_SKIPS: ReadonlySet<string> = new Set(['role', 'type', 'model', 'mimeType', 'name', 'id']);
+/** A whole request, whose tokens are counted. */
+const nested: Reader = (walk, value, member) => walk.everything(value, [member], 'user', NESTED_SKIPS);
+
 /** Members with texts of all conversations. */
 const CONVERSATION: Readonly<Record<string, Reader>> = {
   messages: turns,
@@ -74,6 +91,8 @@ const CONVERSATION: Readonly<Record<string, Reader>> = {
   systemInstruction: system,
   system_instruction: system,
   prediction: plain,
+  generateContentRequest: nested,
+  generate_content_request: nested,
 };
 
 const DECISION: Readonly<Record<string, Reader>> = {

@@ -25,15 +25,71 @@ export const isMembers = (value: unknown): value is Members =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** Parts that have no text, or a text that its vendor has signed. */
-const WITHOUT_TEXT = new Set(['image', 'image_url', 'input_image', 'input_audio', 'thinking', 'redacted_thinking']);
-/** Members of a part that are a text or a content of their own. */
-const CONTENTS = ['text', 'content', 'output', 'parts', 'summary', 'refusal', 'title', 'context', 'transcript'];
+/**
+ * Members of a part that are a text or a content of their own. A thought is checked, also one that its vendor has signed:
+ * the vendor refuses a masked one.
+ */
+const CONTENTS = [
+  'text',
+  'content',
+  'output',
+  'parts',
+  'summary',
+  'refusal',
+  'title',
+  'context',
+  'transcript',
+  'source',
+  'thinking',
+  'thinking_blocks',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'code',
+];
 /** Members of a part that are values of tools. */
-const VALUES = ['input', 'args', 'response', 'json', 'arguments'];
+const VALUES = [
+  'input',
+  'args',
+  'response',
+  'json',
+  'arguments',
+  'action',
+  'operation',
+  'results',
+  'outputs',
+  'queries',
+  'variables',
+];
 /** Members of a part that hold a part. */
-const NESTED = ['functionCall', 'function_call', 'functionResponse', 'function_response', 'function', 'custom'];
+const NESTED = [
+  'functionCall',
+  'function_call',
+  'functionResponse',
+  'function_response',
+  'function',
+  'custom',
+  'executableCode',
+  'executable_code',
+  'codeExecutionResult',
+  'code_execution_result',
+  'audio',
+];
+/** Members of the values of tools that are no texts. */
+const KINDS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
+
+/** JSON text without the escapes that a filter of words would not see through. Another value stays as it is. */
+function readable(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.includes('\\u')) return value;
+  try {
+    return JSON.stringify(JSON.parse(value));
+  } catch {
+    return value.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  }
+}
 
 export function createWalk(): Walk {
   const places: Place[] = [];
@@ -53,15 +109,13 @@ export function createWalk(): Walk {
 
   function part(value: Members, path: Path, role: TextRole | null): void {
     const { type } = value;
-    if (typeof type === 'string' && WITHOUT_TEXT.has(type)) return;
-    if (value['thought'] === true) return;
-    const source = value['source'];
-    if (isMembers(source) && source['type'] === 'text') everything(source['data'], [...path, 'source', 'data'], role);
-    if (isMembers(source) && source['type'] === 'content')
-      content(source['content'], [...path, 'source', 'content'], role);
+    // The text of a document.
+    if (type === 'text') everything(value['data'], [...path, 'data'], role);
     if (type === 'input_json') everything(value['data'], [...path, 'data'], role);
     for (const name of CONTENTS) if (name in value) content(value[name], [...path, name], role);
-    for (const name of VALUES) if (name in value) everything(value[name], [...path, name], role);
+    for (const name of VALUES)
+      if (name in value)
+        everything(readable(value[name]), [...path, name], role, name === 'action' ? KINDS : NO_MEMBERS);
     for (const name of NESTED) {
       const inner = value[name];
       if (isMembers(inner)) part(inner, [...path, name], role);

@@ -1,5 +1,7 @@
-import { decimal, whole } from '../kinds.ts';
+import { decimal, secret, whole } from '../kinds.ts';
 import { setting } from '../setting.ts';
+
+const SHORTEST_TOKEN = 32;
 
 /** Lens runs in this process. */
 export const LENS_SETTINGS = {
@@ -26,5 +28,16 @@ export const LENS_SETTINGS = {
     file: 'general_settings.lens.signal_seconds',
     unit: 's',
     description: 'Time between looks for traces whose signals are not known. 0 never looks.',
+  }),
+  lensServiceToken: setting({
+    kind: secret(`at least ${SHORTEST_TOKEN} characters`, (token) =>
+      token.length < SHORTEST_TOKEN ? `must have at least ${SHORTEST_TOKEN} characters` : null,
+    ),
+    default: null,
+    defaultText: 'none: the list is refused',
+    env: ['LITELLM_LENS_SERVICE_TOKEN'],
+    file: 'general_settings.lens.service_token',
+    description:
+      'Token with which a trace service of your own reads the hashes of the tracing keys: `GET /lens/internal/ingestion-credentials`.',
   }),
 } as const;

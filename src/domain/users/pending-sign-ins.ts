@@ -1,0 +1,21 @@
+/** A sign-in that another request ends: a login of a command line, or a code that is exchanged for a session. */
+export interface PendingSignIn {
+  readonly id: string;
+  readonly kind: 'login' | 'code';
+  /** What is known so far, as the caller of the store wrote it. */
+  readonly content: string;
+  /** When it ends, in ms since 1970. */
+  readonly untilMs: number;
+}
+
+/** Pending sign-ins of all processes of an installation. Ended ones are never returned. */
+export interface PendingSignInStore {
+  /** Adds one. Returns false where `most` of its kind are open. */
+  add(pending: PendingSignIn, bounds: { readonly nowMs: number; readonly most: number }): Promise<boolean>;
+  /** The content, and a number that changes with it. Null for none. */
+  find(id: string, nowMs: number): Promise<{ readonly content: string; readonly revision: number } | null>;
+  /** Replaces the content of a revision. Returns false where it was replaced or removed since. */
+  replace(id: string, revision: number, content: string): Promise<boolean>;
+  /** Removes one and returns its content; null for none. Of concurrent callers one gets it. */
+  take(id: string, nowMs: number): Promise<string | null>;
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const WORD = 'forbiddenword';
+const ESCAPED = String.raw`forbidden\u0077ord`;
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  guarded = await startGuarded(
+    [filter('words', { default_on: true, blocked_words: [{ keyword: WORD, action: 'BLOCK' }] })],
+    { passThrough: { path: '/own', guardrails: { words: null } } },
+  );
+});
+afterAll(() => guarded.stop());
+
+type Asked = readonly [path: string, body: object | string];
+
+const CHAT = '/v1/chat/completions';
+const user = { role: 'user', content: 'hi' };
+const chat = (model: string, ...messages: object[]): Asked => [CHAT, { model, messages }];
+const messages = (model: string, content: object[]): Asked => [
+  '/v1/messages',
+  { model, max_tokens: 9, messages: [user, { role: 'assistant', content }, user] },
+];
+const responses = (item: object): Asked => ['/v1/responses', { model: 'chat', input: [user, item] }];
+const gemini = (part: object): Asked => [
+  '/v1beta/models/gemini-up:generateContent',
+  { contents: [{ role: 'user', parts: [part] }] },
+];
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"a":"${ESCAPED}"}` } };
+const decision = (input: object): Asked => [
+  '/v1/decisions',
+  {
+    model: 'decider',
+    input: [{ role: 'user', content: [input] }],
+    questions: [{ type: 'predicate', name: 'ok', instructions: 'a' }],
+  },
+];
+
+const CASES: Readonly<Record<string, Asked>> = {
+  'a message that says it is a picture': chat('chat', { role: 'user', type: 'image', content: WORD }),
+  'a message that says it is a thought': chat('chat', { role: 'user', thought: true, content: WORD }),
+  'a part that says it is a thought': chat('chat', {
+    role: 'user',
+    content: [{ type: 'text', thought: true, text: WORD }],
+  }),
+  'the reasoning of an earlier answer': chat('chat', user, {
+    role: 'assistant',
+    content: 'a',
+    reasoning_content: WORD,
+  }),
+  'the thinking blocks of an earlier answer': chat('claude', user, {
+    role: 'assistant',
+    content: 'a',
+    thinking_blocks: [{ type: 'thinking', thinking: WORD, signature: 'x' }],
+  }),
+  'arguments of a tool with escapes': chat('chat', user, { role: 'assistant', content: null, tool_calls: [call] }),
+  'messages of a fallback': [
+    CHAT,
+    { model: 'down', messages: [user], fallbacks: [{ model: 'chat', messages: [{ role: 'user', content: WORD }] }] },
+  ],
+  'a signed thought': messages('claude', [{ type: 'thinking', thinking: WORD, signature: 'x' }]),
+  'a picture with a text': messages('claude', [
+    { type: 'image', text: WORD, source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+  ]),
+  'the source of a search result': messages('claude', [
+    { type: 'search_result', source: WORD, title: 't', content: [{ type: 'text', text: 'x' }] },
+  ]),
+  'the query of a search': responses({
+    type: 'web_search_call',
+    id: 'x',
+    status: 'completed',
+    action: { type: 'search', query: WORD },
+  }),
+  'commands of a shell': responses({ type: 'shell_call', call_id: 'x', action: { commands: [WORD] } }),
+  'variables of a stored prompt': [
+    '/v1/responses',
+    { model: 'chat', input: 'a', prompt: { id: 'p', variables: { a: WORD } } },
+  ],
+  'a thought in generateContent': gemini({ text: WORD, thought: true }),
+  'code in generateContent': gemini({ executableCode: { language: 'PYTHON', code: WORD } }),
+  'members of a JSON item by any name': decision({ type: 'input_json', data: { type: WORD } }),
+  'a count of tokens of messages': [
+    '/v1/messages/count_tokens',
+    { model: 'claude', messages: [{ role: 'user', content: WORD }] },
+  ],
+  'a count of tokens of contents': [
+    '/v1beta/models/gemini-up:countTokens',
+    { generateContentRequest: { contents: [{ parts: [{ text: WORD }] }] } },
+  ],
+  'a list on a pass-through path': ['/own', `["${ESCAPED}"]`],
+};
+
+describe('a blocked word does not reach an upstream', () => {
+  it.each(Object.entries(CASES))('400: in %s', async (_name, [path, body]) => {
+    const { status, body: answer } = await guarded.ask(path, body as object);
+    expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([
+      400,
+      [],
+      expect.stringContaining('Content blocked'),
+    ]);
+  });
+
+  it('400: in a form on a pass-through path', async () => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const { status } = await guarded.ask('/own', 'a=forbidden%77ord' as unknown as object, type);
+    expect([status, guarded.sent()]).toEqual([400, []]);
+  });
+
+  it.each([
+    [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","content":"ok"}]}`],
+    [CHAT, `{"model":"chat","messages":[{"role":"user","content":"${WORD}","c\\u006fntent":"ok"}]}`],
+    ['/own', `{"a":"${WORD}","a":"ok"}`],
+  ])('400: %s with a member twice in %s', async (path, body) => {
+    const { status, body: answer } = await guarded.ask(path, body as unknown as object);
+    expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([400, [], expect.stringContaining('twice')]);
+  });
+});

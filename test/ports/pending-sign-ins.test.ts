@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InvalidInput } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { createCommandLineLogins, LOGIN_SECONDS } from '../../src/domain/users/command-line-logins.ts';
+import { createOneTimeCodes } from '../../src/domain/users/one-time-codes.ts';
+import type { PendingSignInStore } from '../../src/domain/users/pending-sign-ins.ts';
+import { createSealedSignIns } from '../../src/runtime/credentials/sealed-sign-ins.ts';
+import { keyGenerator, randomIds } from '../../src/runtime/identifiers.ts';
+import { createMemoryPendingSignIns } from '../support/memory-pending-sign-ins.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+const NOW_MS = Date.parse('2026-01-02T03:04:05Z');
+const SALT = new Secret('a-salt-key');
+
+/** What two processes of one installation have. */
+type Opener = () => Promise<readonly [PendingSignInStore, PendingSignInStore]>;
+
+function pendingSignInSuite(name: string, open: Opener): void {
+  describe(`PendingSignInStore on ${name}`, () => {
+    let stores: Awaited<ReturnType<Opener>>;
+    beforeAll(async () => {
+      stores = await open();
+    });
+    let nowMs = NOW_MS;
+    const optionsOf = (store: PendingSignInStore) => ({
+      generator: keyGenerator,
+      ids: randomIds,
+      clock: { now: () => new Date(nowMs) },
+      store: createSealedSignIns(store, SALT),
+    });
+    const both = <Made>(make: (store: PendingSignInStore) => Made): [Made, Made] => [make(stores[0]), make(stores[1])];
+
+    it('a login that begins in one process is completed and collected in another, once', async () => {
+      const [here, there] = both((store) => createCommandLineLogins<{ readonly userId: string }>(optionsOf(store)));
+      const { loginId, pollSecret, userCode } = await here.start();
+      expect(await there.read(loginId, pollSecret)).toBeNull();
+      await there.complete(loginId, userCode.toLowerCase(), { userId: 'u' });
+      expect(await here.read(loginId, pollSecret)).toEqual({ userId: 'u' });
+      await expect(here.complete(loginId, userCode, { userId: 'v' })).rejects.toThrow('completed already');
+      const taken = await Promise.all([here.take(loginId), there.take(loginId), here.take(loginId)]);
+      expect(taken.filter(Boolean)).toHaveLength(1);
+      await expect(here.read(loginId, pollSecret)).rejects.toThrow(InvalidInput);
+    });
+
+    it('wrong codes of both processes are counted together', async () => {
+      const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
+      const { loginId, userCode } = await here.start();
+      const wrong = 'The verification code is not the one that the command line shows.';
+      for (const logins of [here, there, here, there, here])
+        await expect(logins.complete(loginId, 'AAAA-AAAA', 'u')).rejects.toThrow(wrong);
+      await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
+    });
+
+    it('concurrent wrong codes end the login, however many come at once', async () => {
+      const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
+      const { loginId, userCode } = await here.start();
+      await Promise.allSettled(
+        Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? here : there).complete(loginId, 'AAAA-AAAA', 'u')),
+      );
+      await Promise.allSettled(Array.from({ length: 5 }, () => here.complete(loginId, 'AAAA-AAAA', 'u')));
+      await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
+    });
+
+    it('a login ends after its time', async () => {
+      const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
+      const { loginId, pollSecret } = await here.start();
+      nowMs = NOW_MS + LOGIN_SECONDS * 1_000 - 1;
+      expect(await there.read(loginId, pollSecret)).toBeNull();
+      nowMs += 1;
+      await expect(there.read(loginId, pollSecret)).rejects.toThrow('unknown or has expired');
+      expect(await there.take(loginId)).toBe(false);
+    });
+
+    it('a code is exchanged once, by either process', async () => {
+      const [here, there] = both((store) => createOneTimeCodes<{ readonly token: string }>(optionsOf(store)));
+      const code = await here.issue({ token: 'sk-session' });
+      const taken = await Promise.all([there.take(code), here.take(code), there.take(code)]);
+      expect(taken.filter((value) => value !== null)).toEqual([{ token: 'sk-session' }]);
+      expect(await there.take('another')).toBeNull();
+    });
+
+    it('has at most a number of a kind, without ended ones', async () => {
+      const [store] = stores;
+      const row = (id: string, untilMs: number) => ({ id, kind: 'code' as const, content: 'c', untilMs });
+      const later = nowMs + 3_600_000;
+      const bounds = { nowMs: later, most: 2 };
+      expect(await store.add(row('a', later + 1), bounds)).toBe(true);
+      expect(await store.add(row('b', later + 9), bounds)).toBe(true);
+      expect(await store.add(row('c', later + 9), bounds)).toBe(false);
+      expect(await store.add({ ...row('cli-d', later + 9), kind: 'login' }, { nowMs: later, most: 3 })).toBe(true);
+      expect(await store.add(row('e', later + 9), { nowMs: later + 1, most: 2 })).toBe(true);
+    });
+
+    it('replaces the content of a revision only', async () => {
+      const [store] = stores;
+      const at = nowMs + 7_200_000;
+      await store.add({ id: 'cli-r', kind: 'login', content: 'one', untilMs: at + 9 }, { nowMs: at, most: 99 });
+      expect(await store.replace('cli-r', 0, 'two')).toBe(true);
+      expect(await store.replace('cli-r', 0, 'three')).toBe(false);
+      expect(await store.find('cli-r', at)).toMatchObject({ content: 'two', revision: 1 });
+      expect(await store.replace('cli-none', 0, 'x')).toBe(false);
+    });
+  });
+}
+
+pendingSignInSuite('memory', () => {
+  const store = createMemoryPendingSignIns();
+  return Promise.resolve([store, store]);
+});
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(engine.name, () => {
+    let scratch: ScratchDatabase;
+    afterAll(() => scratch.remove());
+
+    pendingSignInSuite(engine.name, async () => {
+      scratch = await engine.create();
+      const first = await scratch.open();
+      const second = engine.name === 'postgresql' ? await scratch.open() : first;
+      return [first.pendingSignIns, second.pendingSignIns];
+    });
+
+    it('contents are encrypted', async () => {
+      const { pendingSignIns } = await scratch.open();
+      const sealed = createSealedSignIns(pendingSignIns, SALT);
+      const at = NOW_MS + 9_000_000;
+      await sealed.add({ id: 'cli-s', kind: 'login', content: 'sk-session', untilMs: at + 9 }, { nowMs: at, most: 99 });
+      expect((await pendingSignIns.find('cli-s', at))?.content).not.toContain('sk-session');
+      expect((await sealed.find('cli-s', at))?.content).toBe('sk-session');
+      expect(await createSealedSignIns(pendingSignIns, new Secret('other')).find('cli-s', at)).toBeNull();
+    });
+  });
