@@ -1,4 +1,5 @@
 import { GUARDRAIL_MODES } from '../src/domain/guardrails/definition.ts';
+import { PREBUILT_NAMES } from '../src/domain/guardrails/kinds/prebuilt-patterns.ts';
 import {
   type DescribedKind,
   type DescribedParam,
@@ -16,8 +17,13 @@ export const renderSettings = (kinds: readonly DescribedKind[]) => ({
   providers_without_directional_logging_only_scope: [],
   pii_entity_categories: Object.entries(ENTITY_CATEGORIES).map(([category, entities]) => ({ category, entities })),
   content_filter_settings: {
-    prebuilt_patterns: [],
-    pattern_categories: [],
+    prebuilt_patterns: PREBUILT_NAMES.map((name) => ({
+      name,
+      display_name: name,
+      category: 'Patterns',
+      description: '',
+    })),
+    pattern_categories: ['Patterns'],
     supported_actions: ACTIONS,
     content_categories: [],
   },

@@ -3,7 +3,7 @@ import type { CatalogSource } from '../domain/catalog/catalog.ts';
 import { UNCALIBRATED } from '../domain/decisions/calibration.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import type { FallbackRegistry } from '../domain/fallbacks/fallback.ts';
-import type { GuardrailDirectory } from '../domain/guardrails/definition.ts';
+import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import { publishChanges } from '../domain/traces/publish-changes.ts';
 import { createGateway } from '../gateway/create-gateway.ts';
 import { createAskDecisions } from '../gateway/guardrail-decisions.ts';
@@ -141,7 +141,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
-  readonly guardrails: GuardrailDirectory;
+  readonly guardrails: Pick<Guardrails, 'definitions' | 'checkWith'>;
 }
 
 /** The gateway over the configured deployments and every provider adapter. */
@@ -165,6 +165,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     },
     broken: (about) => log.warn(about, 'a guardrail cannot run: its calls are refused'),
   });
+  parts.guardrails.checkWith((definition) => activeGuardrails.faultOf(definition));
   const gateway: ReturnType<typeof createGateway> = createGateway({
     deployments: parts.deployments,
     providers: createProviders({

@@ -242,7 +242,7 @@ export async function openGraph(
     ...NO_STORED_MODELS,
     passThrough: NO_ENDPOINTS,
     guardrails: NO_GUARDRAILS,
-    activeGuardrails: { current: () => [] },
+    activeGuardrails: { current: () => [], faultOf: () => null },
     ...UNUSED_PLATFORM,
     gateway: { ...NO_UPSTREAMS, ...(options.gateway ?? scriptedGateway(() => [][Symbol.iterator]() as never)) },
     keyRing,

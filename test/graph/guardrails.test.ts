@@ -42,7 +42,8 @@ const change = async (name: 'Create' | 'Update' | 'Delete', input: object, key?:
 
 const overHttp = async (id: string): Promise<unknown> => (await app.call('GET', `/guardrails/${id}`)).json();
 
-const PARAMS = { guardrail: 'generic_guardrail_api', mode: 'pre_call', default_on: true, api_key: 'sk-guard' };
+const SERVICE = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
+const PARAMS = { ...SERVICE, mode: 'pre_call', default_on: true, api_key: 'sk-guard' };
 
 describe('guardrails in the graph', () => {
   it('are created, read, changed and deleted as over HTTP', async () => {
@@ -70,7 +71,7 @@ describe('guardrails in the graph', () => {
     expect(await change('Update', { guardrail: 'g1', params, info: null, teamId: 't' })).toMatchObject({
       modes: ['POST_CALL'],
       defaultOn: false,
-      params: { guardrail: 'generic_guardrail_api', mode: ['post_call'], api_key: 'REDACTED' },
+      params: { ...SERVICE, mode: ['post_call'], api_key: 'REDACTED' },
       info: null,
       teamId: 't',
     });

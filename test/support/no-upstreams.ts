@@ -44,6 +44,7 @@ export const NO_GUARDRAILS: Guardrails = {
   add: needsUpstream,
   change: needsUpstream,
   remove: needsUpstream,
+  checkWith: needsUpstream,
   configure: needsUpstream,
   refresh: async () => {},
 };

@@ -77,6 +77,8 @@ export interface ActiveGuardrail {
 export interface ActiveGuardrails {
   /** In the order in which they run. The same array as before until one changes. */
   current(): readonly ActiveGuardrail[];
+  /** Why a guardrail cannot run with its settings; null when it can. */
+  faultOf(definition: GuardrailDefinition): string | null;
 }
 
 /** Whether a caller may name a guardrail: it is one of all teams, or of the caller's; administrators may name all. */

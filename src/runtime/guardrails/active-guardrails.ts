@@ -45,25 +45,30 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
   let active: readonly ActiveGuardrail[] = [];
   let compiled: ReadonlyMap<GuardrailDefinition, ActiveGuardrail> = new Map();
 
+  /** Throws GuardrailFault for one that cannot run. */
+  function ready(definition: GuardrailDefinition): ActiveGuardrail {
+    const { kind, params } = definition;
+    const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];
+    if (make === undefined) throw new GuardrailFault(`guardrails of the kind '${kind}' do not run here`);
+    const shared = readParams(common, params);
+    const skips: TextRole[] = [];
+    if (shared.skip_system_message_in_guardrail === true) skips.push('system');
+    if (shared.skip_tool_message_in_guardrail === true) skips.push('tool');
+    return {
+      definition,
+      guardrail: make(params, definition),
+      stream: {
+        samplingRate: shared.streaming_sampling_rate ?? SAMPLING_RATE,
+        atEndOnly: shared.streaming_end_of_stream_only === true || shared.streaming_buffer_until_moderated === true,
+      },
+      inspectsEmbeddings: shared.inspect_embeddings === true,
+      skips,
+    };
+  }
+
   function compile(definition: GuardrailDefinition): ActiveGuardrail {
     try {
-      const { kind, params } = definition;
-      const make = Object.hasOwn(LOCAL_KINDS, kind) ? LOCAL_KINDS[kind] : services[kind];
-      if (make === undefined) throw new GuardrailFault(`guardrails of the kind '${kind}' do not run here`);
-      const shared = readParams(common, params);
-      const skips: TextRole[] = [];
-      if (shared.skip_system_message_in_guardrail === true) skips.push('system');
-      if (shared.skip_tool_message_in_guardrail === true) skips.push('tool');
-      return {
-        definition,
-        guardrail: make(params, definition),
-        stream: {
-          samplingRate: shared.streaming_sampling_rate ?? SAMPLING_RATE,
-          atEndOnly: shared.streaming_end_of_stream_only === true || shared.streaming_buffer_until_moderated === true,
-        },
-        inspectsEmbeddings: shared.inspect_embeddings === true,
-        skips,
-      };
+      return ready(definition);
     } catch (error) {
       if (!(error instanceof GuardrailFault)) throw error;
       broken?.({ guardrail: definition.name, fault: error.message });
@@ -73,6 +78,15 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
   }
 
   return {
+    faultOf(definition) {
+      try {
+        ready(definition);
+        return null;
+      } catch (error) {
+        if (error instanceof GuardrailFault) return error.message;
+        throw error;
+      }
+    },
     current() {
       const definitions = directory.definitions();
       if (definitions === of) return active;

@@ -1,4 +1,4 @@
-import { Conflict } from '../../domain/errors.ts';
+import { Conflict, InvalidInput } from '../../domain/errors.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import { type Guardrails, type ParamReader, UNREADABLE_KIND } from '../../domain/guardrails/guardrails.ts';
 import {
@@ -46,6 +46,7 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
   const params = paramSeal(saltKey);
   const warned = new Set<string>();
   let ofFile: readonly Held[] = [];
+  let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly Held[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
@@ -89,6 +90,12 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
     definitions = running();
   }
 
+  /** Throws InvalidInput for settings that its kind cannot run with. */
+  function assertRuns(open: OpenGuardrail): void {
+    const fault = faultOf({ ...open, params: readParams(open.params), isFromConfig: false });
+    if (fault !== null) throw new InvalidInput(`Guardrail configuration error: ${fault}`);
+  }
+
   /** Names in the file cannot be unique in the database. */
   function assertFree(name: string): void {
     if (ofFile.some(({ shown }) => shown.name === name))
@@ -105,7 +112,9 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
     definitions: () => definitions,
     list: () => [...ofFile, ...stored].map(({ shown }) => shown),
     async add({ id, ...draft }, by) {
-      const row = closed(newGuardrail(draft, { ...by, id }));
+      const opened = newGuardrail(draft, { ...by, id });
+      assertRuns(opened);
+      const row = closed(opened);
       assertFree(row.name);
       await store.add(row);
       await refresh();
@@ -115,6 +124,7 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
       const changed = await store.change(id, (row) => {
         const { sealed: _sealed, ...rest } = row;
         const after = patchedGuardrail({ ...rest, params: params.open(row) ?? {} }, patch, by);
+        assertRuns(after);
         if (after.name !== row.name) assertFree(after.name);
         return closed(after);
       });
@@ -125,6 +135,9 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
       const [gone] = await store.remove([id]);
       await refresh();
       return gone === undefined ? null : held(gone).shown;
+    },
+    checkWith(check) {
+      faultOf = check;
     },
     configure,
     refresh,

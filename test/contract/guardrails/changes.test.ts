@@ -69,6 +69,15 @@ describe('guardrails.create', () => {
     ]);
   });
 
+  it.each([
+    [{ guardrail: 'generic_guardrail_api', mode: 'pre_call', api_base: 'file:///x' }, /^api_base: /],
+    [{ ...PARAMS, patterns: [{ pattern_type: 'regex', pattern: '(', name: 'x', action: 'BLOCK' }] }, /./],
+  ])('400: settings that the kind cannot run with: %j', async (params, message) => {
+    const [status, { detail }] = await server.create(aDraft({ litellm_params: params }));
+    expect([status, detail]).toEqual([400, expect.stringMatching(/^Guardrail configuration error: /)]);
+    expect(String(detail).slice('Guardrail configuration error: '.length)).toMatch(message);
+  });
+
   it('409: a name that is taken, by a stored guardrail or by the file', async () => {
     await server.create({ guardrail_name: 'taken', litellm_params: PARAMS });
     expect(await server.create({ guardrail_name: 'taken', litellm_params: PARAMS })).toEqual([
@@ -100,7 +109,8 @@ describe('guardrails.create', () => {
 describe('guardrails.replace', () => {
   it('200: the whole guardrail is replaced, except secrets that are shown as redacted', async () => {
     const id = await server.created({ litellm_params: { ...PARAMS, api_key: 'sk-guard', timeout: 3 } });
-    const params = { guardrail: 'generic_guardrail_api', mode: ['post_call'], api_key: 'REDACTED', default_on: true };
+    const service = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
+    const params = { ...service, mode: ['post_call'], api_key: 'REDACTED', default_on: true };
     const name = `${latestName()}-new`;
     expect(
       await server.ask('PUT', `/guardrails/${id}`, { guardrail: { guardrail_name: name, litellm_params: params } }),

@@ -183,8 +183,10 @@ describe('forms of guardrails', () => {
           { category: 'Finance', entities: ['CREDIT_CARD', 'CRYPTO', 'IBAN_CODE'] },
         ]),
         content_filter_settings: {
-          prebuilt_patterns: [],
-          pattern_categories: [],
+          prebuilt_patterns: expect.arrayContaining([
+            { name: 'iban', display_name: 'iban', category: 'Patterns', description: '' },
+          ]) as unknown,
+          pattern_categories: ['Patterns'],
           supported_actions: ['BLOCK', 'MASK'],
           content_categories: [],
         },

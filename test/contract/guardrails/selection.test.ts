@@ -77,7 +77,11 @@ describe('selection of guardrails', () => {
   });
 
   it('503: a key and a model with a guardrail that does not exist refuse their calls', async () => {
+    const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
+    const guardrail = { guardrail_id: 'gone', guardrail_name: 'gone', litellm_params: params };
+    await guarded.app.call('POST', '/guardrails', { guardrail });
     const key = await guarded.newKey({ metadata: { guardrails: ['gone'] } });
+    await guarded.app.call('DELETE', '/guardrails/gone');
     const message = "The guardrail 'gone' of this call is not configured, so the call is refused.";
     expect(await guarded.ask(CHAT, chat('hi'), key)).toMatchObject({ status: 503, body: { error: { message } } });
     expect(await guarded.ask(CHAT, chat('hi', { model: 'lost-model' }))).toMatchObject({
