@@ -1,7 +1,7 @@
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, LimitExceeded } from '../src/domain/errors.ts';
 import { CANCEL_BATCH, CREATE_BATCH, GET_BATCH } from '../src/domain/upstream-objects/object-action.ts';
-import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-use.ts';
+import { allCalls, type BatchCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { mayChange } from '../src/domain/upstream-objects/shown-object.ts';
 import type { ObjectPage, ShownObject, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import { objectReader, objectWriter, system } from './operation/access.ts';

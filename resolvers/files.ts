@@ -2,7 +2,7 @@ import { InvalidInput, MissingFormField, UpstreamFailed } from '../src/domain/er
 import type { Form, FormPart } from '../src/domain/inference/form.ts';
 import { assertFits } from '../src/domain/upstream-objects/file-limits.ts';
 import { CREATE_FILE, DELETE_FILE, GET_FILE, READ_FILE } from '../src/domain/upstream-objects/object-action.ts';
-import type { CountedCalls } from '../src/domain/upstream-objects/batch-use.ts';
+import type { CountedCalls } from '../src/domain/upstream-objects/batch-calls.ts';
 import { tokensOfBytes } from '../src/domain/inference/expected-tokens.ts';
 import type { ObjectPage, UpstreamObject } from '../src/domain/upstream-objects/upstream-object.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';

@@ -7,7 +7,7 @@ import type { RateScope } from '../domain/admission/scopes.ts';
 import { type BudgetWindow, windowCounter, windowOf } from '../domain/budgets/budget-window.ts';
 import { RateLimited } from '../domain/errors.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
-import { allCalls, type BatchCalls } from '../domain/upstream-objects/batch-use.ts';
+import { allCalls, type BatchCalls } from '../domain/upstream-objects/batch-calls.ts';
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
 import { type CallNames, rateScopesOf } from './rate-scopes.ts';
 

@@ -9,7 +9,7 @@ import { RateLimited } from '../domain/errors.ts';
 import { expectedTokens } from '../domain/inference/expected-tokens.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
-import type { BatchCalls } from '../domain/upstream-objects/batch-use.ts';
+import type { BatchCalls } from '../domain/upstream-objects/batch-calls.ts';
 import { type CallNames, rateScopesOf } from './rate-scopes.ts';
 import { batchScopesOf } from './batch-limits.ts';
 

@@ -4,22 +4,6 @@ import type { Usage } from '../chat/chat.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { ShownObject } from './upstream-object.ts';
 
-/** Calls of one model in a batch file, and their input tokens, estimated by size. */
-export interface CountedCalls {
-  readonly requests: number;
-  readonly tokens: number;
-}
-
-/** Calls of a batch file, by public model name. */
-export type BatchCalls = Readonly<Record<string, CountedCalls>>;
-
-/** All calls of a batch. */
-export const allCalls = (calls: BatchCalls): CountedCalls =>
-  Object.values(calls).reduce(
-    (sum, one) => ({ requests: sum.requests + one.requests, tokens: sum.tokens + one.tokens }),
-    { requests: 0, tokens: 0 },
-  );
-
 /** Usage of one model. */
 export interface ModelUse {
   /** The upstream's name of the model; null where it names none. */

@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../chat/chat.ts';
 import type { Form } from '../inference/form.ts';
-import type { BatchCalls } from './batch-use.ts';
+import type { BatchCalls } from './batch-calls.ts';
 import type { ObjectAction } from './object-action.ts';
 
 /** Body of a call about an upstream object. `set` replaces members; null removes one. */

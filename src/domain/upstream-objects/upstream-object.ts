@@ -1,5 +1,5 @@
 import type { CallLabels } from '../calls/call-labels.ts';
-import type { BatchCalls } from './batch-use.ts';
+import type { BatchCalls } from './batch-calls.ts';
 import type { Owner, Visibility } from '../caller.ts';
 
 /** Kinds of objects that upstreams store for callers. */

@@ -1,6 +1,6 @@
 import { type FilterQuery, type RequiredEntityData, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import type { BatchCalls } from '../../domain/upstream-objects/batch-use.ts';
+import type { BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 import type { CallLabels } from '../../domain/calls/call-labels.ts';
 import type { Visibility } from '../../domain/caller.ts';
 import type {
