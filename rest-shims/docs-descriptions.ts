@@ -132,7 +132,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'lens.feedbackSummary': 'Count the feedback about traces.',
   'lens.finding': 'Set the status of a finding.',
   'lens.get': 'Read a lens, its latest run and its findings.',
-  'lens.ingestionCredentials': 'List the hashes of the tracing keys that hold, for a trace service of your own, by its token.',
+  'lens.ingestionCredentials':
+    'List the hashes of the tracing keys that hold, for a trace service of your own, by its token.',
   'lens.list': 'List lenses and their workers.',
   'lens.preview': 'Preview the executions that a lens would choose from.',
   'lens.readRun': 'Read a run of a lens.',

@@ -86,7 +86,9 @@ describe('pass-through entries in the graph', () => {
 
   it('are listed, those of the file first', async () => {
     await change('create', { endpointId: 'e2', path: '/graph/two', target: 'http://127.0.0.1:1/x' });
-    const listed = await ask('{ passThroughEndpoints(first: 10) { totalCount edges { node { path isFromConfig headers } } } }');
+    const listed = await ask(
+      '{ passThroughEndpoints(first: 10) { totalCount edges { node { path isFromConfig headers } } } }',
+    );
     expect(listed).toEqual({
       passThroughEndpoints: {
         totalCount: 2,
