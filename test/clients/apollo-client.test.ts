@@ -15,11 +15,11 @@ const types: (string | null)[] = [];
 
 beforeAll(async () => {
   app = await startApp({ env: { LENSGATE_LENS_WORKER_SLOTS: '0' } });
-  const query = '{ __schema { types { name possibleTypes { name } } } }';
+  const query = '{ schema: __schema { types { name possibleTypes { name } } } }';
   const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
-    readonly data: { readonly __schema: { readonly types: readonly Abstract[] } };
+    readonly data: { readonly schema: { readonly types: readonly Abstract[] } };
   };
-  const abstract = data.__schema.types.filter((type) => type.possibleTypes !== null);
+  const abstract = data.schema.types.filter((type) => type.possibleTypes !== null);
   possibleTypes = Object.fromEntries(
     abstract.map((type) => [type.name, type.possibleTypes?.map(({ name }) => name) ?? []]),
   );

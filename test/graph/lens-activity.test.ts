@@ -8,7 +8,7 @@ const RUNS = syntheticRuns(8, 61);
 const SERVICE = 'shop';
 
 interface Answer {
-  readonly data: Readonly<Record<string, unknown>> | null;
+  readonly data: Readonly<Record<string, unknown>>;
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
@@ -56,19 +56,18 @@ describe('the preview of a sample', () => {
   });
 
   it('admits what the selection says, and goes on from an offset', async () => {
-    const all = (await ask(PREVIEW, { input: {} })).data?.['lensSamplePreview'] as {
+    const all = (await ask(PREVIEW, { input: {} })).data['lensSamplePreview'] as {
       readonly executions: readonly { readonly id: string }[];
     };
     const ids = all.executions.map(({ id }) => id);
     const eligible = async (input: object) =>
-      ((await ask(PREVIEW, { input })).data?.['lensSamplePreview'] as { readonly eligible: number } | undefined)
-        ?.eligible;
+      ((await ask(PREVIEW, { input })).data['lensSamplePreview'] as { readonly eligible: number }).eligible;
     expect(await eligible({ selection: { executionIds: ids.slice(0, 2) } })).toBe(2);
     expect(await eligible({ selection: { service: 'no such' } })).toBe(0);
     expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: SERVICE }] } })).toBe(8);
     expect(await eligible({ selection: { attributes: [{ key: 'service.name', value: 'x' }] } })).toBe(0);
     expect(await eligible({ asOf: new Date(Date.now() - 86_400_000 * 3).toISOString() })).toBe(0);
-    const rest = (await ask(PREVIEW, { input: { offset: 6 } })).data?.['lensSamplePreview'];
+    const rest = (await ask(PREVIEW, { input: { offset: 6 } })).data['lensSamplePreview'];
     expect(rest).toMatchObject({ nextOffset: null, executions: ids.slice(6).map((id) => ({ id })) });
     expect((await ask(PREVIEW, { input: { offset: 2_147_483_647 } })).data).toMatchObject({
       lensSamplePreview: { eligible: 8, executions: [], nextOffset: null },
@@ -108,7 +107,7 @@ describe('edges of lenses', () => {
     } }`;
     const { data, errors } = await ask(query, { id: lens.id });
     expect(errors).toBeUndefined();
-    const { findings, latestRun } = data?.['lens'] as {
+    const { findings, latestRun } = data['lens'] as {
       readonly findings: readonly {
         readonly executionIds: readonly string[];
         readonly occurrenceCount: number;
@@ -141,7 +140,7 @@ describe('edges of lenses', () => {
     const content = `query ($lens: ID!, $execution: ID!) { lensExecution(lensId: $lens, executionId: $execution) {
       execution { traceId } nextCursor parts { spanId parentSpanId name kind content truncated startedAt } } }`;
     const read = await ask(content, { lens: lens.id, execution: evidence?.executionId });
-    const { parts } = read.data?.['lensExecution'] as { readonly parts: readonly { readonly content: string }[] };
+    const { parts } = read.data['lensExecution'] as { readonly parts: readonly { readonly content: string }[] };
     expect(parts.some((part) => part.content.includes(evidence?.quote ?? 'none'))).toBe(true);
     const foreign = await ask(content, { lens: lens.id, execution: evidence?.executionId }, (await key({})).key);
     expect([foreign.data, codesOf(foreign)]).toEqual([{ lensExecution: null }, ['FORBIDDEN']]);

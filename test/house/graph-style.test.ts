@@ -37,18 +37,16 @@ interface Member {
   readonly description?: string | null | undefined;
 }
 
+const memberOf = ({ description }: Member, name: string): Member => ({ name, description });
+
 function membersOf(type: GraphQLNamedType): readonly Member[] {
-  if (isEnumType(type))
-    return type.getValues().map((value) => ({ name: `${type.name}.${value.name}`, description: value.description }));
+  if (isEnumType(type)) return type.getValues().map((value) => memberOf(value, `${type.name}.${value.name}`));
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map((field) => ({
-      name: `${type.name}.${field.name}`,
-      description: field.description,
-    }));
+    return Object.values(type.getFields()).map((field) => memberOf(field, `${type.name}.${field.name}`));
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
   return Object.values(type.getFields()).flatMap((field) => [
-    { name: `${type.name}.${field.name}`, description: field.description },
-    ...field.args.map((arg) => ({ name: `${type.name}.${field.name}(${arg.name})`, description: arg.description })),
+    memberOf(field, `${type.name}.${field.name}`),
+    ...field.args.map((arg) => memberOf(arg, `${type.name}.${field.name}(${arg.name})`)),
   ]);
 }
 

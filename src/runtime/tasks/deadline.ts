@@ -4,7 +4,7 @@ const GRACE_MS = 5_000;
 const MS_PER_SECOND = 1_000;
 
 /** Work that did not end within its deadline. */
-export class Overrun extends Error {
+class Overrun extends Error {
   override readonly name = 'Overrun';
   constructor(deadlineMs: number, options?: ErrorOptions) {
     super(`Aborted after its deadline of ${deadlineMs / MS_PER_SECOND} seconds.`, options);

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { syntheticRuns } from '../../../bench/lens/runs.ts';
 import { VERSION } from '../../../src/domain/version.ts';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
@@ -21,17 +20,10 @@ beforeAll(async () => {
 const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1) =>
   send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
-/**
- * Ends the lease of a run, as if its worker were gone for five minutes. In a process of its own: locks of SQLite do not hold
- * between two copies of its library in one process.
- */
+/** Ends the lease of a run, as if its worker were gone for five minutes. */
 function loseWorker(runId: string): void {
-  const change = `const { DatabaseSync } = require('node:sqlite');
-    const [file, id] = process.argv.slice(1);
-    const sql = "update job set due_at = 1 where id = ? and status = 'running'";
-    console.log(new DatabaseSync(file, { timeout: 5000 }).prepare(sql).run(id).changes);`;
-  const file = join(app().dataDir, 'lensgate.db');
-  expect(execFileSync(process.execPath, ['-e', change, file, runId]).toString()).toBe('1\n');
+  const sql = "update job set due_at = 1 where id = ? and status = 'running'";
+  expect(changeFromOutside(app().dataDir, sql, runId)).toBe(1);
 }
 
 describe('a run whose worker is lost', () => {

@@ -20,7 +20,7 @@ for (const engine of ENGINES)
     let foreign = '';
     beforeAll(async () => {
       scratch = await engine.create();
-      const { databaseUrl = null, dataDir } = scratch.options;
+      const { databaseUrl, dataDir } = scratch.options;
       app = await startApp({
         config: { model_list: [judgeModel('http://127.0.0.1:1/v1')] },
         ...(databaseUrl === null ? { dataDir } : {}),

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { exportOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
 import { lensClient } from '../../support/lens-client.ts';
 import { startApp } from '../../support/start-app.ts';
 import type { Json } from '../../support/tenancy-client.ts';
@@ -82,15 +81,15 @@ describe('tracing keys', () => {
   }, 60_000);
 
   it('lens.createTracingKey 409: there are at most 10,000', async () => {
-    const database = new DatabaseSync(join(app().dataDir, 'lensgate.db'), { timeout: 5_000 });
-    database.exec(`
+    const { dataDir } = app();
+    const fill = `
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
       insert into lens_tracing_key
         (id, name, token_hash, team_id, user_id, organization_id, created_at, created_by, updated_at, updated_by)
-      select 'full-' || i, 'n', 'h' || i, '', '', '', 0, '', 0, '' from n`);
+      select 'full-' || i, 'n', 'h' || i, '', '', '', 0, '', 0, '' from n`;
+    expect(changeFromOutside(dataDir, fill)).toBe(10_000);
     expect(await send('POST', PATH, {})).toEqual(detail(409, 'Revoke an unused ingestion key before creating another'));
-    database.exec("delete from lens_tracing_key where id like 'full-%'");
-    database.close();
+    expect(changeFromOutside(dataDir, "delete from lens_tracing_key where id like 'full-%'")).toBe(10_000);
   });
 
   it('lens.createTracingKey 422: names each fault', async () => {
