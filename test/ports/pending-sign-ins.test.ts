@@ -109,7 +109,7 @@ pendingSignInSuite('memory', () => {
 });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`pending sign-ins over ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null)(`pending sign-ins on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     afterAll(() => scratch.remove());
 

@@ -128,7 +128,7 @@ it('a provider that never ends is cut after six times the timeout, and recorded 
       return [name, await left(app, traceId)];
     }),
   );
-  for (let count = 0; count < PATHS.length; count += 1) await target.abandoned();
+  for (let ended = 0; ended < PATHS.length; ended += 1) await target.abandoned();
   const row = { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } };
   expect(errors).toMatchObject(PATHS.map(([name]) => [name, [row]]));
 });
