@@ -224,7 +224,7 @@ export function createGateway(
       // No turn of the event loop where the model is known.
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
-      const guard = guardOf({ caller, request, route });
+      const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal });
       if (guard !== null) call.guarded(guard);
       try {
