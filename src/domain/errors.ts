@@ -319,3 +319,11 @@ export class Unavailable extends DomainError {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** A guardrail that a call must pass does not exist, or cannot run with its settings. */
+export class GuardrailMissing extends Unavailable {
+  constructor(message: string) {
+    super(message, null);
+    this.name = 'GuardrailMissing';
+  }
+}

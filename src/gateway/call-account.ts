@@ -5,6 +5,7 @@ import type { Clock, Ids } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Usd } from '../domain/money.ts';
 import type { CallRecorder } from './gateway.ts';
+import { isOfGuardrail } from './guarding.ts';
 import { guardrailSpans } from './guardrail-spans.ts';
 import type { HealthWatch, WatchedCall } from './health.ts';
 import { maskedForRecord } from './recorded-texts.ts';
@@ -157,7 +158,8 @@ export function openCallAccount(
         ...(guard === null ? {} : { guard }),
         ...(windows === undefined ? {} : { windows }),
       });
-      watched?.ended(recordedEnd === 'failed' ? failure : null);
+      // A guardrail says nothing about the deployment.
+      watched?.ended(recordedEnd === 'failed' && !isOfGuardrail(failure) ? failure : null);
     },
   };
 }

@@ -256,7 +256,7 @@ export function createGateway(
       const found = freshRouteFor(caller, request);
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
-      const guard = guardOf({ caller, request, route });
+      const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage });
       if (guard !== null) call.guarded(guard);
       try {

@@ -6,14 +6,8 @@ import { EMBEDDINGS } from '../domain/inference/endpoint.ts';
 import type { CallGuard, Guards } from './guarding.ts';
 import type { Route } from './route.ts';
 
-interface Asked {
-  readonly caller: Caller;
-  readonly request: ModelRequest;
-  readonly route: Route;
-}
-
 /** Selects the guardrails of model calls; null for a call that has nothing to do with any. */
-type GuardOf = (asked: Asked) => CallGuard | null;
+type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
 /** Whether any deployment names a guardrail. Computed once for each list of deployments. */
 function createNaming(deployments: () => readonly Deployment[]): () => boolean {
@@ -33,7 +27,7 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
   if (guards === null) return () => null;
   const anyNamed = createNaming(deployments);
 
-  return ({ caller, request, route }) => {
+  return (caller, request, route) => {
     if (request.unguarded === true) return null;
     const { guardrails, reportsGuardrails, endpoint, model } = request;
     const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;

@@ -216,7 +216,9 @@ function textOf(delta: ChatDelta): { readonly channel: string; readonly text: st
       return { channel: delta.kind, text: delta.text };
     case 'toolCall':
       return { channel: `call ${delta.index}`, text: delta.arguments };
-    default:
+    case 'finish':
+    case 'usage':
+    case 'failure':
       return { channel: delta.kind, text: '' };
   }
 }

@@ -1,6 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Clock } from '../domain/clock.ts';
-import { DomainError, GuardrailFailed, Rejected } from '../domain/errors.ts';
+import { DomainError, GuardrailFailed, GuardrailMissing, Rejected } from '../domain/errors.ts';
 import type { GuardrailMode } from '../domain/guardrails/definition.ts';
 import { entryOf, type GuardrailEntry } from '../domain/guardrails/entry.ts';
 import {
@@ -204,4 +204,4 @@ function spread(
 
 /** Failures that end a call without retries and fallbacks. */
 export const isOfGuardrail = (failure: unknown): boolean =>
-  failure instanceof Rejected || failure instanceof GuardrailFailed;
+  failure instanceof Rejected || failure instanceof GuardrailFailed || failure instanceof GuardrailMissing;

@@ -15,7 +15,7 @@ const OTHER_MODES: readonly string[] = [
 ];
 
 /** What is said about one member of the params. */
-export interface ParamRemark {
+interface ParamRemark {
   readonly path: readonly string[];
   readonly message: string;
 }

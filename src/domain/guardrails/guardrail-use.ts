@@ -1,8 +1,7 @@
 import type { SpendRow } from '../spend/spend-row.ts';
 
 /** How a run of a guardrail ended. `intervened`: it blocked or edited. `failed`: it did not answer. */
-export const RUN_RESULTS = ['passed', 'flagged', 'intervened', 'failed'] as const;
-export type RunResult = (typeof RUN_RESULTS)[number];
+export type RunResult = 'passed' | 'flagged' | 'intervened' | 'failed';
 
 /** One run of a guardrail on a call. It repeats no text of the call. */
 export interface GuardrailRun {

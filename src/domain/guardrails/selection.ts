@@ -1,4 +1,4 @@
-import { InvalidInput, Unavailable } from '../errors.ts';
+import { GuardrailMissing, InvalidInput } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
 import type { Caller } from '../caller.ts';
 import { type ActiveGuardrail, isVisibleTo } from './guardrail.ts';
@@ -36,7 +36,7 @@ export function selectedGuardrails(
   const missing = required.find((name) => !all.some(({ definition }) => definition.name === name));
   // A key or a model that names a guardrail looks protected.
   if (missing !== undefined)
-    throw new Unavailable(`The guardrail '${missing}' of this call is not configured, so the call is refused.`, null);
+    throw new GuardrailMissing(`The guardrail '${missing}' of this call is not configured, so the call is refused.`);
   return all.filter((one) => {
     const { name, defaultOn, modes, teamId } = one.definition;
     if (required.includes(name)) return true;

@@ -91,8 +91,8 @@ export function createGuardrails({ configured, readParams, store, saltKey, log }
   }
 
   /** Throws InvalidInput for settings that its kind cannot run with. */
-  function assertRuns(open: OpenGuardrail): void {
-    const fault = faultOf({ ...open, params: readParams(open.params), isFromConfig: false });
+  function assertRuns(opened: OpenGuardrail): void {
+    const fault = faultOf({ ...opened, params: readParams(opened.params), isFromConfig: false });
     if (fault !== null) throw new InvalidInput(`Guardrail configuration error: ${fault}`);
   }
 

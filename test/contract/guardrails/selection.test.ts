@@ -84,7 +84,7 @@ describe('selection of guardrails', () => {
     await guarded.app.call('DELETE', '/guardrails/gone');
     const message = "The guardrail 'gone' of this call is not configured, so the call is refused.";
     expect(await guarded.ask(CHAT, chat('hi'), key)).toMatchObject({ status: 503, body: { error: { message } } });
-    expect(await guarded.ask(CHAT, chat('hi', { model: 'lost-model' }))).toMatchObject({
+    expect(await guarded.ask(CHAT, chat('hi', { model: 'lost-model', fallbacks: ['chat'] }))).toMatchObject({
       status: 503,
       body: { error: { message } },
     });

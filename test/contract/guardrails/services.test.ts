@@ -326,3 +326,12 @@ describe('a guardrail that cannot run', () => {
     expect(guarded.sent()).toEqual([]);
   });
 });
+
+describe('the health of a deployment', () => {
+  it('does not suffer from guardrails', async () => {
+    for (const name of ['nobody', 'foreign', 'judge']) await guarded.ask(CHAT, chat(name, 'hi'));
+    const query = '{ deployments { model health { failures } } }';
+    const { body } = await guarded.ask('/graphql', { query });
+    expect(JSON.stringify(body)).toContain('"model":"chat","health":{"failures":0}');
+  });
+});

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../errors.ts';
+import { GuardrailMissing } from '../../errors.ts';
 import type { GuardrailDefinition } from '../definition.ts';
 import type { Guardrail } from '../guardrail.ts';
 
@@ -8,6 +8,6 @@ import type { Guardrail } from '../guardrail.ts';
  */
 export const brokenGuardrail = ({ name }: Pick<GuardrailDefinition, 'name'>, fault: string): Guardrail => ({
   check() {
-    throw new Unavailable(`The guardrail '${name}' cannot run, so the call is refused: ${fault}.`, null);
+    throw new GuardrailMissing(`The guardrail '${name}' cannot run, so the call is refused: ${fault}.`);
   },
 });
