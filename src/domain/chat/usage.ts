@@ -37,7 +37,7 @@ export interface Usage {
 export type AudioTokens = MediumTokens;
 
 /** Tokens of one medium within a usage. They have prices of their own. */
-export interface MediumTokens {
+interface MediumTokens {
   /** Of the input, cached ones included. */
   readonly inputTokens: number;
   readonly outputTokens: number;
