@@ -38,8 +38,9 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
     const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
+    // In one pass: a day of this run may be one of the recording.
     const dated = JSON.parse(
-      JSON.stringify(asKey(recorded)).replaceAll('2026-11-21', near(-1)).replaceAll('2026-11-23', near(1)),
+      JSON.stringify(asKey(recorded)).replaceAll(/2026-11-2([13])/g, (_all, digit) => near(digit === '1' ? -1 : 1)),
     ) as RecordedCase;
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
     const answer = await replay.send(dated);
