@@ -54,7 +54,7 @@ it('sends the limits of a query as settings of a read-only user', async () => {
     expect(Object.fromEntries(params)).toMatchObject({
       database: 'd',
       readonly: '1',
-      max_execution_time: '10',
+      max_execution_time: '1',
       max_result_rows: '1001',
       max_result_bytes: '16000000',
       max_memory_usage: String(512 * 1024 * 1024),
