@@ -25,7 +25,7 @@ export function createTokenGateway(
       assertMayCall(key, named.model);
       const route = permittedFor(routeOf, key)(named.model);
       if (route === null) throw unknownModel(named.endpoint.path, named.model);
-      const guard = route.provider.countTokens === undefined ? null : guardOf({ caller, request: named, route });
+      const guard = route.provider.countTokens === undefined ? null : guardOf(caller, named, route);
       const call = { callId: asked.callId ?? '', traceId: asked.parent?.traceId ?? '', signal };
       const request = guard === null ? named : await checkedRequest(guard, named, call);
       const counted = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guardedQuery } from '../../../src/domain/traces/query-guard.ts';
+import { QUERY_LIMITS } from '../../../src/domain/traces/trace-query.ts';
 import { runOnClickHouse } from '../../../src/persistence/trace-query/clickhouse.ts';
 
 interface Asked {
@@ -43,7 +44,7 @@ async function run(sql: string, ...scripted: typeof answers) {
   return runOnClickHouse({ url: `http://127.0.0.1:${port}`, database: 'd' }, guardedQuery(sql), {
     visibility: { kind: 'all' },
     signal: new AbortController().signal,
-    timeMs: 1_000,
+    timeMs: QUERY_LIMITS.timeMs,
   });
 }
 
@@ -54,7 +55,7 @@ it('sends the limits of a query as settings of a read-only user', async () => {
     expect(Object.fromEntries(params)).toMatchObject({
       database: 'd',
       readonly: '1',
-      max_execution_time: '1',
+      max_execution_time: '10',
       max_result_rows: '1001',
       max_result_bytes: '16000000',
       max_memory_usage: String(512 * 1024 * 1024),
