@@ -23,6 +23,20 @@ function createTails(): (texts: readonly string[], isLast: boolean) => readonly 
   };
 }
 
+const LINE_END = 0x0a;
+
+/** Takes the bytes after the last end of a line, which are not read yet. */
+function openLine(held: Uint8Array[]): readonly Uint8Array[] {
+  const last = held.findLastIndex((chunk) => chunk.includes(LINE_END));
+  const chunk = held[last];
+  if (chunk === undefined) return held.splice(0);
+  const end = chunk.lastIndexOf(LINE_END) + 1;
+  if (end === chunk.length) return held.splice(last + 1);
+  const open = [chunk.subarray(end), ...held.splice(last + 1)];
+  held[last] = chunk.subarray(0, end);
+  return open;
+}
+
 interface GuardedBytes {
   readonly bytes: ByteStream;
   /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when it fails before. */
@@ -82,8 +96,10 @@ export function guardedBytes(source: ByteStream, settings: StreamSettings, check
       if (heldBytes > MOST_HELD_BYTES) throw new Unavailable('The answer is too large to be checked.', null);
       if (settings.atEndOnly || held.length < settings.samplingRate) continue;
       await checkNew(false);
-      heldBytes = 0;
-      await release(held);
+      const open = openLine(held);
+      if (held.length > 0) await release(held);
+      held.push(...open);
+      heldBytes = open.reduce((sum, { length }) => sum + length, 0);
     }
     await checkNew(true);
     ended = { error: null };

@@ -1,4 +1,4 @@
-import { isMembers, listOf } from './walk.ts';
+import { createWalk, isMembers, listOf, type Members, type Place, withoutEscapes } from './walk.ts';
 
 /** Reads the texts of a stream of server-sent events, one text for each of its channels. */
 export interface StreamTexts {
@@ -11,6 +11,7 @@ export interface StreamTexts {
 }
 
 const DATA = 'data:';
+const END = '[DONE]';
 /** Most characters of one line. A longer one is not read. */
 const MOST_LINE = 32 * 1024 * 1024;
 
@@ -18,17 +19,31 @@ export function createStreamTexts(): StreamTexts {
   const decoder = new TextDecoder();
   const channels = new Map<string, string>();
   let rest = '';
+  /** Data of an event so far, which may have several lines. */
+  let data = '';
   let length = 0;
-  const heard = (channel: string, text: unknown): void => {
+  const heard: Heard = (channel, text) => {
     if (typeof text !== 'string' || text === '') return;
     channels.set(channel, (channels.get(channel) ?? '') + text);
     length += text.length;
   };
+  const repeated: Heard = (channel, text) => {
+    const isKnown = typeof text === 'string' && channels.values().some((known) => known === text);
+    if (!isKnown) heard(channel, text);
+  };
 
   function line(text: string): void {
+    if (text === '') {
+      if (data.trim() !== END) heard('data', data);
+      data = '';
+    }
     if (!text.startsWith(DATA)) return;
-    const event = parsed(text.slice(DATA.length));
-    if (isMembers(event)) readEvent(event, heard);
+    data += `${data === '' ? '' : '\n'}${text.slice(DATA.length)}`;
+    const event = parsed(data);
+    if (event === undefined) return;
+    data = '';
+    if (isMembers(event)) readEvent(event, heard, repeated);
+    else others(event, heard);
   }
 
   return {
@@ -41,10 +56,11 @@ export function createStreamTexts(): StreamTexts {
     texts() {
       // The last event may have no line end.
       const open = rest;
-      rest = '';
-      line(open);
-      rest = parsed(open.slice(DATA.length)) === undefined ? open : '';
-      return [...channels.values()];
+      if (open.startsWith(DATA) && parsed(open.slice(DATA.length)) !== undefined) {
+        rest = '';
+        line(open);
+      }
+      return [...channels.values()].map(withoutEscapes);
     },
     get length() {
       return length;
@@ -62,39 +78,78 @@ function parsed(text: string): unknown {
 
 type Heard = (channel: string, text: unknown) => void;
 
-/** Reads one event of any dialect of conversations. */
-function readEvent(event: Readonly<Record<string, unknown>>, heard: Heard): void {
-  const { type, delta } = event;
-  // Responses: `delta` is the text, in the part of an item.
-  if (typeof delta === 'string' && typeof type === 'string')
-    heard(`${type} ${String(event['output_index'])} ${String(event['content_index'])}`, delta);
-  // Messages: an object for the block at an index.
-  if (isMembers(delta))
-    for (const member of ['text', 'partial_json', 'thinking'])
-      heard(`${member} ${String(event['index'])}`, delta[member]);
-  const block = event['content_block'];
-  if (isMembers(block)) heard(`text ${String(event['index'])}`, block['text']);
-  for (const [position, choice] of listOf(event['choices']).entries())
-    if (isMembers(choice)) readChoice(choice, position, heard);
-  for (const [index, candidate] of listOf(event['candidates']).entries()) {
-    const content = isMembers(candidate) ? candidate['content'] : undefined;
-    for (const part of isMembers(content) ? listOf(content['parts']) : []) {
-      if (!isMembers(part)) continue;
-      heard(`candidate ${index}`, part['text']);
-      const call = part['functionCall'];
-      if (isMembers(call)) heard(`candidate ${index} call`, JSON.stringify(call['args'] ?? null));
-    }
-  }
+function placesOf(read: (walk: ReturnType<typeof createWalk>) => void): readonly Place[] {
+  const walk = createWalk();
+  read(walk);
+  return walk.places;
 }
 
-function readChoice(choice: Readonly<Record<string, unknown>>, position: number, heard: Heard): void {
-  const index = String(choice['index'] ?? position);
+/** The texts of a content, each in the channel of its place. */
+function content(value: unknown, channel: string, heard: Heard): void {
+  for (const { path, text } of placesOf((walk) => walk.content(value, [], 'assistant')))
+    heard(`${channel} ${path.join(' ')}`, text);
+}
+
+/** Members of events of unknown formats that are no texts. */
+const FACTS: ReadonlySet<string> = new Set([
+  ...['id', 'type', 'object', 'model', 'role', 'status', 'index', 'finish_reason', 'stop_reason', 'service_tier'],
+  ...['system_fingerprint', 'b64_json', 'partial_image_b64', 'result', 'data', 'encrypted_content', 'usage'],
+]);
+
+/** Every text of an event of an unknown format. */
+function others(event: unknown, heard: Heard): void {
+  for (const { path, text } of placesOf((walk) => walk.everything(event, [], null, FACTS)))
+    heard(`other ${path.join(' ')}`, text);
+}
+
+const CONVERSATIONS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
+
+/** Reads one event of any dialect. `repeated` takes texts that earlier events may have had. */
+function readEvent(event: Members, heard: Heard, repeated: Heard): void {
+  const { type, delta, choices, candidates } = event;
+  if (typeof type === 'string' && CONVERSATIONS.test(type)) readTyped(event, type, heard, repeated);
+  else if (choices === undefined && candidates === undefined) others(event, heard);
+  else if (isMembers(delta)) content(delta, 'delta', heard);
+  for (const [position, choice] of listOf(choices).entries())
+    if (isMembers(choice)) readChoice(choice, position, heard);
+  for (const [index, candidate] of listOf(candidates).entries())
+    if (isMembers(candidate)) content(candidate['content'], `candidate ${index}`, heard);
+}
+
+/** Events of Messages and Responses, and of transcripts. */
+function readTyped(event: Members, type: string, heard: Heard, repeated: Heard): void {
+  const { delta } = event;
+  // Responses: `delta` is the text, in the part of an item.
+  if (typeof delta === 'string')
+    heard(`${type} ${String(event['output_index'])} ${String(event['content_index'])}`, delta);
+  const block = `block ${String(event['index'])}`;
+  // Messages: an object for the block at an index.
+  if (isMembers(delta)) {
+    content(delta, block, heard);
+    heard(`${block} json`, delta['partial_json']);
+    content(delta['citation'], `${block} citation`, heard);
+  }
+  content(event['content_block'], block, heard);
+  const { message, response } = event;
+  if (isMembers(message)) content(message['content'], 'message', heard);
+  // The ends of texts, items and answers have the texts again.
+  for (const member of ['text', 'arguments', 'refusal', 'code', 'input', 'item', 'part'])
+    content(event[member], `${type} ${member}`, repeated);
+  if (isMembers(response)) content(response['output'], 'response', repeated);
+}
+
+function readChoice(choice: Members, position: number, heard: Heard): void {
+  const { index: stated } = choice;
+  const index = typeof stated === 'number' ? stated : position;
   heard(`text ${index}`, choice['text']);
+  content(choice['message'], `message ${index}`, heard);
   const { delta } = choice;
   if (!isMembers(delta)) return;
-  for (const member of ['content', 'reasoning_content', 'refusal']) heard(`${member} ${index}`, delta[member]);
-  for (const call of listOf(delta['tool_calls'])) {
+  const { tool_calls: calls, ...others } = delta;
+  content(others, `delta ${index}`, heard);
+  for (const call of listOf(calls)) {
     const called = isMembers(call) ? call['function'] : undefined;
     if (isMembers(call) && isMembers(called)) heard(`call ${index} ${String(call['index'])}`, called['arguments']);
+    else content(call, `call ${index}`, heard);
   }
 }

@@ -46,6 +46,9 @@ const CONTENTS = [
   'reasoning_content',
   'reasoning_details',
   'code',
+  'citations',
+  'cited_text',
+  'annotations',
 ];
 /** Members of a part that are values of tools. */
 const VALUES = [
@@ -74,20 +77,25 @@ const NESTED = [
   'codeExecutionResult',
   'code_execution_result',
   'audio',
+  'url_citation',
 ];
 /** Members of the values of tools that are no texts. */
 const KINDS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 
-/** JSON text without the escapes that a filter of words would not see through. Another value stays as it is. */
+/** A text without the escapes of JSON, which a filter of words would not see through. */
+export const withoutEscapes = (text: string): string =>
+  text.includes('\\u')
+    ? text.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text;
+
+/** JSON text without escapes; it stays the same value. Another value stays as it is. */
 function readable(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {
     return JSON.stringify(JSON.parse(value));
   } catch {
-    return value.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    );
+    return withoutEscapes(value);
   }
 }
 
