@@ -51,7 +51,8 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
 }
 
-const TEXT = /^\s*(application\/([\w.-]+\+)?json|text\/)/i;
+const TEXT = /^\s*($|text\/|application\/([\w.-]+\+)?(json|xml|(x-)?ndjson|jsonl|(x-)?javascript|(x-)?yaml))/i;
+const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|windows-125)/i;
 const EVENTS = /^\s*text\/event-stream/i;
 
 /**
@@ -62,6 +63,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;
   if (!guard.has('post_call') || !TEXT.test(type)) return exchange;
   if (encoding !== 'identity') throw unmaskable(guard, 'in a compressed answer');
+  if (OTHER_CHARSET.test(type)) throw unmaskable(guard, 'in an answer in this character set');
   const { 'content-length': _length, ...headers } = exchange.headers;
   if (EVENTS.test(type)) {
     const { bytes, begun } = guardedBytes(exchange.bytes, {

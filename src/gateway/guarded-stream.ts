@@ -2,7 +2,8 @@ import { type ByteSink, type ByteStream, iterate } from '../domain/bytes.ts';
 import type { ChatDelta } from '../domain/chat/chat.ts';
 import { Unavailable } from '../domain/errors.ts';
 import type { StreamSettings } from '../domain/guardrails/guardrail.ts';
-import { createStreamTexts, textsInLine, withStreamTexts } from '../domain/guardrails/texts/stream-texts.ts';
+import { createEventReader, type StreamEvent } from '../domain/guardrails/texts/stream-events.ts';
+import { createStreamTexts, withStreamTexts } from '../domain/guardrails/texts/stream-texts.ts';
 
 /** Most characters of a stream that are held until they are checked. */
 const MOST_HELD = 64 * 1024 * 1024;
@@ -31,9 +32,9 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
     async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
       const all = texts.texts(isLast);
       const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);
-      if (edited !== null && !isEditable) throw refusal('in this stream');
+      if (edited !== null && (!isEditable || texts.hasCopies)) throw refusal('in this stream');
       const released = texts.release(edited);
-      if (released === null) throw refusal('that is sent already');
+      if (released === null) throw refusal('that is sent already or cannot be replaced');
       return edited === null ? null : released;
     },
   };
@@ -74,13 +75,11 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
     else reader.fail(ended.error);
   }
 
-  async function release(lines: string[], isLast: boolean): Promise<void> {
+  async function release(events: StreamEvent[], isLast: boolean): Promise<void> {
     const texts = await window.checked(isLast);
-    const held = lines.splice(0);
-    const written = texts === null ? held : withStreamTexts(held, texts);
-    // The last line of a stream has no line end.
-    const text = written.join('\n') + (isLast ? '' : '\n');
-    if (text !== '' && held.length > 0) ready.push(Buffer.from(text));
+    const held = events.splice(0);
+    const text = (texts === null ? held.map(({ raw }) => raw) : withStreamTexts(held, texts)).join('');
+    if (text !== '') ready.push(Buffer.from(text));
     if (isLast) ended = { error: null };
     begun.resolve();
     drained = Promise.withResolvers();
@@ -89,30 +88,33 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
   }
 
   async function run(): Promise<void> {
-    const held: string[] = [];
+    const reader = createEventReader();
+    const held: StreamEvent[] = [];
     let heldLength = 0;
     let chunks = 0;
-    let rest = '';
     let before: Texts = [];
+    const hold = (events: readonly StreamEvent[]): void => {
+      for (const event of events) {
+        for (const { channel, text, kind } of event.texts) window.hear(channel, text, kind);
+        heldLength += event.raw.length;
+        held.push(event);
+      }
+    };
     for await (const chunk of iterate(source)) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      const texts = lines.flatMap(textsInLine);
+      const events = reader.read(decoder.decode(chunk, { stream: true }));
+      const texts = events.flatMap((event) => event.texts);
       const isDue = !atEndOnly && chunks >= samplingRate && held.length > 0;
       if (isDue && (beginsWord(before, texts) || chunks >= samplingRate * LONGEST_WINDOW)) {
         await release(held, false);
         chunks = 0;
         heldLength = 0;
       }
-      for (const { channel, text } of texts) window.hear(channel, text);
+      hold(events);
       if (texts.length > 0) before = texts.slice(-1);
-      held.push(...lines);
       chunks += 1;
-      heldLength += chunk.length;
-      if (heldLength + rest.length > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
+      if (heldLength + reader.open > MOST_HELD) throw new Unavailable('The answer is too large to be checked.', null);
     }
-    for (const { channel, text } of textsInLine(rest)) window.hear(channel, text);
-    held.push(rest);
+    hold([...reader.read(decoder.decode()), ...reader.end()]);
     await release(held, true);
   }
 
@@ -145,7 +147,8 @@ type Texts = readonly { readonly text: string }[];
 
 /** Whether the next texts do not continue a word of those before. */
 const beginsWord = (before: Texts, next: Texts): boolean =>
-  next.every(({ text }) => /^(\s|$)/.test(text)) || before.every(({ text }) => /(^|\s)$/.test(text));
+  (next.length > 0 && next.every(({ text }) => /^(\s|$)/.test(text))) ||
+  before.every(({ text }) => /(^|\s)$/.test(text));
 
 /** Typed steps of a stream, held until their texts are checked. */
 export function guardedDeltas(

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createStreamTexts, textsInLine, withStreamTexts } from '../../../src/domain/guardrails/texts/stream-texts.ts';
+import { createEventReader, type StreamEvent } from '../../../src/domain/guardrails/texts/stream-events.ts';
+import { createStreamTexts, withStreamTexts } from '../../../src/domain/guardrails/texts/stream-texts.ts';
 
 const line = (event: unknown): string => `data: ${JSON.stringify(event)}`;
+
+/** The events of a stream that arrives in these chunks. */
+function eventsIn(...chunks: readonly string[]): readonly StreamEvent[] {
+  const reader = createEventReader();
+  return [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.end()];
+}
+const textsIn = (...chunks: readonly string[]): readonly string[] =>
+  eventsIn(...chunks).flatMap(({ texts }) => texts.map(({ text }) => text));
 
 describe('texts of a stream', () => {
   it('are checked with what was released before, and edited where they wait', () => {
@@ -45,21 +54,96 @@ describe('texts of a stream', () => {
     [{ usage: {} }, []],
   ];
   it.each(EVENTS)('are found in %j', (event, found) => {
-    expect(textsInLine(line(event)).map(({ text }) => text)).toEqual(found);
+    expect(textsIn(line(event))).toEqual(found);
   });
 
   it('are not found in other lines', () => {
-    expect(['data: [DONE]', ': comment', 'event: x', 'data: {', ''].flatMap(textsInLine)).toEqual([]);
+    expect(textsIn(['data: [DONE]', ': comment', 'event: x', 'id: 1', 'retry: 1', 'data:', ''].join('\n'))).toEqual([]);
+  });
+
+  it('are found in data that are no JSON, and in lines of no field', () => {
+    expect(textsIn('data: {\n\ndata: a\ndata: b\n\nother\n')).toEqual(['{', 'a\nb', 'other']);
+  });
+
+  it.each(['\n', '\r\n', '\r'])('are found in data over several lines, with ends %j, in single characters', (end) => {
+    const stream = ['event: x', 'data: {"choices":[{"delta":', 'data: {"content":"a"}}]}', '', 'data: {"a":"b"}'].join(
+      end,
+    );
+    expect(textsIn(...stream)).toEqual(['a', 'b']);
+    expect(
+      eventsIn(...stream)
+        .map(({ raw }) => raw)
+        .join(''),
+    ).toBe(stream);
+  });
+
+  it('are found in each line of an event that has several values', () => {
+    expect(textsIn('data: {"a":"b"}\ndata: {"a":"c"}\n\n\uFEFFdata: {"a":"d"}')).toEqual(['b', 'c', 'd']);
+  });
+
+  const delta = (content: string, more: object = {}) => ({
+    id: 1,
+    choices: [{ index: 0, delta: { content }, ...more }],
   });
 
   it('are replaced: the first of a channel by its new text, the others by nothing', () => {
-    const delta = (content: string) => ({ id: 1, choices: [{ index: 0, delta: { content } }] });
-    const lines = [line(delta('jo')), '', `${line(delta('hn'))}\r`, 'data: [DONE]'];
-    expect(withStreamTexts(lines, new Map([['content 0', '[NAME]']]))).toEqual([
-      line(delta('[NAME]')),
-      '',
-      `${line(delta(''))}\r`,
+    const events = eventsIn(`${line(delta('jo'))}\n\n${line(delta('hn'))}\r\n\ndata: [DONE]`);
+    const [{ channel } = { channel: '' }] = events.flatMap(({ texts }) => texts);
+    expect(withStreamTexts(events, new Map([[channel, '[NAME]']]))).toEqual([
+      `${line(delta('[NAME]'))}\n\n`,
+      `${line(delta(''))}\r\n\n`,
       'data: [DONE]',
     ]);
+  });
+
+  it('are replaced in data over several lines, without their tokens', () => {
+    const [first = '', second = ''] = JSON.stringify(delta('john', { logprobs: ['john'] })).split(/(?<="delta":)/);
+    const events = eventsIn(`event: x\ndata: ${first}\ndata: ${second}\n\n`);
+    const [{ channel } = { channel: '' }] = events.flatMap(({ texts }) => texts);
+    expect(withStreamTexts(events, new Map([[channel, '[NAME]']]))).toEqual([
+      `event: x\n${line(delta('[NAME]', { logprobs: null }))}\n\n`,
+    ]);
+  });
+
+  it('follow each other in the parts of a candidate, also over events', () => {
+    const part = (...texts: readonly string[]) => ({
+      candidates: [{ content: { parts: texts.map((text) => ({ text })) } }],
+    });
+    const texts = createStreamTexts();
+    for (const event of eventsIn(`${line(part('a', 'b'))}\n\n${line(part('c'))}\n\n`))
+      for (const { channel, text, kind } of event.texts) texts.hear(channel, text, kind);
+    expect(texts.texts(true)).toEqual(['abc']);
+  });
+
+  it('are read without escapes, and edited where the value stays the same', () => {
+    const texts = createStreamTexts();
+    texts.hear('a', String.raw`{"a":"J\u00fc`);
+    expect([texts.texts(false), texts.release(null)]).toEqual([
+      ['{"a":"Jü'],
+      new Map([['a', String.raw`{"a":"J\u00fc`]]),
+    ]);
+    texts.hear('a', String.raw`x\u0040y.de"`);
+    expect(texts.texts(false)).toEqual(['{"a":"Jüx@y.de"']);
+    expect(texts.release(['{"a":"Jü[MAIL]"'])).toEqual(new Map([['a', '[MAIL]"']]));
+    texts.hear('a', String.raw`"b\u0022 x@y.de"`);
+    expect(texts.texts(false)).toEqual(['{"a":"Jü[MAIL]""b" x@y.de"']);
+    expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
+  });
+
+  it('that are the same as others are left out, and others of that kind cannot be edited', () => {
+    const texts = createStreamTexts();
+    texts.hear('a', 'jo');
+    texts.hear('a', 'hn');
+    expect(texts.hasCopies).toBe(false);
+    texts.hear('end', 'john', 'repeated');
+    texts.hear('end', 'jane', 'repeated');
+    expect([texts.hasCopies, texts.texts(false)]).toEqual([true, ['john', 'jane']]);
+    expect(texts.release(['john', '[NAME]'])).toBeNull();
+  });
+
+  it('of an unknown format are read as pieces of one text, and apart', () => {
+    const texts = createStreamTexts();
+    for (const one of ['a', 'b', 'c']) texts.hear('other', one, 'unknown');
+    expect(texts.texts(false)).toEqual(['abc', 'a\nb\nc']);
   });
 });

@@ -44,7 +44,13 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
 }
 
 /** Members that repeat a text in pieces, where no filter finds it. */
-const REPEATED: ReadonlySet<string> = new Set(['logprobs', 'logprobsResult', 'prompt_logprobs', 'token_ids']);
+const REPEATED: ReadonlySet<string> = new Set([
+  'logprobs',
+  'logprobsResult',
+  'prompt_logprobs',
+  'token_ids',
+  'groundingSupports',
+]);
 const REPEATED_TRANSCRIPT: ReadonlySet<string> = new Set([...REPEATED, 'segments', 'words']);
 
 /** An edited answer as JSON text. Members that would repeat the text before the edits are null. */

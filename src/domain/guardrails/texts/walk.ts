@@ -46,6 +46,9 @@ const CONTENTS = [
   'reasoning_content',
   'reasoning_details',
   'code',
+  'citations',
+  'cited_text',
+  'annotations',
 ];
 /** Members of a part that are values of tools. */
 const VALUES = [
@@ -74,20 +77,25 @@ const NESTED = [
   'codeExecutionResult',
   'code_execution_result',
   'audio',
+  'url_citation',
 ];
 /** Members of the values of tools that are no texts. */
 const KINDS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 
-/** JSON text without the escapes that a filter of words would not see through. Another value stays as it is. */
+/** A text without the escapes of JSON, which a filter of words would not see through. */
+export const withoutEscapes = (text: string): string =>
+  text.includes('\\u')
+    ? text.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : text;
+
+/** JSON text without escapes; it stays the same value. Another value stays as it is. */
 function readable(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {
     return JSON.stringify(JSON.parse(value));
   } catch {
-    return value.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) =>
-      String.fromCharCode(Number.parseInt(code, 16)),
-    );
+    return withoutEscapes(value);
   }
 }
 
@@ -149,9 +157,19 @@ export function withTexts(value: Members, places: readonly Place[], texts: reado
   return changed;
 }
 
-function setAt(root: Record<string, unknown>, path: Path, text: string): void {
-  let at: unknown = root;
-  for (const step of path.slice(0, -1)) at = (at as Record<string | number, unknown>)[step];
+/** The value at a path; undefined where there is none. */
+export function valueAt(root: unknown, path: Path): unknown {
+  let at = root;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<string | number, unknown>)[step];
+  }
+  return at;
+}
+
+/** Replaces the text at a path. */
+export function setAt(root: object, path: Path, text: string): void {
+  const at = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
   // A member by the name of the prototype is a member like any other.
   if (last !== undefined)

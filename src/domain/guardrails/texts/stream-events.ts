@@ -1,0 +1,162 @@
+import { editedJson } from './answer-texts.ts';
+import { type EventText, eventTexts } from './event-texts.ts';
+import { setAt } from './walk.ts';
+
+/** An event of a stream, or what stands in its place. */
+export interface StreamEvent {
+  /** All of its characters, with the empty line at its end. */
+  readonly raw: string;
+  readonly texts: readonly Omit<EventText, 'path'>[];
+  /** The event with other texts. Members that would repeat the texts before the edits are null. */
+  withTexts(next: (channel: string) => string): string;
+}
+
+/** Splits a stream of server-sent events. */
+export interface EventReader {
+  /** The events that end in the next characters. */
+  read(text: string): readonly StreamEvent[];
+  /** What has no empty line at the end of the stream. */
+  end(): readonly StreamEvent[];
+  /** Characters of the event that has not ended yet. */
+  readonly open: number;
+}
+
+interface Line {
+  readonly text: string;
+  /** The characters that end it. */
+  readonly end: string;
+}
+
+const LINE_END = /\r\n|\n|\r/g;
+
+export function createEventReader(): EventReader {
+  let lines: Line[] = [];
+  let rest = '';
+  /** A carriage return that may be followed by a line feed. */
+  let pending = '';
+  let open = 0;
+  let count = 0;
+
+  function closed(): StreamEvent {
+    const event = eventOf(lines, count);
+    count += 1;
+    lines = [];
+    return event;
+  }
+
+  function take(text: string): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    let from = 0;
+    for (const { 0: end, index } of text.matchAll(LINE_END)) {
+      const line = rest + text.slice(from, index);
+      rest = '';
+      from = index + end.length;
+      lines.push({ text: line, end });
+      open += line.length + end.length;
+      if (line !== '') continue;
+      events.push(closed());
+      open = 0;
+    }
+    rest += text.slice(from);
+    return events;
+  }
+
+  return {
+    read(text) {
+      const all = pending + text;
+      pending = all.endsWith('\r') ? '\r' : '';
+      return take(pending === '' ? all : all.slice(0, -1));
+    },
+    end() {
+      const events = take(pending);
+      if (rest !== '') lines.push({ text: rest, end: '' });
+      return lines.length === 0 ? events : [...events, closed()];
+    },
+    get open() {
+      return open + rest.length + pending.length;
+    },
+  };
+}
+
+/** Data of an event that are one JSON value. */
+interface Value {
+  /** Positions of its lines. */
+  readonly at: readonly number[];
+  readonly holder: { readonly value: unknown };
+}
+
+/** Data, or lines that belong to no field, as plain text. */
+interface Plain {
+  readonly channel: string;
+  readonly text: string;
+}
+
+const END = '[DONE]';
+const DATA = /^\uFEFF?data: ?/;
+/** Fields and comments that are no texts. */
+const OTHERS = /^\uFEFF?(:|(data|event|id|retry)(:|$)|$)/;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The values in the lines of an event, and what is none. */
+function contentOf(lines: readonly Line[]): { readonly values: readonly Value[]; readonly plain: readonly Plain[] } {
+  const data = [...lines.entries()].flatMap(([at, { text }]) => {
+    const start = DATA.exec(text)?.[0].length;
+    const said = start === undefined ? END : text.slice(start);
+    return said.trim() === END ? [] : [{ at, text: said }];
+  });
+  // A reader of events joins the lines of one; a reader of lines takes each by itself.
+  const alone = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
+  const isWhole = alone.every(({ value }) => value !== undefined);
+  const joined = isWhole || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
+  const values =
+    joined === undefined
+      ? alone.flatMap(({ at, value }) => (value === undefined ? [] : [{ at: [at], holder: { value } }]))
+      : [{ at: data.map(({ at }) => at), holder: { value: joined } }];
+  const unread = isWhole || joined !== undefined ? [] : alone.filter(({ value }) => value === undefined);
+  const stray = lines.filter(({ text }) => !OTHERS.test(text));
+  return {
+    values,
+    plain: [
+      { channel: 'data', text: unread.map(({ text }) => text).join('\n') },
+      { channel: 'line', text: stray.map(({ text }) => text).join('\n') },
+    ],
+  };
+}
+
+/** The texts of what is no data of JSON, which cannot be edited. */
+function plainTexts({ channel, text }: Plain, count: number): readonly EventText[] {
+  if (text === '') return [];
+  const value = parsed(text);
+  if (value === undefined) return [{ channel, text, path: [], kind: 'unknown' }];
+  return eventTexts({ value }, count).map((one) => ({ ...one, kind: 'unknown' }));
+}
+
+function eventOf(lines: readonly Line[], count: number): StreamEvent {
+  const { values, plain } = contentOf(lines);
+  const texts = [
+    ...values.flatMap(({ holder }) => eventTexts(holder, count)),
+    ...plain.flatMap((one) => plainTexts(one, count)),
+  ];
+  return {
+    raw: lines.map(({ text, end }) => text + end).join(''),
+    texts: texts.map(({ channel, text, kind }) => ({ channel, text, kind })),
+    withTexts(next) {
+      const written: (string | null)[] = lines.map(({ text }) => text);
+      // Read again, so that a held event is in memory as text only.
+      for (const { at, holder } of contentOf(lines).values) {
+        for (const { channel, path, kind } of eventTexts(holder, count))
+          if (kind === 'editable') setAt(holder, path, next(channel));
+        for (const position of at) written[position] = null;
+        written[at[0] ?? 0] = `data: ${editedJson(holder.value)}`;
+      }
+      return written.map((text, at) => (text === null ? '' : text + (lines[at]?.end ?? ''))).join('');
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const SECRET = 'john.doe@example.com';
+const HIT = 'classified';
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  guarded = await startGuarded(
+    [
+      filter('after', {
+        mode: 'post_call',
+        default_on: true,
+        patterns: [
+          { pattern_type: 'regex', pattern: HIT, name: 'hit', action: 'BLOCK' },
+          { pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' },
+        ],
+      }),
+    ],
+    { passThrough: { path: '/own', guardrails: { after: null } } },
+  );
+});
+afterAll(() => guarded.stop());
+
+const CHAT = '/v1/chat/completions';
+const asked = (more: object = {}) => ({ model: 'chat', messages: [{ role: 'user', content: 'hi' }], ...more });
+
+/** Sets the next answers of the upstream, in pieces. */
+function serve(type: string, answer: string | readonly string[]): void {
+  guarded.upstream.answer((response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': type });
+    const pieces = typeof answer === 'string' ? [answer] : [...answer];
+    const next = (): void => {
+      const piece = pieces.shift();
+      if (piece === undefined) response.end();
+      else response.write(piece, () => setTimeout(next, 2));
+    };
+    next();
+  });
+}
+
+/** The whole answer as text. */
+async function answered(path: string, body: object, type: string, answer: string | readonly string[]): Promise<string> {
+  serve(type, answer);
+  const { status, body: seen } = await guarded.ask(path, body);
+  return `${status} ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`;
+}
+
+const completion = (message: object, more: object = {}): string =>
+  JSON.stringify({
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'up',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'x', ...message }, finish_reason: 'stop', ...more }],
+  });
+const chunk = (delta: object): string =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+const clean = Array.from({ length: 6 }, () => chunk({ content: 'a ' }));
+
+describe('a masked text does not come back beside its place', () => {
+  it('200: in the tokens of a chat', async () => {
+    const logprobs = { content: [{ token: 'john.doe@', logprob: 0, top_logprobs: [] }] };
+    const text = await answered(
+      CHAT,
+      asked(),
+      'application/json',
+      completion({ content: `to ${SECRET}` }, { logprobs }),
+    );
+    expect([text.startsWith('200'), text.includes('to [EMAIL_REDACTED]'), text.includes('john')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('200: in a thought', async () => {
+    const answer = completion({ reasoning: SECRET, reasoning_details: [{ type: 'reasoning.text', text: SECRET }] });
+    const text = await answered(CHAT, asked(), 'application/json', answer);
+    expect([text.startsWith('200'), text.includes('john')]).toEqual([true, false]);
+  });
+});
+
+const STREAMED: readonly object[] = [
+  { reasoning: HIT },
+  { content: [{ type: 'text', text: HIT }] },
+  { function_call: { arguments: HIT } },
+  { audio: { transcript: HIT } },
+  { thinking_blocks: [{ thinking: HIT }] },
+  { tool_calls: [{ index: 0, function: { arguments: String.raw`{"a":"\u0063lassified"}` } }] },
+];
+
+describe('a blocked text does not reach the caller of a stream', () => {
+  it.each(STREAMED)('200, then an error event: in the delta %j', async (delta) => {
+    const text = await answered(CHAT, asked({ stream: true }), 'text/event-stream', [
+      ...clean,
+      chunk(delta),
+      'data: [DONE]\n\n',
+    ]);
+    expect([text.includes('hit pattern detected'), text.includes('lassified')]).toEqual([true, false]);
+  });
+
+  it('400: in an event with several lines of data', async () => {
+    const event = chunk({ content: HIT }).replace('"delta":', '"delta":\ndata: ');
+    const text = await answered(CHAT, asked({ stream: true }), 'text/event-stream', [event, 'data: [DONE]\n\n']);
+    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+  });
+
+  it.each(['response.completed', 'response.output_item.done', 'response.output_text.done'])(
+    '400: only in %s of a response',
+    async (type) => {
+      const item = {
+        type: 'message',
+        id: 'm',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: HIT, annotations: [] }],
+      };
+      const base = { id: 'resp_1', object: 'response', status: 'completed', model: 'up', created_at: 1, output: [] };
+      const end = { type: 'response.completed', response: base };
+      const events: Readonly<Record<string, readonly object[]>> = {
+        'response.completed': [{ ...end, response: { ...base, output: [item] } }],
+        'response.output_item.done': [{ type, output_index: 0, item }, end],
+        'response.output_text.done': [{ type, output_index: 0, content_index: 0, text: HIT }, end],
+      };
+      const lines = (events[type] ?? []).map((event) => `data: ${JSON.stringify(event)}\n\n`);
+      const text = await answered(
+        '/v1/responses',
+        { model: 'chat', input: 'a', stream: true },
+        'text/event-stream',
+        lines,
+      );
+      expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+    },
+  );
+
+  it('400: in a block of Messages that begins with it', async () => {
+    const events = [
+      {
+        type: 'message_start',
+        message: {
+          id: 'm',
+          type: 'message',
+          role: 'assistant',
+          model: 'up',
+          content: [],
+          usage: { input_tokens: 1, output_tokens: 1 },
+        },
+      },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 't', name: 'f', input: { a: HIT } },
+      },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    const body = { ...asked({ model: 'claude', stream: true }), max_tokens: 9 };
+    const text = await answered('/v1/messages', body, 'text/event-stream', events);
+    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+  });
+});
+
+describe('the answer of a pass-through path is checked', () => {
+  it.each([
+    ['application/x-ndjson', `{"a":"${HIT}"}\n`],
+    ['application/xml', `<a>${HIT}</a>`],
+    ['text/event-stream', `data: {"other":"${HIT}"}\n\n`],
+    ['text/event-stream', `data: ${HIT}\n\n`],
+  ])('400: of the type %s', async (type, answer) => {
+    const text = await answered('/own', { a: 1 }, type, answer);
+    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+  });
+
+  it('200, then the end of the connection: no byte of an event is sent before the event is checked', async () => {
+    serve('text/event-stream', [
+      ...Array.from({ length: 9 }, () => 'data: {"a":"b"}\n\n'),
+      ...`data: {"other":"${HIT}${'x'.repeat(9)}"}\n\n`,
+    ]);
+    const response = await guarded.app.call('POST', '/own', { a: 1 });
+    let text = '';
+    const read = async (): Promise<void> => {
+      for await (const piece of response.body ?? []) text += Buffer.from(piece as Uint8Array).toString();
+    };
+    await expect(read()).rejects.toThrow('terminated');
+    expect([response.status, text.includes('"b"'), text.includes('other')]).toEqual([200, true, false]);
+  });
+});
