@@ -92,8 +92,23 @@ function content(value: unknown, channel: string, heard: Heard): void {
 
 /** Members of events of unknown formats that are no texts. */
 const FACTS: ReadonlySet<string> = new Set([
-  ...['id', 'type', 'object', 'model', 'role', 'status', 'index', 'finish_reason', 'stop_reason', 'service_tier'],
-  ...['system_fingerprint', 'b64_json', 'partial_image_b64', 'result', 'data', 'encrypted_content', 'usage'],
+  'id',
+  'type',
+  'object',
+  'model',
+  'role',
+  'status',
+  'index',
+  'finish_reason',
+  'stop_reason',
+  'service_tier',
+  'system_fingerprint',
+  'b64_json',
+  'partial_image_b64',
+  'result',
+  'data',
+  'encrypted_content',
+  'usage',
 ]);
 
 /** Every text of an event of an unknown format. */
@@ -145,8 +160,8 @@ function readChoice(choice: Members, position: number, heard: Heard): void {
   content(choice['message'], `message ${index}`, heard);
   const { delta } = choice;
   if (!isMembers(delta)) return;
-  const { tool_calls: calls, ...others } = delta;
-  content(others, `delta ${index}`, heard);
+  const { tool_calls: calls, ...texts } = delta;
+  content(texts, `delta ${index}`, heard);
   for (const call of listOf(calls)) {
     const called = isMembers(call) ? call['function'] : undefined;
     if (isMembers(call) && isMembers(called)) heard(`call ${index} ${String(call['index'])}`, called['arguments']);
