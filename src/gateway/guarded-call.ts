@@ -21,19 +21,27 @@ type Send = (
   sent: { readonly request: ModelRequest; readonly signal: AbortSignal; readonly beforeSend: BeforeSend },
 ) => Promise<GatewayCall>;
 
-/** The request with the texts that the guardrails of a mode edited; the same object when they edited none. */
+/**
+ * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep` receives it
+ * after each edit, also when a later guardrail throws.
+ */
 async function edited(
   guard: CallGuard,
   mode: 'pre_call' | 'during_call',
   { request, call }: { readonly request: ModelRequest; readonly call: RunningCall },
+  keep?: (request: ModelRequest) => void,
 ): Promise<ModelRequest> {
   if (!guard.has(mode)) return request;
   const places = requestTexts(request.endpoint, request.body);
-  const { texts, isEdited } = await guard.check(mode, places, call);
+  const after = (texts: readonly string[]): ModelRequest => {
+    const changes = withTexts(request.body, places, texts);
+    return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
+  };
+  const partly = keep === undefined ? undefined : (texts: readonly string[]): void => keep(after(texts));
+  const { texts, isEdited } = await guard.check(mode, places, call, 'all', partly);
   if (!isEdited) return request;
   if (request.form !== undefined) throw unmaskable(guard, 'in a form');
-  const changes = withTexts(request.body, places, texts);
-  return { ...request, body: { ...request.body, ...changes }, replaced: { ...request.replaced, ...changes } };
+  return after(texts);
 }
 
 const READING_MODES = ['pre_call', 'during_call'] as const;
@@ -81,8 +89,8 @@ export async function sendGuarded(
 ): Promise<GatewayCall> {
   const running = { callId: call.callId, traceId: call.traceId, signal };
   assertReadOneWay(guard, request);
-  const checked = await edited(guard, 'pre_call', { request, call: running });
-  if (checked !== request) call.edited(checked);
+  const keep = (one: ModelRequest): void => call.edited(one);
+  const checked = await edited(guard, 'pre_call', { request, call: running }, keep);
   const beside = guard.has('during_call') ? besides(guard, checked, running) : null;
   const keeping = deferKeeping(guard, checked);
   const answer = guardAnswer(guard, { request: checked, call: running, passed: keeping.passed });

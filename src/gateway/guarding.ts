@@ -57,13 +57,15 @@ export interface CallGuard {
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
    * Runs the guardrails of a mode one after another, with edits chained. Throws Rejected, GuardrailFailed and Unavailable.
-   * With `failures`, runs that let the texts pass have no entry.
+   * With `failures`, runs that let the texts pass have no entry. `partly` receives the texts after each edit, also when a
+   * later guardrail throws.
    */
   check(
     mode: GuardrailMode,
     texts: readonly GuardedText[],
     call: RunningCall,
     recorded?: 'all' | 'failures',
+    partly?: (texts: readonly string[]) => void,
   ): Promise<Checked>;
   /** Runs them at once; edits are dropped. Throws as `check`. */
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
@@ -134,7 +136,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       of,
       isIdle: () => fits.length === 0,
       has: (mode) => fits.some((one) => hasMode(one, mode)),
-      async check(mode, texts, call, recorded) {
+      async check(mode, texts, call, recorded, partly) {
         let current = texts;
         let isEdited = false;
         for (const one of of(mode)) {
@@ -142,6 +144,7 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
           if (verdict.kind !== 'edited') continue;
           current = current.map(({ role, text }, index) => ({ role, text: verdict.texts[index] ?? text }));
           isEdited = true;
+          partly?.(current.map(({ text }) => text));
         }
         return { texts: current.map(({ text }) => text), isEdited };
       },

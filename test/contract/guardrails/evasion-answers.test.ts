@@ -175,7 +175,7 @@ describe('the answer of a pass-through path is checked', () => {
   it('200, then the end of the connection: no byte of an event is sent before the event is checked', async () => {
     serve('text/event-stream', [
       ...Array.from({ length: 9 }, () => 'data: {"a":"b"}\n\n'),
-      ...`data: {"other":"${HIT}${'x'.repeat(9)}"}\n\n`,
+      ...`data: {"other":"${HIT}${'x'.repeat(9)}"}\n\n`.split(''),
     ]);
     const response = await guarded.app.call('POST', '/own', { a: 1 });
     let text = '';

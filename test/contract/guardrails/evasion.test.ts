@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aTrace } from '../inference/left.ts';
 import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const WORD = 'forbiddenword';
@@ -7,8 +8,11 @@ const ESCAPED = String.raw`forbidden\u0077ord`;
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded(
-    [filter('words', { default_on: true, blocked_words: [{ keyword: WORD, action: 'BLOCK' }] })],
-    { passThrough: { path: '/own', guardrails: { words: null } } },
+    [
+      filter('mask', { patterns: [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }] }),
+      filter('words', { default_on: true, blocked_words: [{ keyword: WORD, action: 'BLOCK' }] }),
+    ],
+    { passThrough: { path: '/own', guardrails: { words: null } }, general: { store_prompts_in_spend_logs: true } },
   );
 });
 afterAll(() => guarded.stop());
@@ -115,4 +119,17 @@ describe('a blocked word does not reach an upstream', () => {
     const { status, body: answer } = await guarded.ask(path, body as unknown as object);
     expect([status, guarded.sent(), JSON.stringify(answer)]).toEqual([400, [], expect.stringContaining('twice')]);
   });
+});
+
+it('400: a masked text that another guardrail blocks is recorded as masked', async () => {
+  const { traceId, headers } = aTrace();
+  const body = {
+    model: 'chat',
+    messages: [{ role: 'user', content: `to x@example.com ${WORD}` }],
+    guardrails: ['mask'],
+  };
+  const { status } = await guarded.ask(CHAT, body, headers);
+  const read = await guarded.app.call('GET', `/v1/traces/${traceId}`);
+  const trace = await read.text();
+  expect([status, trace.includes('EMAIL_REDACTED'), trace.includes('x@example.com')]).toEqual([400, true, false]);
 });
