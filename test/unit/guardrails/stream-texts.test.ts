@@ -69,9 +69,9 @@ describe('texts of a stream', () => {
     const stream = ['event: x', 'data: {"choices":[{"delta":', 'data: {"content":"a"}}]}', '', 'data: {"a":"b"}'].join(
       end,
     );
-    expect(textsIn(...stream)).toEqual(['a', 'b']);
+    expect(textsIn(...stream.split(''))).toEqual(['a', 'b']);
     expect(
-      eventsIn(...stream)
+      eventsIn(...stream.split(''))
         .map(({ raw }) => raw)
         .join(''),
     ).toBe(stream);

@@ -8,7 +8,7 @@ export interface EventText {
   readonly path: Place['path'];
   /**
    * `editable`: a text at a known place. `repeated`: earlier events may have had it. `unknown`: of a format that is not
-   * known, where nobody can tell whether the text continues another one. Only the first can be edited.
+   * known, where it is unknown whether the text continues another one. Only the first can be edited.
    */
   readonly kind: 'editable' | 'repeated' | 'unknown';
 }
@@ -26,10 +26,12 @@ interface Reading {
 }
 
 /** Members of events of unknown formats that are no texts. */
-const FACTS: ReadonlySet<string> = new Set([
-  ...['id', 'type', 'object', 'model', 'role', 'status', 'index', 'finish_reason', 'stop_reason', 'service_tier'],
-  ...['system_fingerprint', 'b64_json', 'partial_image_b64', 'result', 'data', 'encrypted_content', 'usage'],
-]);
+const FACTS: ReadonlySet<string> = new Set(
+  (
+    'id type object model role status index finish_reason stop_reason service_tier system_fingerprint ' +
+    'b64_json partial_image_b64 result data encrypted_content usage'
+  ).split(' '),
+);
 
 const CONVERSATIONS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
 
