@@ -76,9 +76,21 @@ builder.queryField('guardrails', (t) =>
       description:
         'Guardrails in the order in which they run, those of the configuration file first. For administrators.',
       complexity: pageCost,
-      resolve: (_root, args, { scope }) => pageOf(listGuardrails(scope, undefined), args, ({ id }) => id),
+      resolve: (_root, args, { scope }) => {
+        const all = listGuardrails(scope, undefined);
+        return { ...pageOf(all, args, ({ id }) => id), totalCount: all.length };
+      },
     },
-    { name: 'GuardrailConnection', description: 'One page of guardrails.' },
+    {
+      name: 'GuardrailConnection',
+      description: 'One page of guardrails.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of guardrails on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
     { name: 'GuardrailEdge', description: 'One guardrail of a page.' },
   ),
 );

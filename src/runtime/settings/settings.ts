@@ -203,6 +203,8 @@ export function readSettings(argv: readonly string[], env: NodeJS.ProcessEnv, ge
   const providerAccounts = readProviderAccounts(env, fault);
   checkMasterKey(read, warn);
   warnIfUnwise(values, warn);
+  if (guardrails.some(({ defaultOn }) => defaultOn))
+    warn('Guardrails that run on every call do not check files, batches, realtime sessions, moderations and MCP.');
   for (const warning of configWarnings(document)) tell(warning);
   const otlpExport = otlpExportOf(read);
   const clickHouse = clickHouseOf(values, warn);

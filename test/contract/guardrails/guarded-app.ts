@@ -159,7 +159,12 @@ export async function startGuarded(
         })),
       ],
     },
-    env: { OPENAI_API_KEY: 'sk-up-0123456789abcdef', OPENAI_API_BASE: `${upstream.url}/v1` },
+    env: {
+      OPENAI_API_KEY: 'sk-up-0123456789abcdef',
+      OPENAI_API_BASE: `${upstream.url}/v1`,
+      CODEAGENT_API_KEY: 'agents-up-0123456789abcdef',
+      CODEAGENT_API_BASE: upstream.url,
+    },
   });
   return {
     app,

@@ -77,3 +77,20 @@ describe("a provider's own API", () => {
     expect(answer).toMatchObject(refusal('forbiddenword', 'words'));
   });
 });
+
+describe('coding agents', () => {
+  const launch = (text: string) => ({ prompt: { text }, source: { repository: 'https://example.com/a/b' } });
+
+  it('400: the guardrails that run on every call run on what is launched', async () => {
+    const answer = await guarded.ask('/codeagent/v0/agents', launch('a neverword'));
+    expect(answer).toMatchObject(refusal('neverword', 'default'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('200: a masked text goes to the upstream in place of the text of the caller', async () => {
+    const made = await guarded.newKey({ metadata: { guardrails: ['mask'] } });
+    const answer = await guarded.ask('/codeagent/v0/agents', launch('to x@example.com'), made);
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(guarded.sent()[0]?.body ?? '')).toEqual(launch('to [EMAIL_REDACTED]'));
+  });
+});
