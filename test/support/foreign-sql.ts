@@ -3,7 +3,17 @@ import { join } from 'node:path';
 
 const RUN = `const { DatabaseSync } = require('node:sqlite');
   const [file, sql, ...params] = process.argv.slice(1);
-  console.log(new DatabaseSync(file, { timeout: 5000 }).prepare(sql).run(...params).changes);`;
+  // SQLite does not wait for every kind of lock.
+  const run = (triesLeft) => {
+    try {
+      return new DatabaseSync(file, { timeout: 2000 }).prepare(sql).run(...params).changes;
+    } catch (error) {
+      if (triesLeft === 0 || !/locked/.test(error.message)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      return run(triesLeft - 1);
+    }
+  };
+  console.log(run(4));`;
 
 /**
  * Runs a statement on the SQLite database of a running product; returns the number of changed rows. In a process of its own:
