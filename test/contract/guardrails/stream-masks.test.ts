@@ -1,0 +1,121 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  const patterns = [{ pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' }];
+  guarded = await startGuarded([filter('masks', { mode: 'post_call', default_on: true, patterns })], {
+    passThrough: { path: '/own', guardrails: { masks: null } },
+  });
+});
+afterAll(() => guarded.stop());
+
+const PIECES = ['one', ' mail', ' jo', 'hn', '@', 'example', '.com', ' and', ' more', ' and', ' end'];
+const MASKED = 'one mail [EMAIL_REDACTED] and more and end';
+
+/** Answers with events, one by one. */
+function stream(events: readonly string[]): void {
+  guarded.upstream.answer((response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const left = [...events];
+    const next = (): void => {
+      const event = left.shift();
+      if (event === undefined) response.end();
+      else response.write(event, () => setImmediate(next));
+    };
+    next();
+  });
+}
+
+const event = (value: { readonly type?: string; readonly [member: string]: unknown }): string =>
+  `${value.type === undefined ? '' : `event: ${value.type}\n`}data: ${JSON.stringify(value)}\n\n`;
+const chunk = (delta: object, more: object = {}): string =>
+  event({
+    id: 'c',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'up',
+    choices: [{ index: 0, delta, finish_reason: null, ...more }],
+  });
+
+async function answered(path: string, body: object, events: readonly string[]): Promise<string> {
+  stream(events);
+  const { status, body: seen } = await guarded.ask(path, body);
+  return `${status} ${typeof seen === 'string' ? seen : JSON.stringify(seen)}`;
+}
+
+/** The texts by a name in the JSON of a stream. */
+const said = (text: string, name: string): string =>
+  [...text.matchAll(new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`, 'g'))].map(([, one]) => one).join('');
+
+const messages = [{ role: 'user', content: 'hi' }];
+const CHAT = { model: 'chat', stream: true, messages };
+const PATH = '/v1/chat/completions';
+
+describe('a mask in a stream', () => {
+  it('200: of messages', async () => {
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'up', content: [] };
+    const text = await answered('/v1/messages', { model: 'claude', max_tokens: 9, stream: true, messages }, [
+      event({ type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      ...PIECES.map((one) =>
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: one } }),
+      ),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
+      event({ type: 'message_stop' }),
+    ]);
+    expect([said(text, 'text'), text.includes('message_stop'), text.includes('john')]).toEqual([MASKED, true, false]);
+  });
+
+  it('200: of generateContent, over the parts of one event', async () => {
+    const part = (...texts: readonly string[]): string =>
+      event({ candidates: [{ content: { role: 'model', parts: texts.map((text) => ({ text })) }, index: 0 }] });
+    const last = event({ candidates: [{ finishReason: 'STOP', index: 0 }] });
+    const [one = '', two = '', three = '', ...others] = PIECES;
+    const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
+    const path = '/v1beta/models/gemini-up:streamGenerateContent?alt=sse';
+    const text = await answered(path, body, [part(one, two, three), ...others.map((each) => part(each)), last]);
+    expect([said(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
+  });
+
+  it('200: of a chat, in the arguments of a call and without its tokens', async () => {
+    const call = (piece: string): string =>
+      chunk(
+        { tool_calls: [{ index: 0, function: { arguments: piece } }] },
+        { logprobs: { content: [{ token: piece }] } },
+      );
+    const pieces = ['{"name":"J', String.raw`\u00fcrgen","mail":"john`, String.raw`\u0040example.com"`, '}'];
+    const text = await answered(PATH, CHAT, [...pieces.map(call), 'data: [DONE]\n\n']);
+    expect([said(text, 'arguments'), text.includes('john'), text.includes('DONE')]).toEqual([
+      String.raw`{\"name\":\"Jürgen\",\"mail\":\"[EMAIL_REDACTED]\"}`,
+      false,
+      true,
+    ]);
+  });
+
+  it('200: of a chat whose events have several lines of data', async () => {
+    const cut = PIECES.map((content) => chunk({ content }).replace('"delta":', '"delta":\r\ndata: '));
+    const text = await answered(PATH, CHAT, [...cut, 'data: [DONE]\n\n']);
+    expect([said(text, 'content'), text.includes('john')]).toEqual([MASKED, false]);
+  });
+});
+
+describe('a text that cannot be masked in a stream is not sent', () => {
+  it.each([
+    ['in an event of an unknown format', event({ notice: 'john@example.com' })],
+    ['in data that are no JSON', 'data: john@example.com\n\n'],
+    ['in a line of no field', 'john@example.com\n\n'],
+    ['in the end of an item that repeats it', event({ type: 'response.output_text.done', text: 'a john@example.com' })],
+    ['after a byte order mark', `\uFEFF${event({ notice: 'john@example.com' })}`],
+    ['in an open last line', 'data: {"notice":"john@example.com"}'],
+  ])('400: %s', async (_where, last) => {
+    const text = await answered('/own', { a: 1 }, [chunk({ content: 'a' }), last]);
+    expect([text.startsWith('400'), text.includes('would mask a text'), text.includes('john')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
