@@ -143,9 +143,16 @@ try {
       ...LEFT_OUT.map((id) => `--exclude-operation-id=${id}`),
       ...options,
     ],
-    { cwd: folder, stdio: 'inherit' },
+    { cwd: folder, stdio: ['ignore', 'inherit', 'pipe'] },
   );
-  [code] = (await once(child, 'exit')) as [number | null];
+  let hasCrashed = false;
+  child.stderr.on('data', (bytes: Buffer) => {
+    process.stderr.write(bytes);
+    hasCrashed ||= bytes.includes('Traceback');
+  });
+  [code] = (await once(child, 'close')) as [number | null];
+  // The tool ends with 0 when one of its threads crashed: the rest of the requests was not sent.
+  if (hasCrashed) code = 1;
   const alive = await fetch(`${server.url}/health/liveness`).then(
     ({ ok }) => ok,
     () => false,
