@@ -23,7 +23,10 @@ export interface GuardedApp {
 
 const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 
-/** The answer of an upstream with some texts, in the format of a path. */
+/** Text of answers until a test sets another one. */
+const UNSAID = 'hello there';
+
+/** The answer of an upstream with some texts, in the format of a path. A decision chooses the text. */
 function answerAt(path: string, texts: readonly string[]): unknown {
   const text = texts.join('');
   if (path.endsWith('/messages'))
@@ -66,7 +69,17 @@ function answerAt(path: string, texts: readonly string[]): unknown {
   if (path.endsWith('/decisions'))
     return {
       model: 'up',
-      answers: [{ type: 'predicate', name: 'ok', probability: 0.9 }],
+      answers: [
+        text === UNSAID
+          ? { type: 'predicate', name: 'ok', probability: 0.9 }
+          : {
+              type: 'choice',
+              name: 'ok',
+              choice: text,
+              confidence: 1,
+              probabilities: [{ value: text, probability: 1 }],
+            },
+      ],
       usage: {
         input_tokens: 9,
         input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
@@ -123,7 +136,7 @@ export async function startGuarded(
   } = {},
 ): Promise<GuardedApp> {
   const upstream = await startFaultServer();
-  let texts: readonly string[] = ['hello there'];
+  let texts: readonly string[] = [UNSAID];
   let from = 0;
   upstream.answer((response, _socket, { path, body }) => {
     const isStream = body.includes('"stream":true');

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { filter, type GuardedApp, startGuarded } from './guarded-app.ts';
+
+const blocks = (name: string, more: object = {}): object =>
+  filter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...more });
+
+let guarded: GuardedApp;
+beforeAll(async () => {
+  guarded = await startGuarded([
+    ...['key', 'team', 'request'].map((name) => blocks(name)),
+    blocks('answer', { mode: 'post_call' }),
+  ]);
+});
+afterAll(() => guarded.stop());
+beforeEach(() => guarded.says('hello there'));
+
+/** A decision in each format, with a text as its input, its instructions and its options. */
+const FORMATS = [
+  {
+    path: '/v1/decisions',
+    body: (input: string, instructions = 'x', options = ['yes', 'no']): object => ({
+      model: 'decider',
+      input,
+      questions: [{ type: 'choice', name: 'ok', instructions, choices: options.map((value) => ({ value })) }],
+    }),
+  },
+  {
+    path: '/v1/systemone',
+    body: (state: string, instructions = 'x', options = ['yes', 'no']): object => ({
+      model: 'decider',
+      state,
+      questions: {
+        ok: { type: 'choice', instructions, criteria: Object.fromEntries(options.map((one) => [one, null])) },
+      },
+    }),
+  },
+] as const;
+
+const block = (name: string, mode = 'pre_call') => ({
+  status: 400,
+  body: {
+    error: {
+      message: `Content blocked: keyword '${name}word' detected`,
+      provider_specific_fields: { guardrail_name: name, guardrail_mode: mode },
+    },
+  },
+});
+
+describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
+  it.each(['input', 'instructions'])('400: a guardrail of the key blocks a text in the %s', async (place) => {
+    const key = await guarded.newKey({ metadata: { guardrails: ['key'] } });
+    const sent = place === 'input' ? body('a keyword') : body('x', 'a keyword');
+    expect(await guarded.ask(path, sent, key)).toMatchObject(block('key'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('400: a guardrail of the team of the key blocks a text', async () => {
+    const made = await guarded.app.call('POST', '/team/new', { metadata: { guardrails: ['team'] } });
+    const { team_id: team } = (await made.json()) as { team_id: string };
+    const key = await guarded.newKey({ team_id: team });
+    expect(await guarded.ask(path, body('a teamword'), key)).toMatchObject(block('team'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('400: a guardrail that the request names blocks a text', async () => {
+    const sent = { ...body('a requestword'), guardrails: ['request'] };
+    expect(await guarded.ask(path, sent)).toMatchObject(block('request'));
+    expect(guarded.sent()).toEqual([]);
+  });
+
+  it('400: a guardrail blocks the text of an answer, after the call', async () => {
+    guarded.says('answerword');
+    const sent = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
+    expect(await guarded.ask(path, sent)).toMatchObject(block('answer', 'post_call'));
+    expect(guarded.sent()).toHaveLength(1);
+  });
+});
