@@ -14,33 +14,23 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Cases that need rows of users and teams. */
-const OTHER_NOUNS = new Set(['setup team', 'setup user', 'use wrong model', 'update team to unknown']);
-
 /** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
 const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => isTold(one) && !OTHER_NOUNS.has(one.name) && !NOT_WORTH_COPYING(one);
-
-/** A user is made as a key of that user. */
-const asKey = (one: RecordedCase): RecordedCase =>
-  one.path === '/user/new'
-    ? { ...one, path: '/key/generate', body: { user_id: 'kt-user', user_role: 'internal_user' } }
-    : one;
+const isCompared = (one: RecordedCase): boolean => isTold(one) && !NOT_WORTH_COPYING(one);
 
 async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const compared: KeyComparison[] = [];
-  for (const [index, recorded] of recordedCases('keys').entries()) {
-    const one = asKey(recorded);
+  for (const [index, one] of recordedCases('keys').entries()) {
     if (typeof one.wait_before_s === 'number') await sleep(one.wait_before_s * 1_000);
     // The reference was called by another client at the same time.
     const busy = one.name === 'parallel over' ? replay.send(slowly(one)) : null;
     if (busy !== null) await sleep(300);
     const answer = await replay.send(one);
     await busy;
-    if (isCompared(recorded)) compared.push(compareKeyAnswer(index, recorded, answer));
+    if (isCompared(one)) compared.push(compareKeyAnswer(index, one, answer));
   }
   return compared;
 }
