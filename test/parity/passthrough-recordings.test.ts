@@ -45,15 +45,12 @@ const variablesOf = (base: string): Record<string, string> => ({
   GIGACHAT_API_BASE: `${base}/giga`,
 });
 
-/** Cases of a noun that is not part of pass-through. */
-const OTHER_NOUNS = (one: RecordedCase): boolean => one.path.startsWith('/credentials');
-
 /** Cases that the reference answers with a 500 to bad input, a missing key of a provider or a slow upstream. */
 const NOT_WORTH_COPYING = ({ status, name }: RecordedCase): boolean =>
   status === 500 && (name.startsWith('prefix') || name === 'slow timeout');
 
 const isCompared = (one: RecordedCase): boolean =>
-  isTold(one) && one.method !== 'CONFIG' && !OTHER_NOUNS(one) && !NOT_WORTH_COPYING(one);
+  isTold(one) && one.method !== 'CONFIG' && !NOT_WORTH_COPYING(one);
 
 /** Answers that differ on purpose. `docs/differences.md` has the reasons. */
 const CHOSEN: ReadonlySet<string> = new Set([

@@ -14,20 +14,11 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Cases that need rows of users, teams and budgets. */
-const OTHER_NOUNS = new Set(['setup user', 'setup team', 'management/v1/budgets']);
-
 /** Cases that the reference answers with a missing licence, or with a 500 to bad input. */
 const NOT_WORTH_COPYING = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => isTold(one) && !OTHER_NOUNS.has(one.name) && !NOT_WORTH_COPYING(one);
-
-/** A user is made as a key of that user. */
-const asKey = (one: RecordedCase): RecordedCase =>
-  one.path === '/user/new'
-    ? { ...one, path: '/key/generate', body: { user_id: 's-user', user_role: 'internal_user' } }
-    : one;
+const isCompared = (one: RecordedCase): boolean => isTold(one) && !NOT_WORTH_COPYING(one);
 
 /** The day and the keys of the recording, as those of this run: answers have them as names of members. */
 const today = (): string => new Date().toISOString().slice(0, 10);
@@ -40,7 +31,7 @@ async function replayed(app: TestApp): Promise<readonly KeyComparison[]> {
     const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
     // In one pass: a day of this run may be one of the recording.
     const dated = JSON.parse(
-      JSON.stringify(asKey(recorded)).replaceAll(/2026-11-2[13]/g, (at) => near(at.endsWith('1') ? -1 : 1)),
+      JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (at) => near(at.endsWith('1') ? -1 : 1)),
     ) as RecordedCase;
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
     const answer = await replay.send(dated);
