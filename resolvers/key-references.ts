@@ -1,4 +1,4 @@
-import { InvalidInput } from '../src/domain/errors.ts';
+import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { SettingsPatch } from '../src/domain/keys/key-settings.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { KeyPlatform } from './operation/platform.ts';
@@ -6,6 +6,30 @@ import type { Scope } from './operation/scope.ts';
 
 const unknown = (noun: string, id: string, field: string): InvalidInput =>
   new InvalidInput(`${noun} ${id} does not exist.`, [], { field });
+
+/** Refuses a change that moves a key to a team that does not exist. Throws NotFound. */
+export async function assertTeamOfChange(
+  { platform }: Scope<KeyPlatform>,
+  before: string | null,
+  patch: { readonly teamId?: string | null },
+): Promise<void> {
+  const wanted = idOrNull(patch.teamId);
+  if (wanted === null || wanted === before || (await platform.stores.teams.find(wanted)) !== null) return;
+  const message = `Team doesn't exist in db. Team=${wanted}. Create team via \`/team/new\` call.`;
+  throw new NotFound('team of key', wanted, message);
+}
+
+/** Refuses a service account of a team that does not exist. Throws InvalidInput. */
+export async function assertTeamOfService({ platform }: Scope<KeyPlatform>, teamId: string | null): Promise<void> {
+  const wanted = idOrNull(teamId);
+  const member = 'Please specify a valid `team_id` in the request body.';
+  if (wanted === null) {
+    const message = 'team_id is required for service account keys. Please specify `team_id` in the request body.';
+    throw new InvalidInput(message, [], { field: 'team_id' });
+  }
+  if ((await platform.stores.teams.find(wanted)) === null)
+    throw new InvalidInput(`team_id does not exist in the database. ${member}`, [], { field: 'team_id' });
+}
 
 /**
  * Refuses settings of a key that name a budget, a project, an organization or an access group that does not exist, and a

@@ -14,7 +14,7 @@ import {
 import { ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
-import { assertReferences } from './key-references.ts';
+import { assertReferences, assertTeamOfChange } from './key-references.ts';
 import {
   budgetOfKey,
   changeKey,
@@ -167,13 +167,20 @@ export const listKeys = operation({
   },
 });
 
-async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
-  const { hash, teamId } = await namedKey(scope, named);
+/** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */
+async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
   assertGuardrailsOfKey(scope, callerOf(scope), patch);
+  await assertTeamOfChange(scope, teamId, patch);
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
+}
+
+async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
+  const key = await namedKey(scope, named);
+  const { hash } = key;
+  await assertPatch(scope, key, patch);
   const total = await scope.platform.stores.spend.totalOf(hash);
   const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
-  const { after } = await changeKey(scope, hash, (key) => patched(key, patch, change));
+  const { after } = await changeKey(scope, hash, (row) => patched(row, patch, change));
   return infoOf(scope, after);
 }
 
@@ -265,7 +272,7 @@ export const regenerateKey = operation({
     { key, newKey: own, gracePeriod, patch }: Rotation,
   ): Promise<GeneratedKey & KeyInfo> {
     const secret = secretFor(scope, own);
-    assertGuardrailsOfKey(scope, callerOf(scope), patch);
+    await assertPatch(scope, await namedKey(scope, key), patch);
     const change = { now: secret.now, by: secret.createdBy };
     const { after } = await changeKey(scope, key, (row) => rotated(patched(row, patch, change), secret, gracePeriod));
     return { clearKey: secret.key, ...(await infoOf(scope, after)) };

@@ -54,5 +54,6 @@ export function managementTypeAndParam(error: DomainError): TypeAndParam | null 
   if (ofSpend !== undefined) return ofSpend;
   if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...RULE, param: NO_PARAM };
   if (error instanceof Forbidden && error.right === 'key_owner') return RULE;
+  if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: NO_PARAM };
   return error instanceof NotFound && error.kind === 'keys' ? RULE : null;
 }

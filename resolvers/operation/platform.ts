@@ -35,7 +35,7 @@ import type {
 } from '../../src/gateway/gateway.ts';
 import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { TracingKeyRing } from '../../src/gateway/tracing-key-ring.ts';
-import type { Stores } from './stores.ts';
+import type { KeyStores, Stores } from './stores.ts';
 
 /*
  * The platform by noun. An operation declares the slice that it needs as `Scope<Slice>` and sees nothing else. Objects
@@ -44,7 +44,7 @@ import type { Stores } from './stores.ts';
 
 /** Virtual keys. */
 export interface KeyPlatform {
-  readonly stores: Pick<Stores, 'keys' | 'spend' | 'budgets' | 'projects' | 'organizations' | 'accessGroups'>;
+  readonly stores: KeyStores;
   readonly keyRing: Pick<KeyRing, 'forget' | 'refresh'>;
   readonly callerWatch: Pick<CallerWatch, 'tend'>;
   readonly keyGenerator: KeyGenerator;
@@ -56,7 +56,7 @@ export interface KeyPlatform {
 
 /** Users and their invitations. Their keys are virtual keys. */
 export interface UserPlatform extends KeyPlatform {
-  readonly stores: KeyPlatform['stores'] & Pick<Stores, 'users' | 'invitations' | 'teams' | 'teamMembers'>;
+  readonly stores: KeyPlatform['stores'] & Pick<Stores, 'invitations'>;
   /** Settings of new users and teams. */
   readonly configuration: Configuration;
   /** Evicts keys whose user or team was changed. */
@@ -67,7 +67,6 @@ export interface UserPlatform extends KeyPlatform {
 export interface TeamPlatform extends UserPlatform {
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
-  readonly stores: UserPlatform['stores'] & Pick<Stores, 'organizationMembers'>;
 }
 
 /** Recorded changes of rows. */
@@ -121,8 +120,7 @@ export interface ProviderBudgetPlatform {
 
 /** Spend and tokens by day, of users, teams and other owners. */
 export interface ActivityPlatform extends SpendPlatform {
-  readonly stores: SpendPlatform['stores'] &
-    Pick<Stores, 'users' | 'teams' | 'teamMembers' | 'customers' | 'organizations' | 'organizationMembers'>;
+  readonly stores: SpendPlatform['stores'] & Pick<Stores, 'customers'>;
 }
 
 /** Counts of requests. */

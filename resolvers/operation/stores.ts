@@ -55,3 +55,18 @@ export interface Stores extends TenancyStores, LensRowStores {
   /** Resolves while the database takes writes; rejects within a second otherwise. */
   writable(): Promise<void>;
 }
+
+/** Stores that decide who may manage a key, and what it may name. */
+export type KeyStores = Pick<
+  Stores,
+  | 'keys'
+  | 'spend'
+  | 'budgets'
+  | 'projects'
+  | 'organizations'
+  | 'organizationMembers'
+  | 'accessGroups'
+  | 'teams'
+  | 'teamMembers'
+  | 'users'
+>;

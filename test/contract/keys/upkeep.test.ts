@@ -171,6 +171,7 @@ describe('keys.generateServiceKey', () => {
   const PATH = '/key/service-account/generate';
 
   it('keys.generateServiceKey 200: a key of a team without a user', async () => {
+    await post('/team/new', { team_id: 't' });
     const { status, body } = await post(PATH, { key_alias: 'sa', team_id: 't', user_id: 'u' });
     expect([status, body]).toMatchObject([
       200,

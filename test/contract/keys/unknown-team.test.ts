@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const { post, get, key, send } = tenancyClient();
+
+const NO_TEAM = envelope(
+  404,
+  "Team doesn't exist in db. Team=none. Create team via `/team/new` call.",
+  'auth_error',
+  'None',
+);
+
+describe('a team that does not exist', () => {
+  it.each(['/key/update', '/key/regenerate'])('keys.update 404, keys.regenerate 404: %s', async (path) => {
+    const named = await key({});
+    expect(await post(path, { key: named, team_id: 'none' })).toEqual(NO_TEAM);
+    expect((await get('/key/info', named)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
+  });
+
+  it('keys.bulkUpdate 200: is a failure of its key alone', async () => {
+    const [named, other] = [await key({}), await key({})];
+    const { status, body } = await post('/key/bulk_update', {
+      keys: [
+        { key: named, team_id: 'none' },
+        { key: other, max_budget: 1 },
+      ],
+    });
+    expect([status, body['total_requested']]).toEqual([200, 2]);
+    expect(body['failed_updates']).toMatchObject([{ failed_reason: NO_TEAM.body.error.message }]);
+    expect(body['successful_updates']).toMatchObject([{ key_info: { max_budget: 1 } }]);
+  });
+
+  it('keys.generateServiceKey 400', async () => {
+    expect(await post('/key/service-account/generate', { key_alias: 'sa', team_id: 'none' })).toEqual({
+      status: 400,
+      body: {
+        detail: 'team_id does not exist in the database. Please specify a valid `team_id` in the request body.',
+      },
+    });
+  });
+
+  it('keys.generate 200: an administrator may name a team before it exists, and keep its name in a change', async () => {
+    const named = await key({ team_id: 'none' });
+    expect(await post('/key/update', { key: named, team_id: 'none', max_budget: 2 })).toMatchObject({
+      status: 200,
+      body: { team_id: 'none', max_budget: 2 },
+    });
+  });
+
+  it('updateKey of the graph refuses it', async () => {
+    const named = await key({});
+    const query = `mutation ($key: ID!) {
+      updateKey(input: { key: $key, teamId: "none" }) { __typename ... on NotFoundError { message } }
+    }`;
+    const { body } = await send('POST', '/graphql', { query, variables: { key: named } });
+    expect(body).toEqual({
+      data: { updateKey: { __typename: 'NotFoundError', message: NO_TEAM.body.error.message } },
+    });
+  });
+});
+
+it('keys.info 401: a blocked key, also on routes of management', async () => {
+  const named = await key({});
+  await post('/key/block', { key: named });
+  const message = "Authentication Error, Key is blocked. Update via `/key/unblock` if you're an admin.";
+  expect(await get('/key/info', named)).toEqual(envelope(401, message, 'auth_error', 'None'));
+});
