@@ -3,7 +3,7 @@ import { partedParameters, revealedParameters } from '../src/domain/deployments/
 import { InvalidInput } from '../src/domain/errors.ts';
 import { modelAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { ConnectionTestPlatform } from './operation/platform.ts';
+import type { ConnectionTestPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type Named = Readonly<Record<string, unknown>>;

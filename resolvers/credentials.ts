@@ -9,7 +9,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import type { StoredDeploymentPlatform } from './operation/platform.ts';
+import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type Named = Readonly<Record<string, unknown>>;

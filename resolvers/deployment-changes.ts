@@ -10,7 +10,7 @@ import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/err
 import { modelAdmin, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import type { StoredDeploymentPlatform } from './operation/platform.ts';
+import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type ModelScope = Scope<StoredDeploymentPlatform>;

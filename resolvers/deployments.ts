@@ -8,7 +8,7 @@ import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { DeploymentPlatform } from './operation/platform.ts';
+import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */

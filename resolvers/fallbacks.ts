@@ -11,7 +11,7 @@ import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { modelAdmin, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import type { FallbackPlatform } from './operation/platform.ts';
+import type { FallbackPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertStoresModels } from './deployment-changes.ts';
 

@@ -1,9 +1,11 @@
 import { NotFound } from '../src/domain/errors.ts';
-import type { Probe, RecordedProbe } from '../src/domain/deployments/probe.ts';
+import { visibilityOf } from '../src/domain/caller.ts';
+import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
+import type { Probe } from '../src/domain/deployments/probe.ts';
 import { anyKey, system } from './operation/access.ts';
 import { type SeenDeployment, seenBy } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { DeploymentPlatform } from './operation/platform.ts';
+import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Filter of deployments; null matches all. */
@@ -81,47 +83,75 @@ export const checkHealth = operation({
   },
 });
 
-/** Filter and page of recent probes. Null matches all. */
-export interface ProbePageDraft {
+/** Filter and page of stored checks. Null matches all. */
+export interface HealthCheckPageDraft {
   readonly model: string | null;
   readonly isHealthy: boolean | null;
+  readonly descending: boolean;
   readonly limit: number;
-  readonly offset: number;
+  /** Checks to skip, or the check after which the page begins. */
+  readonly from: number | { readonly createdAt: Date; readonly id: string };
 }
 
-/** A page of recent probes, and the number of all that match. */
-export interface ProbePage {
-  readonly probes: readonly RecordedProbe[];
-  readonly total: number;
-  readonly draft: ProbePageDraft;
+/** A page of stored checks, and the number of all that match. */
+export interface HealthCheckPage {
+  readonly checks: readonly HealthCheck[];
+  readonly totalCount: number;
+  readonly hasMore: boolean;
 }
 
-/** Lists the recent probes by this process of deployments that the caller may see, the newest first. */
-export const listProbes = operation({
-  name: 'listProbes',
+/**
+ * Lists checks by all processes of deployments that the caller may see, in the order of their time. Administrators see those of
+ * deleted deployments, too.
+ */
+export const listHealthChecks = operation({
+  name: 'listHealthChecks',
   access: anyKey,
-  run(scope: Scope<DeploymentPlatform>, draft: ProbePageDraft): ProbePage {
-    const { model, isHealthy, limit, offset } = draft;
-    const seen = new Set(seenBy(scope).map(({ id }) => id));
-    const found = scope.platform.gateway
-      .recentProbes()
-      .filter(
-        ({ deploymentId, modelGroup, failure }) =>
-          seen.has(deploymentId) &&
-          (model === null || modelGroup === model) &&
-          (isHealthy === null || (failure === null) === isHealthy),
-      );
-    return { probes: found.slice(offset, offset + limit), total: found.length, draft };
+  async run(
+    scope: Scope<DeploymentPlatform>,
+    { model, isHealthy, limit, ...page }: HealthCheckPageDraft,
+  ): Promise<HealthCheckPage> {
+    const { stores, healthChecks } = scope.platform;
+    await healthChecks.keeper.caughtUp();
+    const seesAll = visibilityOf(callerOf(scope)).kind === 'all';
+    const deploymentIds = seesAll ? null : seenBy(scope).map(({ id }) => id);
+    const filter = { deploymentIds, modelGroup: model, isHealthy, before: null };
+    const [found, totalCount] = await Promise.all([
+      stores.healthChecks.list({ ...page, filter, sort: 'created_at', limit: limit + 1 }),
+      stores.healthChecks.count(filter),
+    ]);
+    return { checks: found.slice(0, limit), totalCount, hasMore: found.length > limit };
   },
 });
 
-/** Lists the last probe by this process of each deployment that the caller may see and that was probed. */
-export const listLatestProbes = operation({
-  name: 'listLatestProbes',
+/** Lists the last check by any process of each deployment that the caller may see and that was checked. */
+export const listLatestHealthChecks = operation({
+  name: 'listLatestHealthChecks',
   access: anyKey,
-  run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly RecordedProbe[] {
-    const { probes } = listProbes(scope, { model: null, isHealthy: null, limit: Infinity, offset: 0 });
-    return [...Map.groupBy(probes, ({ deploymentId }) => deploymentId).values()].flatMap((all) => all.slice(0, 1));
+  async run(scope: Scope<DeploymentPlatform>, _input: undefined): Promise<readonly HealthCheck[]> {
+    const { stores, healthChecks } = scope.platform;
+    await healthChecks.keeper.caughtUp();
+    return await stores.healthChecks.latest(seenBy(scope).map(({ id }) => id));
+  },
+});
+
+/** Removes at most `limit` checks of before `beforeMs`; resolves to their number. */
+export const removeExpiredHealthChecks = operation({
+  name: 'removeExpiredHealthChecks',
+  access: system,
+  async run(
+    { platform }: Scope<DeploymentPlatform>,
+    { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  ): Promise<number> {
+    const { healthChecks } = platform.stores;
+    const old = await healthChecks.list({
+      filter: { deploymentIds: null, modelGroup: null, isHealthy: null, before: new Date(beforeMs) },
+      sort: 'created_at',
+      descending: false,
+      limit,
+      from: 0,
+    });
+    return (await healthChecks.remove(old.map(({ id }) => id))).length;
   },
 });
 

@@ -6,7 +6,7 @@ import { assertStoresModels } from './deployment-changes.ts';
 import { modelAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
-import type { StoredDeploymentPlatform } from './operation/platform.ts';
+import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 type GroupScope = Scope<StoredDeploymentPlatform>;

@@ -1,7 +1,7 @@
 import { modelInfos } from '../src/domain/deployments/model-info.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { DeprecationPlatform } from './operation/platform.ts';
+import type { DeprecationPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A deployment whose model its provider will turn off, or has turned off. */

@@ -6,7 +6,7 @@ import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { DeploymentPlatform } from './operation/platform.ts';
+import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** Filter of models. */

@@ -2,7 +2,7 @@ import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info
 import { anyone } from './operation/access.ts';
 import type { KnownModel } from './models.ts';
 import { operation } from './operation/operation.ts';
-import type { DeploymentPlatform } from './operation/platform.ts';
+import type { DeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /** A page of public models: names and their deployments. */

@@ -1,9 +1,14 @@
 import { type ConnectionDraft, type TestedConnection, testConnection } from '../resolvers/connection-tests.ts';
-import { listLatestProbes, listProbes, type ProbePage, type ProbePageDraft } from '../resolvers/health-checks.ts';
+import {
+  type HealthCheckPage,
+  type HealthCheckPageDraft,
+  listHealthChecks,
+  listLatestHealthChecks,
+} from '../resolvers/health-checks.ts';
 import { checkCaller, checkReadinessDetails, type Readiness, readLoad } from '../resolvers/health.ts';
 import { checkCache, checkService, clearCache, listServices } from '../resolvers/outside-services.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
-import type { RecordedProbe } from '../src/domain/deployments/probe.ts';
+import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { fields, members, object, parseObject, requiredTexts, text as textMember } from './http/body-fields.ts';
@@ -31,8 +36,8 @@ function testObject({ model, apiBase, found }: TestedConnection) {
   return { status: 'success', result: { ...result, latency_ms: Number(found.latencyMs.toFixed(3)) } };
 }
 
-const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by }: RecordedProbe) => ({
-  health_check_id: String(nth),
+const checkObject = ({ id, deploymentId, modelGroup, latencyMs, failure, createdAt, createdBy }: HealthCheck) => ({
+  health_check_id: id,
   model_name: modelGroup,
   model_id: deploymentId,
   status: failure === null ? 'healthy' : 'unhealthy',
@@ -40,8 +45,8 @@ const checkObject = ({ nth, deploymentId, modelGroup, at, latencyMs, failure, by
   unhealthy_count: failure === null ? 0 : 1,
   error_message: failure?.message ?? null,
   response_time_ms: Number(latencyMs.toFixed(3)),
-  checked_by: by,
-  checked_at: at.toISOString(),
+  checked_by: createdBy,
+  checked_at: createdAt.toISOString(),
 });
 
 const STATUSES = ['healthy', 'unhealthy'] as const;
@@ -54,22 +59,25 @@ const readPage = query({
   offset: integer({ least: 0, most: 1_000_000, otherwise: 0 }),
 });
 
-function parsePage(search: string): ProbePageDraft {
+function parsePage(search: string): HealthCheckPageDraft {
   const { model, status_filter: status, limit, offset } = readPage(search);
   if (status !== null && !STATUSES.some((one) => one === status))
     throw new InvalidInput('The query is not valid.', [
       { path: ['query', 'status_filter'], rule: 'enum', message: "Input should be 'healthy' or 'unhealthy'" },
     ]);
   const isHealthy = status === null ? null : status === 'healthy';
-  return { model, isHealthy, limit: Number(limit), offset: Number(offset) };
+  return { model, isHealthy, descending: true, limit: Number(limit), from: Number(offset) };
 }
 
-const historyObject = ({ probes, total, draft: { limit, offset } }: ProbePage) => ({
-  health_checks: probes.map(checkObject),
-  total_records: total,
-  limit,
-  offset,
-});
+const historyObject = ({ checks, totalCount }: HealthCheckPage, search: string) => {
+  const { limit, offset } = readPage(search);
+  return {
+    health_checks: checks.map(checkObject),
+    total_records: totalCount,
+    limit: Number(limit),
+    offset: Number(offset),
+  };
+};
 
 const READING = {
   method: 'GET',
@@ -130,8 +138,8 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     paths: ['/health/history'],
     answers: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
-    run: listProbes,
-    render: (page) => json(historyObject(page)),
+    run: listHealthChecks,
+    render: (page, { search }) => json(historyObject(page, search)),
   }),
   route({
     ...READING,
@@ -139,11 +147,11 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     paths: ['/health/latest'],
     answers: [200, 401],
     parse: () => undefined,
-    run: listLatestProbes,
-    render: (probes) =>
+    run: listLatestHealthChecks,
+    render: (checks) =>
       json({
-        latest_health_checks: Object.fromEntries(probes.map((one) => [one.deploymentId, checkObject(one)])),
-        total_models: probes.length,
+        latest_health_checks: Object.fromEntries(checks.map((one) => [one.deploymentId, checkObject(one)])),
+        total_models: checks.length,
       }),
   }),
   fixed(

@@ -29,6 +29,7 @@ import './checkout.ts';
 import './coding-agents.ts';
 import './credentials.ts';
 import './deployments.ts';
+import './health-checks.ts';
 import './deployment-changes.ts';
 import './fallbacks.ts';
 import './model-access-groups.ts';

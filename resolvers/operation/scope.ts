@@ -12,13 +12,12 @@ import type { KeyRing } from '../../src/gateway/key-ring.ts';
 import type { Loaders } from './loaders.ts';
 import type { CatalogPlatform, CheckoutPlatform, FreeTierPlatform } from './catalog-platform.ts';
 import type { HealthPlatform, MetricsPlatform, OutsidePlatform } from './health-platform.ts';
+import type { DeploymentPlatform, FallbackPlatform, StoredDeploymentPlatform } from './model-platform.ts';
 import type {
   ActivityPlatform,
   AuditPlatform,
   CodingAgentPlatform,
   DecisionPlatform,
-  DeploymentPlatform,
-  FallbackPlatform,
   GatewayActivityPlatform,
   InferencePlatform,
   KeyPlatform,
@@ -33,7 +32,6 @@ import type {
   TeamPlatform,
   ProviderBudgetPlatform,
   SpendPlatform,
-  StoredDeploymentPlatform,
   TracePlatform,
 } from './platform.ts';
 import type { SignInPlatform } from './sign-in-platform.ts';

@@ -6,6 +6,7 @@ import type { CheckoutStore } from '../../src/domain/checkout/checkout.ts';
 import type { GatewayActivityStore } from '../../src/domain/gateway-activity/gateway-activity.ts';
 import type { GuardrailUseStore } from '../../src/domain/guardrails/guardrail-use.ts';
 import type { CredentialStore } from '../../src/domain/credentials/credential.ts';
+import type { HealthCheckStore } from '../../src/domain/deployments/health-check.ts';
 import type { DeploymentStore } from '../../src/domain/deployments/stored-deployment.ts';
 import type { FallbackStore } from '../../src/domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../../src/domain/coding-agents/coding-agent.ts';
@@ -35,6 +36,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly guardrailUse: Pick<GuardrailUseStore, 'days' | 'runs'>;
   readonly credentials: CredentialStore;
   readonly deployments: DeploymentStore;
+  readonly healthChecks: HealthCheckStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
   readonly decisions: DecisionStore;

@@ -5,6 +5,7 @@ import type { ModelRequest } from '../domain/chat/chat.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import type { Provider, Deployment } from '../domain/chat/provider.ts';
 import { assertNotBlocked, type DeploymentSource } from '../domain/deployments/deployment-source.ts';
+import type { HealthCheck } from '../domain/deployments/health-check.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
@@ -94,6 +95,8 @@ export interface GatewayOptions {
   readonly costAdjustments?: () => CostAdjustments;
   /** A number from 0 to 1, for the random part of waits. */
   readonly random: () => number;
+  /** Receives the results of probes; none when absent. */
+  readonly keepHealthCheck?: (check: HealthCheck) => void;
   /** Guardrails of calls; none when absent. */
   readonly guardrails?: ActiveGuardrails;
 }
@@ -230,7 +233,12 @@ export function createGateway(
     realtime: createRealtime({ routeOf, tools }),
     ...createTokenGateway(routeOf, forRequest, guardOf),
     ...createPreviewGateway(routeOf, forRequest, options.providers),
-    ...createProbing({ providers: options.providers, tools, catalog: () => catalog.current() }),
+    ...createProbing({
+      providers: options.providers,
+      tools,
+      catalog: () => catalog.current(),
+      keep: options.keepHealthCheck ?? ((): void => undefined),
+    }),
     deployments: () => deployments.current(),
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,

@@ -5,7 +5,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { ChatDelta, Exchange, ModelRequest } from '../domain/chat/chat.ts';
 import type { Deployment, RequestPreview } from '../domain/chat/provider.ts';
 import type { Health } from '../domain/deployments/health.ts';
-import type { Probe, RecordedProbe } from '../domain/deployments/probe.ts';
+import type { Probe } from '../domain/deployments/probe.ts';
 import type { Usd } from '../domain/money.ts';
 import type { EndedBatch } from '../domain/upstream-objects/batch-use.ts';
 import type { ObjectKind } from '../domain/upstream-objects/upstream-object.ts';
@@ -155,8 +155,6 @@ export interface ProbeGateway {
   lastProbe(deploymentId: string): Probe | null;
   /** Time until calls are sent to a deployment again after failures, in ms; 0 when they are sent now. */
   cooldownMs(deploymentId: string): number;
-  /** The last probes of this process, the newest first. */
-  recentProbes(): readonly RecordedProbe[];
 }
 
 /** Queues records of calls; never waits for a store. */

@@ -3,8 +3,10 @@ import type { Caller } from '../domain/caller.ts';
 import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import type { Deployment, Provider } from '../domain/chat/provider.ts';
 import { entryFor } from '../domain/deployments/priced-by.ts';
-import { type Probe, type ProbeRequest, probeRequestFor, type RecordedProbe } from '../domain/deployments/probe.ts';
+import type { HealthCheck } from '../domain/deployments/health-check.ts';
+import { type Probe, type ProbeRequest, probeRequestFor } from '../domain/deployments/probe.ts';
 import { DomainError } from '../domain/errors.ts';
+import { newStamps } from '../domain/row-store.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProbeGateway } from './gateway.ts';
 import { providerFor } from './route.ts';
@@ -13,30 +15,33 @@ import { providerFor } from './route.ts';
 const CALL_TYPE = 'ahealth_check';
 /** Most bytes of a probe's answer. Images are the largest. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Probes that are kept. */
-const MOST_KEPT = 1_000;
 
 /** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
 export function createProbing({
   providers,
   tools,
   catalog,
+  keep,
 }: {
   readonly providers: readonly Provider[];
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
+  /** Receives the result of each probe of a configured deployment. */
+  readonly keep: (check: HealthCheck) => void;
 }): Omit<ProbeGateway, 'cooldownMs'> {
   const last = new Map<string, Probe>();
   /** Running probes by deployment. Concurrent requests share one. */
   const running = new Map<string, Promise<Probe>>();
-  const kept: RecordedProbe[] = [];
-  let made = 0;
 
-  function keep({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, probe: Probe): void {
-    last.set(id, probe);
-    made += 1;
-    kept.push({ ...probe, nth: made, deploymentId: id, modelGroup, by: userId ?? keyHash });
-    if (kept.length > MOST_KEPT) kept.shift();
+  function report({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, { at, ...probe }: Probe): void {
+    last.set(id, { at, ...probe });
+    keep({
+      id: tools.ids.uuid(),
+      deploymentId: id,
+      modelGroup,
+      ...probe,
+      ...newStamps({ now: at, by: userId ?? keyHash }),
+    });
   }
 
   async function send(
@@ -92,7 +97,7 @@ export function createProbing({
       const probing = send(caller, deployment, question, signal).finally(() => running.delete(id));
       running.set(id, probing);
       const probe = await probing;
-      keep(caller, deployment, probe);
+      report(caller, deployment, probe);
       return probe;
     },
     async probeOnce(caller, deployment, signal) {
@@ -101,7 +106,6 @@ export function createProbing({
       await tools.budgets.check(caller);
       return await send(caller, deployment, question, signal);
     },
-    recentProbes: () => kept.toReversed(),
     lastProbe: (id) => last.get(id) ?? null,
   };
 }

@@ -5,6 +5,7 @@ import type { CallStore } from '../domain/calls/call-record.ts';
 import type { CatalogHistory } from '../domain/catalog/history.ts';
 import type { ReleaseStore } from '../domain/catalog/releases.ts';
 import type { CheckoutStore } from '../domain/checkout/checkout.ts';
+import type { HealthCheckStore } from '../domain/deployments/health-check.ts';
 import type { FallbackStore } from '../domain/fallbacks/fallback.ts';
 import type { CodingAgentStore } from '../domain/coding-agents/coding-agent.ts';
 import type { OutcomeStore } from '../domain/decisions/outcome.ts';
@@ -47,6 +48,7 @@ export interface Stores extends TenancyStores, LensRowStores {
   readonly checkouts: CheckoutStore;
   readonly credentials: SealedStore<SealedCredential>;
   readonly deployments: SealedStore<SealedDeployment>;
+  readonly healthChecks: HealthCheckStore;
   readonly fallbacks: FallbackStore;
   readonly codingAgents: CodingAgentStore;
   readonly decisions: DecisionStore;

@@ -3,6 +3,7 @@ import { removeExpiredAuditEntries } from '../../resolvers/audit-log.ts';
 import { followBatches } from '../../resolvers/batches.ts';
 import { reconcilePayments } from '../../resolvers/checkout.ts';
 import { claimDuty, endDuty, extendDuty } from '../../resolvers/duties.ts';
+import { removeExpiredHealthChecks } from '../../resolvers/health-checks.ts';
 import { resetBudgetWindows } from '../../resolvers/key-upkeep.ts';
 import { removeExpiredLensWork } from '../../resolvers/lens-workers.ts';
 import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
@@ -11,6 +12,7 @@ import { removeExpiredResponses } from '../../resolvers/responses.ts';
 import { removeExpiredDecisions } from '../../resolvers/stored-decisions.ts';
 import { removeExpiredTraces } from '../../resolvers/trace-removal.ts';
 import type { Authorship, ChangeAuthor } from '../domain/audit-log/audit-entry.ts';
+import { healthCheckRetentionMs } from '../domain/deployments/health-check.ts';
 import type { DutyBackend } from '../domain/jobs/duty.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
@@ -21,6 +23,7 @@ import type { StartContext } from './context.ts';
 import { systemScope } from './system-scope.ts';
 
 const MS_PER_SECOND = 1_000;
+const MS_PER_DAY = 86_400_000;
 /** Interval between resets of ended budget windows, in seconds. */
 const RESETS_SECONDS = 5;
 /** Interval between rounds of retention, in seconds. */
@@ -161,6 +164,12 @@ function retentionsOf(
       forget: (beforeMs: number, limit: number) => removeExpiredAuditEntries(scope, { beforeMs, limit }),
     },
     {
+      name: 'health-check-retention',
+      what: 'health checks',
+      days: () => healthCheckRetentionMs(platform.configuration) / MS_PER_DAY,
+      forget: (beforeMs: number, limit: number) => removeExpiredHealthChecks(scope, { beforeMs, limit }),
+    },
+    {
       name: 'lens-retention',
       what: 'reviews of lenses',
       days: LENS_WORK_DAYS,
@@ -171,6 +180,9 @@ function retentionsOf(
     seconds: kept.days === 0 ? 0 : RETENTION_SECONDS,
     longestSeconds: LONGEST_SECONDS.retention,
     firstLookMs: FIRST_ROUND_MS,
-    work: (signal) => removeOld({ ...kept, clock: systemClock, log, signal }),
+    work: async (signal) => {
+      const days = typeof kept.days === 'number' ? kept.days : kept.days();
+      if (days > 0) await removeOld({ ...kept, days, clock: systemClock, log, signal });
+    },
   }));
 }

@@ -23,6 +23,7 @@ import { pause, systemClock } from '../runtime/clock.ts';
 import { type BudgetWebhook, createBudgetWebhook } from '../runtime/alerts/budget-webhook.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createDecisionKeeper } from '../runtime/decisions/decision-keeper.ts';
+import { createHealthCheckKeeper } from '../runtime/deployments/health-check-keeper.ts';
 import { createAwsAccounts } from '../runtime/credentials/aws-accounts.ts';
 import { createGoogleTokens } from '../runtime/credentials/google-tokens.ts';
 import { createIssuedTokens } from '../runtime/credentials/issued-tokens.ts';
@@ -99,8 +100,9 @@ export function composeRecords(
     failed: (error) => log.warn({ err: error }, 'counts of requests could not be stored; trying again'),
   });
   const decisionKeeper = createDecisionKeeper({ store: stores.decisions, log });
+  const healthCheckKeeper = createHealthCheckKeeper({ store: stores.healthChecks, log });
   const calibrations = createCalibrations(stores.decisionOutcomes);
-  return { spanExport, records, keeper, activity, guardrailUse, decisionKeeper, calibrations };
+  return { spanExport, records, keeper, activity, guardrailUse, decisionKeeper, healthCheckKeeper, calibrations };
 }
 
 /** Adds the commit of what calls left behind to the shutdown. */
@@ -112,7 +114,11 @@ export function flushRecords(
     activity,
     guardrailUse,
     decisionKeeper,
-  }: Pick<ReturnType<typeof composeRecords>, 'records' | 'keeper' | 'activity' | 'guardrailUse' | 'decisionKeeper'>,
+    healthCheckKeeper,
+  }: Pick<
+    ReturnType<typeof composeRecords>,
+    'records' | 'keeper' | 'activity' | 'guardrailUse' | 'decisionKeeper' | 'healthCheckKeeper'
+  >,
 ): void {
   shutdown.add('gateway activity', () => {
     activity.stop();
@@ -124,6 +130,9 @@ export function flushRecords(
   });
   shutdown.add('decisions', () =>
     decisionKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last decisions were lost')),
+  );
+  shutdown.add('health checks', () =>
+    healthCheckKeeper.flush().catch((error: unknown) => log.error({ err: error }, 'last health checks were lost')),
   );
   shutdown.add('responses', () =>
     keeper.flush().catch((error: unknown) => log.error({ err: error }, 'last responses were lost')),
@@ -191,6 +200,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
       webhook?.send(alert);
     }),
     guardrails: activeGuardrails,
+    keepHealthCheck: (check) => parts.healthCheckKeeper.keep(check),
     admission,
     labelBudgets,
     rateLimits,

@@ -98,7 +98,11 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     passThrough: composePassThrough(context, stores),
     guardrails: parts.guardrails,
     activeGuardrails: parts.activeGuardrails,
-    healthChecks: { background: settings.healthChecks.everySeconds > 0, details: settings.healthChecks.details },
+    healthChecks: {
+      background: settings.healthChecks.everySeconds > 0,
+      details: settings.healthChecks.details,
+      keeper: parts.healthCheckKeeper,
+    },
     fileLimits: settings.fileLimits,
     decisions: {
       mostQuestions: settings.mostDecisionQuestions,

@@ -160,6 +160,9 @@ export async function openGraph(
       get checkouts(): never {
         throw new Error('Purchases are tested with a real store.');
       },
+      get healthChecks(): never {
+        throw new Error('Health checks are tested with a real store.');
+      },
       get upstreamObjects(): never {
         throw new Error('Files and batches are tested with a real store.');
       },
@@ -236,7 +239,7 @@ export async function openGraph(
     freeTier: aFreeTier(),
     checkoutPace: { count() {} },
     payments: createStripe({ secretKey: null, webhookSecret: null, priceId: null, mode: 'payment', apiBase: null }),
-    healthChecks: { background: false, details: true },
+    healthChecks: { background: false, details: true, keeper: { caughtUp: async () => true } },
     ...NO_LOAD,
     fileLimits: { file: null, batchFile: null },
     ...NO_STORED_MODELS,

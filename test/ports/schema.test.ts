@@ -65,6 +65,7 @@ for (const engine of ENGINES)
         'guardrail',
         'guardrail_day',
         'guardrail_run',
+        'health_check',
         'invitation',
         'job',
         'key_spend',

@@ -21,7 +21,6 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   probe: needsUpstream,
   probeOnce: needsUpstream,
   lastProbe: needsUpstream,
-  recentProbes: needsUpstream,
   cooldownMs: needsUpstream,
 };
 

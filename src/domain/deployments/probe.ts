@@ -22,16 +22,6 @@ export interface Probe {
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-/** A probe of a deployment that this process made. */
-export interface RecordedProbe extends Probe {
-  /** Unique in this process; later probes have larger numbers. */
-  readonly nth: number;
-  readonly deploymentId: string;
-  readonly modelGroup: string;
-  /** User of the caller, else the hash of its key. */
-  readonly by: string;
-}
-
 /** A minimal request for an endpoint. */
 export interface ProbeRequest {
   readonly endpoint: Endpoint;

@@ -19,6 +19,13 @@ function durationOf(text: string): Duration | null {
   return count === undefined ? null : { count: Number(count), unit: unit as Unit };
 }
 
+/** Length of a duration in ms, a month as 30 days; null for a malformed text. */
+export function durationMs(text: string): number | null {
+  const read = durationOf(text);
+  if (read === null) return null;
+  return read.count * (read.unit === 'mo' ? 30 * DAY_MS : UNIT_MS[read.unit]);
+}
+
 const startOfDay = (now: Date): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
 
 /** The same day and time, months later; the last day of a shorter month. */

@@ -18,6 +18,7 @@ import { createCallSpanStore, createCallSpendStore } from '../calls/separate-sto
 import { createCatalogHistory } from '../catalog/history.ts';
 import { createCheckoutStore } from '../checkout/store.ts';
 import { createCredentialStore } from '../credentials/store.ts';
+import { createHealthCheckStore } from '../deployments/health-checks.ts';
 import { createDeploymentStore } from '../deployments/store.ts';
 import { createFallbackStore } from '../fallbacks/store.ts';
 import { createDecisionStore, createOutcomeStore } from '../decisions/store.ts';
@@ -210,6 +211,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
     checkouts: createCheckoutStore(database),
     credentials: createCredentialStore(database),
     deployments: createDeploymentStore(database),
+    healthChecks: createHealthCheckStore(database),
     fallbacks: createFallbackStore(database),
     codingAgents: createCodingAgentStore(database),
     decisions: createDecisionStore(database),

@@ -39,6 +39,7 @@ import { DecisionEntity } from '../decisions/entities/decision.ts';
 import { DecisionOutcomeEntity } from '../decisions/entities/decision-outcome.ts';
 import { CustomerEntity } from '../customers/entities/customer.ts';
 import { DeploymentEntity } from '../deployments/entities/deployment.ts';
+import { HealthCheckEntity } from '../deployments/entities/health-check.ts';
 import { FallbackEntity } from '../fallbacks/entities/fallback.ts';
 import { InvitationEntity } from '../users/entities/invitation.ts';
 import { OrganizationEntity } from '../organizations/entities/organization.ts';
@@ -109,6 +110,7 @@ export const ENTITIES = [
   BudgetEntity,
   CredentialEntity,
   DeploymentEntity,
+  HealthCheckEntity,
   FallbackEntity,
   UserEntity,
   InvitationEntity,

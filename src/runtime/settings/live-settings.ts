@@ -13,6 +13,7 @@ const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
   ...pathsOf(GROUP_SETTINGS),
   'general_settings.allowed_ips',
+  'general_settings.maximum_health_check_retention_period',
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',
   'strict_config',

@@ -75,7 +75,7 @@ it('health.testConnection 401, health.testConnection 403, health.testConnection 
   expect((await test({ litellm_params: { model: 'demo', litellm_credential_name: 'none' } })).status).toBe(422);
 });
 
-it('health.history 200, health.latest 200: the checks of this process, the newest first', async () => {
+it('health.history 200, health.latest 200: the stored checks, the newest first', async () => {
   await get('/health?model=works');
   await get('/health?model=away');
   const refused = expect.stringContaining('ECONNREFUSED') as unknown;
@@ -109,6 +109,42 @@ it('health.history 200, health.latest 200: the checks of this process, the newes
     status: 200,
     body: { latest_health_checks: { 'works-1': works, 'away-1': away }, total_models: 2 },
   });
+});
+
+it('the graph pages through the same checks', async () => {
+  const query = `query ($filter: HealthCheckFilter, $after: String) {
+    healthChecks(first: 1, after: $after, filter: $filter) {
+      totalCount
+      nodes { deploymentId model at checkedBy latencyMs error }
+      pageInfo { hasNextPage endCursor }
+    }
+  }`;
+  interface Page {
+    readonly healthChecks: { readonly pageInfo: { readonly endCursor: string } };
+  }
+  const page = async (variables: object, by?: string): Promise<Page> =>
+    (await post('/graphql', { query, variables }, by)).body['data'] as unknown as Page;
+  const node = (id: string, error: unknown) => ({
+    deploymentId: `${id}-1`,
+    model: id,
+    at: expect.stringMatching(/Z$/) as unknown,
+    checkedBy: expect.any(String) as unknown,
+    latencyMs: number,
+    error,
+  });
+  const first = await page({});
+  const refused = expect.stringContaining('ECONNREFUSED') as unknown;
+  const cursor = expect.any(String) as unknown;
+  const away = node('away', refused);
+  const works = node('works', null);
+  const asked = (nodes: readonly object[], totalCount: number, hasNextPage: boolean) => ({
+    healthChecks: { totalCount, nodes, pageInfo: { hasNextPage, endCursor: cursor } },
+  });
+  expect(first).toEqual(asked([away], 2, true));
+  expect(await page({ after: first.healthChecks.pageInfo.endCursor })).toEqual(asked([works], 2, false));
+  expect(await page({ filter: { healthy: true } })).toEqual(asked([works], 1, false));
+  expect(await page({ filter: { model: 'away', healthy: false } })).toEqual(asked([away], 1, false));
+  expect(await page({}, await key({ models: ['works'] }))).toEqual(asked([works], 1, false));
 });
 
 it('health.history 422', async () => {

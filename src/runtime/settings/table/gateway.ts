@@ -1,3 +1,5 @@
+import { DEFAULT_RETENTION } from '../../../domain/deployments/health-check.ts';
+import { durationMs } from '../../../domain/keys/durations.ts';
 import { STORAGE_LEVELS } from '../../../domain/decisions/stored-decision.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
 import { choice, decimal, flag, list, secretText, text, whole } from '../kinds.ts';
@@ -206,6 +208,12 @@ export const HEALTH_SETTINGS = {
     file: 'general_settings.health_check_interval',
     unit: 's',
     description: 'Time between two rounds of probes.',
+  }),
+  healthCheckRetention: setting({
+    kind: text('duration', (written) => (durationMs(written) === null ? 'is not a duration such as `30d`' : null)),
+    default: DEFAULT_RETENTION,
+    file: 'general_settings.maximum_health_check_retention_period',
+    description: 'Age at which a result of a health check is deleted, such as `30d`. `0d` keeps it.',
   }),
   healthCheckDetails: setting({
     kind: flag(),

@@ -1,0 +1,65 @@
+import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
+import type { Clock, Ids } from '../../src/domain/clock.ts';
+import type { CredentialFinder } from '../../src/domain/credentials/credential.ts';
+import type { DeploymentReader, DeploymentRegistry } from '../../src/domain/deployments/deployment-source.ts';
+import type { HealthCheckKeeper } from '../../src/domain/deployments/health-check.ts';
+import type { FallbackRegistry } from '../../src/domain/fallbacks/fallback.ts';
+import type { Gateway, ProbeGateway } from '../../src/gateway/gateway.ts';
+import type { Stores } from './stores.ts';
+
+/** Deployments, their health and their probes. */
+export interface DeploymentPlatform {
+  readonly stores: Pick<Stores, 'teams' | 'healthChecks'>;
+  readonly deployments: DeploymentRegistry;
+  readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
+  readonly gateway: Pick<Gateway, 'deployments' | 'healthOf'> & ProbeGateway;
+  readonly catalog: CatalogSource;
+  /** Whether deployments are probed periodically, and whether callers see more than the result. */
+  readonly healthChecks: {
+    readonly background: boolean;
+    readonly details: boolean;
+    readonly keeper: Pick<HealthCheckKeeper, 'caughtUp'>;
+  };
+  /** Models that everyone may see, without a key. */
+  readonly publicModels: readonly string[];
+  /** Whether every caller sees the base address of the upstream of an answer; administrators always do. */
+  readonly exposesApiBase: boolean;
+}
+
+/** Models that providers turn off. */
+export interface DeprecationPlatform {
+  readonly deployments: Pick<DeploymentRegistry, 'all'>;
+  readonly catalog: CatalogSource;
+  readonly clock: Clock;
+}
+
+/** Tests of connections to providers. */
+export interface ConnectionTestPlatform {
+  readonly deploymentReader: DeploymentReader;
+  readonly credentials: CredentialFinder;
+  readonly gateway: ProbeGateway;
+}
+
+/** Deployments that administrators make at run time. */
+export interface StoredDeploymentPlatform {
+  readonly stores: Pick<Stores, 'credentials' | 'deployments'>;
+  readonly deployments: DeploymentRegistry;
+  /** Stored credentials by name. */
+  readonly credentials: CredentialFinder;
+  readonly deploymentReader: DeploymentReader;
+  /** Whether deployments may be made at run time. */
+  readonly storesModels: boolean;
+  readonly catalog: CatalogSource;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Fallbacks of models. */
+export interface FallbackPlatform {
+  readonly stores: Pick<Stores, 'fallbacks'>;
+  readonly fallbacks: FallbackRegistry;
+  readonly deployments: Pick<DeploymentRegistry, 'all'>;
+  /** Whether fallbacks may be stored at run time. */
+  readonly storesModels: boolean;
+  readonly clock: Clock;
+}

@@ -1,0 +1,73 @@
+import { listHealthChecks } from '../resolvers/health-checks.ts';
+import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { builder } from './builder.ts';
+import { creationOrder } from './order.ts';
+import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+
+const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement({
+  description: 'Stored result of a health check of a deployment, by any process.',
+  fields: (t) => ({
+    healthCheckId: t.exposeID('id', { description: 'Id of the check.' }),
+    deploymentId: t.exposeID('deploymentId', { description: 'Id of the deployment, which may be deleted.' }),
+    model: t.exposeString('modelGroup', { description: 'Public model name of the deployment at that time.' }),
+    at: t.expose('createdAt', { type: 'DateTime', description: 'When the check was made.' }),
+    checkedBy: t.exposeID('createdBy', {
+      description: 'User of the caller that asked for it, else the hash of its key; `health-check` for periodic ones.',
+    }),
+    latencyMs: t.exposeFloat('latencyMs', { description: 'Time to the end of the answer, in milliseconds.' }),
+    error: t.string({
+      nullable: true,
+      description: 'Why the check failed; null after a success.',
+      resolve: ({ failure }) => failure?.message ?? null,
+    }),
+  }),
+});
+
+const HealthCheckFilterType = builder.inputType('HealthCheckFilter', {
+  description: 'Filter of health checks. All conditions must match.',
+  fields: (t) => ({
+    model: t.string({ description: 'Exact public model name. Blank text is ignored.' }),
+    healthy: t.boolean({ description: 'Only successes, or only failures.' }),
+  }),
+});
+
+const HealthCheckOrderType = creationOrder('HealthCheck', 'health checks');
+
+builder.queryField('healthChecks', (t) =>
+  t.connection(
+    {
+      type: HealthCheckType,
+      description:
+        'Stored health checks of deployments that the key may see, newest first. Administrators see those of deleted deployments, too. At most 100 a page.',
+      complexity: rowPageCost,
+      args: {
+        filter: t.arg({ type: HealthCheckFilterType, description: 'All health checks when absent.' }),
+        orderBy: t.arg({ type: HealthCheckOrderType, description: 'Newest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const page = askedRows(args);
+        const isDescending = orderBy?.direction !== 'ascending';
+        const { checks, ...counts } = await listHealthChecks(scope, {
+          model: textOrNull(filter?.model ?? null),
+          isHealthy: filter?.healthy ?? null,
+          descending: isDescending !== page.isBackwards,
+          limit: page.limit,
+          from: page.from,
+        });
+        return rowConnection({ ...counts, nodes: checks }, page, (check) => check);
+      },
+    },
+    {
+      name: 'HealthCheckConnection',
+      description: 'One page of health checks.',
+      fields: (connection) => ({
+        totalCount: connection.int({
+          description: 'Number of health checks that match the filter, on all pages.',
+          resolve: ({ totalCount }) => totalCount,
+        }),
+      }),
+    },
+    { name: 'HealthCheckEdge', description: 'One health check of a page.' },
+  ),
+);

@@ -1,0 +1,45 @@
+import { durationMs } from '../keys/durations.ts';
+import type { RowStore, Stamps } from '../row-store.ts';
+import { viewOf } from '../settings/ownership.ts';
+import type { Configuration } from '../settings/configuration.ts';
+import type { Probe } from './probe.ts';
+
+/** Result of a probe of a deployment by any process. It was made at `createdAt`, by `createdBy`. */
+export interface HealthCheck extends Stamps, Pick<Probe, 'failure' | 'latencyMs'> {
+  readonly id: string;
+  readonly deploymentId: string;
+  readonly modelGroup: string;
+}
+
+/** Conditions that must all hold; null matches all. */
+export interface HealthCheckFilter {
+  readonly deploymentIds: readonly string[] | null;
+  readonly modelGroup: string | null;
+  readonly isHealthy: boolean | null;
+  /** Only checks before this time. */
+  readonly before: Date | null;
+}
+
+export interface HealthCheckStore extends RowStore<HealthCheck, HealthCheckFilter> {
+  /** The latest check of each of the deployments that has one. */
+  latest(deploymentIds: readonly string[]): Promise<readonly HealthCheck[]>;
+}
+
+/** Stores results of probes behind their calls. */
+export interface HealthCheckKeeper {
+  /** Queues a result. Never throws. */
+  keep(check: HealthCheck): void;
+  /** Resolves when the results so far can be read; at the latest after a second. */
+  caughtUp(): Promise<unknown>;
+}
+
+/** Setting with the age at which a check is deleted. */
+const RETENTION = 'maximum_health_check_retention_period';
+export const DEFAULT_RETENTION = '30d';
+
+/** Age in ms at which checks are deleted; 0 keeps them. A stored text that is no duration counts as the default. */
+export function healthCheckRetentionMs(configuration: Pick<Configuration, 'current' | 'stored'>): number {
+  const { effectiveValue } = viewOf(configuration.current(), configuration.stored(), 'general_settings', RETENTION);
+  const written = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
+  return written ?? durationMs(DEFAULT_RETENTION) ?? 0;
+}

@@ -1,0 +1,21 @@
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Probe } from '../../../domain/deployments/probe.ts';
+import { stampColumns } from '../../column-types/shared-columns.ts';
+
+/** Result of a probe of a deployment: a managed entity. */
+const HealthCheckSchema = defineEntity({
+  name: 'HealthCheckEntity',
+  tableName: 'health_check',
+  properties: {
+    id: p.text().primary(),
+    deploymentId: p.text(),
+    modelGroup: p.text(),
+    latencyMs: p.double(),
+    failure: p.json().columnType('json').$type<NonNullable<Probe['failure']>>().nullable(),
+    ...stampColumns(),
+  },
+  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['deploymentId', 'createdAt'] }],
+});
+
+export class HealthCheckEntity extends HealthCheckSchema.class {}
+HealthCheckSchema.setClass(HealthCheckEntity);

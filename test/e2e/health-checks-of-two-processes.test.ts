@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openStores } from '../../src/persistence/database/orm.ts';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const DAY_MS = 86_400_000;
+const model = { model_name: 'works', litellm_params: { model: 'demo' }, model_info: { id: 'works-1' } };
+const config = (general: object = {}) => ({
+  model_list: [model],
+  general_settings: { demo_model: false, ...general },
+});
+
+interface History {
+  readonly health_checks: readonly { readonly health_check_id: string; readonly model_id: string }[];
+}
+const idsAt = async (app: TestApp): Promise<readonly string[]> =>
+  ((await (await app.call('GET', '/health/history')).json()) as History).health_checks.map(
+    (one) => one.health_check_id,
+  );
+
+describe.skipIf(engine === undefined || engine.missing !== null)('health checks of two processes', () => {
+  let scratch: ScratchDatabase;
+  let here: TestApp;
+  let there: TestApp;
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    const env = {
+      DATABASE_URL: String(scratch.options.databaseUrl),
+      LITELLM_MASTER_KEY: 'sk-the-admin-of-two-processes-2',
+    };
+    here = await startApp({ env, config: config() });
+    there = await startApp({ env, config: config() });
+  });
+  afterAll(async () => {
+    await here.stop();
+    await there.stop();
+    await scratch.remove();
+  });
+
+  it('are read by both, and the latest of either is the latest', async () => {
+    await here.call('GET', '/health');
+    const [first] = await idsAt(here);
+    await vi.waitFor(async () => expect(await idsAt(there)).toEqual([first]));
+    await there.call('GET', '/health');
+    const [second] = await idsAt(there);
+    expect(second).not.toBe(first);
+    await vi.waitFor(async () => expect(await idsAt(here)).toEqual([second, first]));
+    expect(await (await here.call('GET', '/health/latest')).json()).toMatchObject({
+      latest_health_checks: { 'works-1': { health_check_id: second } },
+      total_models: 1,
+    });
+  });
+});
+
+it.each([
+  ['by default', undefined, ['young']],
+  ['with `10d`', '10d', []],
+])('old health checks are deleted %s', async (_title, period, left) => {
+  const { dataDir, stop } = await startApp();
+  await stop({ keepData: true });
+  const stores = await openStores({ databaseUrl: null, dataDir, log: { warn: () => {} } });
+  const check = (id: string, days: number) => {
+    const at = new Date(Date.now() - days * DAY_MS);
+    const stamps = { createdAt: at, createdBy: 'a', updatedAt: at, updatedBy: 'a' };
+    return { id, deploymentId: 'd', modelGroup: 'm', latencyMs: 1, failure: null, ...stamps };
+  };
+  await stores.healthChecks.add(check('old', 31), check('young', 29));
+  await stores.close();
+  const app = await startApp({
+    dataDir,
+    config: config(period === undefined ? {} : { maximum_health_check_retention_period: period }),
+  });
+  await vi.waitFor(async () => expect(await idsAt(app)).toEqual(left), { timeout: 20_000, interval: 50 });
+  await app.stop();
+});

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { healthCheckRetentionMs } from '../../../src/domain/deployments/health-check.ts';
+import type { DeclaredConfig } from '../../../src/domain/settings/ownership.ts';
+
+const HOUR_MS = 3_600_000;
+const configuration = (general: object, stored: object = {}) => ({
+  current: () =>
+    ({ declared: { general_settings: general }, resolved: { general_settings: general } }) as unknown as DeclaredConfig,
+  stored: () => new Map([['general_settings', { ...stored }]]),
+});
+
+it.each([
+  ['30 days by default', {}, {}, 720],
+  ['the period of the file', { maximum_health_check_retention_period: '36h' }, {}, 36],
+  ['a stored period', {}, { maximum_health_check_retention_period: '2w' }, 336],
+  [
+    'the file over a stored one',
+    { maximum_health_check_retention_period: '1mo' },
+    { maximum_health_check_retention_period: '1h' },
+    720,
+  ],
+  ['0 keeps all', { maximum_health_check_retention_period: '0d' }, {}, 0],
+  ['the default for a stored text that is no duration', {}, { maximum_health_check_retention_period: 'soon' }, 720],
+])('the age at which health checks are deleted: %s', (_title, general, stored, hours) => {
+  expect(healthCheckRetentionMs(configuration(general, stored))).toBe(hours * HOUR_MS);
+});
