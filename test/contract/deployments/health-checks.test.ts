@@ -123,7 +123,7 @@ it('the graph pages through the same checks', async () => {
     readonly healthChecks: { readonly pageInfo: { readonly endCursor: string } };
   }
   const page = async (variables: object, by?: string): Promise<Page> =>
-    (await post('/graphql', { query, variables }, by)).body['data'] as unknown as Page;
+    (await post('/graphql', { query, variables }, by)).body['data'] as Page;
   const node = (id: string, error: unknown) => ({
     deploymentId: `${id}-1`,
     model: id,
