@@ -281,6 +281,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'spend.keyReport': 'Report the spend of a key.',
   'spend.keys': 'List keys by their spend.',
   'spend.logs': 'Read spend rows, or spend per day between two dates.',
+  'spend.organizationReport': 'Report the spend of an organization.',
   'spend.refresh': 'Refresh the spend reports.',
   'spend.report': 'Report spend by team, customer or key.',
   'spend.reset': 'Reset the spend of keys and teams.',

@@ -198,8 +198,8 @@ function renderReport({ groups }: SpendReport, search: string) {
   }));
 }
 
-/** A report of the totals of each key, user or team. */
-const totalsRoute = (path: 'key' | 'user' | 'team', parameter: string, named: string): RouteRow =>
+/** A report of the totals of each key, user, team or organization. */
+const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: string, named: string): RouteRow =>
   reportRoute({
     name: `spend.${path}Report`,
     path: `/${path}/spend/report`,
@@ -313,6 +313,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   totalsRoute('key', 'api_key', 'api_key'),
   totalsRoute('user', 'user_id', 'user_id'),
   totalsRoute('team', 'team_id', 'team_id'),
+  totalsRoute('organization', 'organization_id', 'organization_id'),
   route({
     ...READING,
     name: 'spend.captureRate',

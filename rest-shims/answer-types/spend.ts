@@ -207,6 +207,10 @@ export const SPEND_ANSWERS: AnswerTypes = {
   `,
   'spend.keys': 'Key[]',
   'spend.logs': 'object[]',
+  'spend.organizationReport': `
+    { organization_id: string, total_cost: number, total_input_tokens: integer, total_output_tokens: integer, model_details: {
+    model: string, total_cost: number, total_input_tokens: integer, total_output_tokens: integer }[] }[]
+  `,
   'spend.refresh': 'null',
   'spend.report': `
     { group_by_day?: string, teams?: { team_name: string, total_spend: number, metadata: unknown }[],

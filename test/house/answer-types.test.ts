@@ -96,6 +96,7 @@ const NOT_COMPARED = [
   'signIn.welcome',
   'speech.create',
   'spend.keyReport',
+  'spend.organizationReport',
   'spend.teamReport',
   'spend.userReport',
   'tagUse.daily',

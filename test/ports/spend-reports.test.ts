@@ -170,28 +170,32 @@ for (const engine of ENGINES)
       expect(await tagsOf({ tag: ['a'] })).toEqual([['a', 1]]);
     });
 
-    it('groups by the organization of the team and the agent of the key', async () => {
+    it('groups by the organization of the team, else of the key, and by the agent of the key', async () => {
       const by = { now: new Date(DAY_1), by: 'admin' };
       await stores.teams.add(
         newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }),
         newTeam({}, { ...by, id: 'team-2' }),
       );
       await stores.keys.add(aKey({ hash: 'd'.repeat(64), settings: { agentId: 'agent-1' } }));
+      await stores.keys.add(aKey({ hash: 'f'.repeat(64), alias: 'second', settings: { organizationId: 'org-2' } }));
       await stores.spend.append([
         aRow(1, { teamId: 'team-1' }),
         aRow(2, { teamId: 'team-2', keyHash: 'd'.repeat(64), cost: picos(500n) }),
         aRow(3, { teamId: 'gone', cost: picos(1n) }),
+        aRow(4, { teamId: null, keyHash: 'f'.repeat(64), cost: picos(2_000n) }),
+        aRow(5, { teamId: 'team-1', keyHash: 'f'.repeat(64), cost: picos(1n) }),
       ]);
       const shown = async (grouping: Partial<SpendGrouping>) =>
         (await groupsOf(grouping)).map(({ of, calls }) => [...Object.values(of), calls]);
       expect(await shown({ by: ['organization'] })).toEqual([
-        ['org-1', 1],
+        ['org-2', 1],
+        ['org-1', 2],
         [null, 2],
       ]);
       expect(await shown({ by: ['agent'], filter: { ...ALL, some: ['agent'] } })).toEqual([['agent-1', 1]]);
-      expect(await idsOf({ any: { organization: ['org-1'] } })).toEqual(['call-1']);
-      expect(await idsOf({ none: { organization: ['org-1'] } })).toEqual(['call-2', 'call-3']);
-      expect(await idsOf({ some: ['organization'] })).toEqual(['call-1']);
+      expect(await idsOf({ any: { organization: ['org-1'] } })).toEqual(['call-1', 'call-5']);
+      expect(await idsOf({ none: { organization: ['org-1'] } })).toEqual(['call-2', 'call-3', 'call-4']);
+      expect(await idsOf({ some: ['organization'] })).toEqual(['call-1', 'call-4', 'call-5']);
     });
 
     it('finds rows that have a value, and rows of teams that the reader sees', async () => {

@@ -3,7 +3,7 @@ import type { SpendRow } from './spend-row.ts';
 
 /**
  * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is that of the team now,
- * `agent` that of the key now.
+ * of a call without a team that of the key now. `agent` is that of the key now.
  */
 export const SPEND_FIELDS = [
   'key',

@@ -24,7 +24,9 @@ type Sql = RawBuilder<unknown>;
 
 /** Columns of the fields, except tags. */
 const COLUMNS: Readonly<Record<Exclude<SpendField, 'tag'>, Sql>> = {
-  organization: sql`(select team.organization_id from team where team.id = spend_row.team_id)`,
+  organization: sql`case when coalesce(spend_row.team_id, '') = ''
+    then (select virtual_key.organization_id from virtual_key where virtual_key.hash = spend_row.key_hash)
+    else (select team.organization_id from team where team.id = spend_row.team_id) end`,
   agent: sql`(select virtual_key.settings ->> 'agentId' from virtual_key where virtual_key.hash = spend_row.key_hash)`,
   key: sql`spend_row.key_hash`,
   user: sql`spend_row.user_id`,

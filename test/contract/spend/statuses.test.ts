@@ -29,6 +29,11 @@ const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.keyReport', at: `GET /key/spend/report?${DAYS}`, shows: ['length', 2] },
   { row: 'spend.userReport', at: `GET /user/spend/report?${DAYS}&user_id=user-1`, shows: ['0.user_id', 'user-1'] },
   { row: 'spend.teamReport', at: `GET /team/spend/report?${DAYS}&team_id=team-1`, shows: ['0.team_id', 'team-1'] },
+  {
+    row: 'spend.organizationReport',
+    at: `GET /organization/spend/report?${DAYS}&organization_id=nope`,
+    shows: ['', []],
+  },
   { row: 'spend.captureRate', at: `GET /spend/capture_rate?${DAYS}`, shows: ['total_requests', 2] },
   {
     row: 'spend.userPage',
