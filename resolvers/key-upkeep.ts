@@ -1,28 +1,15 @@
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { withResets } from '../src/domain/keys/budget-windows.ts';
 import { type KeyPatch, patched } from '../src/domain/keys/key-change.ts';
-import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { spendOf, statusOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import { assertTeamOfService } from './key-references.ts';
 import { changeKey, findNamed, infoOf, type KeyInfo, namedKey, nameOf } from './key-lookup.ts';
-import { generateKey, type GeneratedKey, updateKey } from './keys.ts';
+import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, keyAdmin, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-
-/** Makes a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
-export const generateServiceKey = operation({
-  name: 'generateServiceKey',
-  access: keyAdmin,
-  async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
-    await assertTeamOfService(scope, draft.teamId);
-    const metadata = { ...draft.metadata, service_account_id: draft.alias };
-    return generateKey(scope, { ...draft, userId: null, metadata });
-  },
-});
 
 /** Reads several keys by themselves or their hashes; those that do not exist are left out. */
 export const getKeyInfos = operation({

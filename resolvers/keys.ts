@@ -1,8 +1,7 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
-import type { Caller } from '../src/domain/caller.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type KeyPatch, deleted, patched, rotated } from '../src/domain/keys/key-change.ts';
-import { assertOwnDraft, type KeyDraft, newKey } from '../src/domain/keys/key-draft.ts';
+import { type KeyDraft, newKey } from '../src/domain/keys/key-draft.ts';
 import { assertOwnKey } from '../src/domain/keys/own-key.ts';
 import {
   type KeyFilter,
@@ -14,7 +13,8 @@ import {
 import { ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
-import { assertReferences, assertTeamOfChange } from './key-references.ts';
+import { assertReferences, assertTeamOfChange, assertTeamOfService } from './key-references.ts';
+import { allowedDraft, allowedPatch, allowedRotation, assertManages, mayRead, visibleTeams } from './key-rights.ts';
 import {
   budgetOfKey,
   changeKey,
@@ -26,7 +26,7 @@ import {
   namedKey,
   nameOf,
 } from './key-lookup.ts';
-import { anyKey, isAnyAdmin, keyAdmin, keyBlocker, keyMaker, keyReader, system } from './operation/access.ts';
+import { anyKey, isAnyAdmin, keyBlocker, keyMaker, keyManager, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -51,42 +51,48 @@ function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   return { key, hash, now: clock.now(), createdBy: maker.keyHash };
 }
 
-/** A draft as its maker may have it: administrators any, users for themselves. Throws Forbidden and InvalidInput. */
-function allowedDraft(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
-  const caller = callerOf(scope);
+/** A draft with an id for the budget that holds its soft budget. */
+function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   const { settings = {} } = draft;
-  const hasBudget = settings.softBudget !== undefined && settings.softBudget !== null;
-  const budgeted = hasBudget
-    ? { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } }
-    : draft;
-  if (caller.role === 'proxy_admin') return budgeted;
-  assertOwnDraft(caller, draft);
-  return { ...budgeted, userId: caller.userId, role: caller.role };
+  if (settings.softBudget === undefined || settings.softBudget === null) return draft;
+  return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
+}
+
+/** Stores a new key. Throws InvalidInput, and Conflict when it is taken. */
+async function storedKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
+  const { stores, keyRing } = scope.platform;
+  const secret = secretFor(scope, draft.key);
+  assertGuardrailsOfKey(scope, callerOf(scope), draft);
+  await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
+  const row = newKey(withBudget(scope, draft), secret);
+  await stores.keys.add(row);
+  // The secret may be cached as unknown from an earlier attempt.
+  keyRing.forget(row);
+  return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
 }
 
 /**
  * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden for a
- * user who asks for more than a key of its own.
+ * caller who asks for more than its own rights.
  */
 export const generateKey = operation({
   name: 'generateKey',
   access: keyMaker,
-  async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
-    const { stores, keyRing } = scope.platform;
-    const secret = secretFor(scope, draft.key);
-    const allowed = allowedDraft(scope, draft);
-    assertGuardrailsOfKey(scope, callerOf(scope), draft);
-    await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
-    const row = newKey(allowed, secret);
-    await stores.keys.add(row);
-    // The secret may be cached as unknown from an earlier attempt.
-    keyRing.forget(row);
-    return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
-  },
+  run: async (scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> =>
+    storedKey(scope, await allowedDraft(scope, draft, '/key/generate')),
 });
 
-const isOfUser = (row: VirtualKey | null, { userId }: Caller): boolean =>
-  row !== null && idOrNull(userId) !== null && row.userId === userId;
+/** Makes a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
+export const generateServiceKey = operation({
+  name: 'generateServiceKey',
+  access: keyManager,
+  async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
+    await assertTeamOfService(scope, draft.teamId);
+    const allowed = await allowedDraft(scope, draft, '/key/service-account/generate');
+    const metadata = { ...allowed.metadata, service_account_id: draft.alias };
+    return storedKey(scope, { ...allowed, userId: null, metadata });
+  },
+});
 
 /** Reads a key by itself or its hash; the caller's own when none is named. Throws Forbidden and NotFound. */
 export const getKeyInfo = operation({
@@ -97,11 +103,8 @@ export const getKeyInfo = operation({
     const notFound = (named: string): NotFound => missing(named, 'Key not found in database');
     if (caller.key === null && key === null) throw notFound(caller.keyHash);
     const row = await findNamed(scope, key ?? caller.keyHash);
-    if (row?.hash !== caller.keyHash && !isAnyAdmin(caller) && !isOfUser(row, caller))
-      throw new Forbidden(
-        'You are not allowed to access this key. Admins read all keys, others their own.',
-        'key_owner',
-      );
+    if (!(await mayRead(scope, row)))
+      throw new Forbidden(`You are not allowed to access this key's info. Your role=${caller.role}`, 'key_owner');
     if (row === null) throw notFound(nameOf(scope, key ?? caller.keyHash));
     return infoOf(scope, row);
   },
@@ -111,13 +114,10 @@ export const getKeyInfo = operation({
 export const findKey = operation({
   name: 'findKey',
   access: keyReader,
-  async run(scope, hash: string): Promise<VirtualKey | null> {
-    const caller = callerOf(scope);
+  async run(scope: Scope<KeyPlatform>, hash: string): Promise<VirtualKey | null> {
     const row = HASH.test(hash) ? await scope.loaders.storedKeyByHash.load(hash) : null;
     if (row === null || row.deletedAt !== null) return null;
-    const userId = idOrNull(caller.userId);
-    const isOwn = row.hash === caller.keyHash || (userId !== null && idOrNull(row.userId) === userId);
-    return isOwn || isAnyAdmin(caller) ? row : null;
+    return (await mayRead(scope, row)) ? row : null;
   },
 });
 
@@ -128,6 +128,8 @@ export interface KeyQuery {
   readonly descending: boolean;
   readonly limit: number;
   readonly from: KeyPage['from'];
+  /** Whether keys of teams are listed, too, that the caller administers or that permit it. A filter by team asks for them. */
+  readonly withTeams?: boolean;
 }
 
 export interface KeyList {
@@ -139,23 +141,22 @@ export interface KeyList {
 }
 
 /**
- * Lists keys: administrators see all, others their own and those of their user. A filter by a hash takes any name of a
- * key that `getKeyInfo` takes.
+ * Lists keys: administrators see all, others their own, those of their user, and of teams where these are asked for.
  */
 export const listKeys = operation({
   name: 'listKeys',
   access: keyReader,
-  async run(scope: Scope<KeyPlatform>, { filter, ...page }: KeyQuery): Promise<KeyList> {
+  async run(scope: Scope<KeyPlatform>, { filter, withTeams = false, ...page }: KeyQuery): Promise<KeyList> {
     const { stores, clock } = scope.platform;
     const caller = callerOf(scope);
     const now = clock.now();
     const askedUser = idOrNull(filter.userId);
     if (!isAnyAdmin(caller) && askedUser !== null && askedUser !== caller.userId)
       throw new Forbidden("You are not authorized to check another user's keys.", 'key_owner');
-    const wanted: KeyFilter = {
-      ...filter,
-      visibleTo: isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId) },
-    };
+    const isOfTeams = withTeams || idOrNull(filter.teamId) !== null;
+    const teamIds = isOfTeams ? await visibleTeams(scope) : [];
+    const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId), teamIds };
+    const wanted: KeyFilter = { ...filter, visibleTo };
     const [found, totalCount] = await Promise.all([
       stores.keys.list({ ...page, filter: wanted, now, limit: page.limit + 1 }),
       stores.keys.count(wanted, now),
@@ -174,14 +175,33 @@ async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, pa
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
 }
 
+/** The key that a caller names. Throws NotFound and InvalidInput for administrators, who may know that it does not exist. */
+const knownKey = (scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey | null> =>
+  callerOf(scope).role === 'proxy_admin' ? namedKey(scope, named) : findNamed(scope, named);
+
 async function patchKey(scope: Scope<KeyPlatform>, named: string, patch: KeyPatch): Promise<KeyInfo> {
-  const key = await namedKey(scope, named);
-  const { hash } = key;
+  const key = await knownKey(scope, named);
+  const allowed = await allowedPatch(scope, key, patch);
+  return changedKey(scope, key ?? (await namedKey(scope, named)), { patch, allowed });
+}
+
+async function changedKey(
+  scope: Scope<KeyPlatform>,
+  key: VirtualKey,
+  { patch, allowed }: { readonly patch: KeyPatch; readonly allowed: (row: VirtualKey) => KeyPatch },
+): Promise<KeyInfo> {
   await assertPatch(scope, key, patch);
-  const total = await scope.platform.stores.spend.totalOf(hash);
+  const total = await scope.platform.stores.spend.totalOf(key.hash);
   const change = { now: scope.platform.clock.now(), by: callerOf(scope).keyHash, total };
-  const { after } = await changeKey(scope, hash, (row) => patched(row, patch, change));
+  const { after } = await changeKey(scope, key.hash, (row) => patched(row, allowed(row), change));
   return infoOf(scope, after);
+}
+
+async function blockedKey(scope: Scope<KeyPlatform>, named: string, blocked: boolean): Promise<KeyInfo> {
+  const key = await knownKey(scope, named);
+  await assertManages(scope, key, blocked ? '/key/block' : '/key/unblock');
+  const patch = { blocked };
+  return changedKey(scope, key ?? (await namedKey(scope, named)), { patch, allowed: () => patch });
 }
 
 /** A key by itself or its hash. */
@@ -192,7 +212,7 @@ export interface NamedKey {
 /** Changes the settings of a key. Throws NotFound, InvalidInput, and Conflict when the alias is taken. */
 export const updateKey = operation({
   name: 'updateKey',
-  access: keyAdmin,
+  access: keyManager,
   run: (scope: Scope<KeyPlatform>, { key, patch }: NamedKey & { readonly patch: KeyPatch }): Promise<KeyInfo> =>
     patchKey(scope, key, patch),
 });
@@ -201,14 +221,14 @@ export const updateKey = operation({
 export const blockKey = operation({
   name: 'blockKey',
   access: keyBlocker,
-  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => patchKey(scope, key, { blocked: true }),
+  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => blockedKey(scope, key, true),
 });
 
 /** Accepts a blocked key again. Throws NotFound and InvalidInput. */
 export const unblockKey = operation({
   name: 'unblockKey',
   access: keyBlocker,
-  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => patchKey(scope, key, { blocked: false }),
+  run: (scope: Scope<KeyPlatform>, { key }: NamedKey): Promise<KeyInfo> => blockedKey(scope, key, false),
 });
 
 /** Keys to delete: by themselves or their hashes, and by aliases. */
@@ -233,9 +253,7 @@ export const deleteKeys = operation({
     const named = await Promise.all(keys.map((key) => findNamed(scope, key)));
     const aliased = await stores.keys.findAliases(aliases);
     const found = [...named, ...aliased].filter((key) => key !== null);
-    const caller = callerOf(scope);
-    if (caller.role !== 'proxy_admin' && !found.every((key) => isOfUser(key, caller)))
-      throw new Forbidden('You are not authorized to delete this key', 'key_owner');
+    for (const key of found) await assertManages(scope, key, '/key/delete');
     const hashes = new Set(found.map(({ hash }) => hash));
     const change = { now: clock.now(), by: callerOf(scope).keyHash };
     const removed: VirtualKey[] = [];
@@ -266,15 +284,20 @@ export interface Rotation extends NamedKey {
  */
 export const regenerateKey = operation({
   name: 'regenerateKey',
-  access: keyAdmin,
+  access: keyManager,
   async run(
     scope: Scope<KeyPlatform>,
     { key, newKey: own, gracePeriod, patch }: Rotation,
   ): Promise<GeneratedKey & KeyInfo> {
+    const row = await knownKey(scope, key);
+    const allowed = await allowedRotation(scope, row, patch);
     const secret = secretFor(scope, own);
-    await assertPatch(scope, await namedKey(scope, key), patch);
+    const named = row ?? (await namedKey(scope, key));
+    await assertPatch(scope, named, patch);
     const change = { now: secret.now, by: secret.createdBy };
-    const { after } = await changeKey(scope, key, (row) => rotated(patched(row, patch, change), secret, gracePeriod));
+    const { after } = await changeKey(scope, named.hash, (stored) =>
+      rotated(patched(stored, allowed(stored), change), secret, gracePeriod),
+    );
     return { clearKey: secret.key, ...(await infoOf(scope, after)) };
   },
 });

@@ -152,6 +152,9 @@ const UPSTREAM_TIMED_OUT = 408;
 /** Statuses of an exceeded budget. The default is not 429, because clients retry 429 and the retry cannot succeed. */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
+/** Missing rights that management routes answer like a missing credential. */
+const ANSWERED_AS_UNKNOWN: ReadonlySet<string> = new Set(['proxy_admin', 'team_permission']);
+
 /** Status of a failure on a surface. `null` is a bug. */
 export function statusOf(surface: Surface, error: DomainError | null): number {
   if (error === null) return STATUSES[surface].INTERNAL;
@@ -171,8 +174,8 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   // As on management routes: the reference answers a route for administrators with 401.
   if (error instanceof Forbidden && (error.right === 'admin_route' || error.right === 'upstream_credential'))
     return MODEL_CALLS.UNAUTHENTICATED;
-  // A key without a user has no role that could be allowed.
-  if (surface === 'management' && error instanceof Forbidden && error.right === 'proxy_admin')
+  // A key without a user has no role that could be allowed; the reference answers a member without a permission alike.
+  if (surface === 'management' && error instanceof Forbidden && ANSWERED_AS_UNKNOWN.has(error.right ?? ''))
     return STATUSES.management.UNAUTHENTICATED;
   // 422 is for invalid parameters only. Other violations are a bad request.
   if (error instanceof InvalidInput && VALIDATES.has(surface) && error.issues.length === 0) return 400;

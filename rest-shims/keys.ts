@@ -2,6 +2,7 @@ import {
   blockKey,
   deleteKeys,
   generateKey,
+  generateServiceKey,
   getKeyInfo,
   type KeyQuery,
   listKeys,
@@ -12,7 +13,6 @@ import {
 import {
   type BulkOutcome,
   checkKeyHealth,
-  generateServiceKey,
   getKeyInfos,
   listKeyAliases,
   resetKeySpend,
@@ -113,6 +113,7 @@ function parseList(search: string): ListRequest {
     descending: order === 'desc',
     limit: size,
     from: Math.min((page - 1) * size, Number.MAX_SAFE_INTEGER),
+    withTeams: sent.include_team_keys ?? false,
     page,
     size,
     whole: sent.return_full_object ?? false,

@@ -1,4 +1,5 @@
 import { type DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { NotPermitted } from '../src/domain/teams/permissions.ts';
 
 /** Type and parameter of an error in the OpenAI envelope. */
 interface TypeAndParam {
@@ -54,6 +55,7 @@ export function managementTypeAndParam(error: DomainError): TypeAndParam | null 
   if (ofSpend !== undefined) return ofSpend;
   if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...RULE, param: NO_PARAM };
   if (error instanceof Forbidden && error.right === 'key_owner') return RULE;
+  if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
   if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: NO_PARAM };
   return error instanceof NotFound && error.kind === 'keys' ? RULE : null;
 }

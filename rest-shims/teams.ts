@@ -11,6 +11,7 @@ import {
 import type { TeamDraft, TeamQuery } from '../resolvers/teams.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import { KEY_PERMISSIONS } from '../src/domain/teams/permissions.ts';
 import { ALL_TEAMS, TEAM_SORTS, type TeamPatch } from '../src/domain/teams/team.ts';
 import {
   fields,
@@ -172,20 +173,6 @@ const readTeams = fields({ team_ids: requiredTexts });
 const readModels = fields({ team_id: requiredText, models: requiredTexts });
 const readPermissions = fields({ team_id: requiredText, team_member_permissions: requiredTexts });
 
-/** Key routes that a member may be permitted. */
-const PERMISSIONS = [
-  '/key/info',
-  '/key/health',
-  '/key/list',
-  '/key/generate',
-  '/key/service-account/generate',
-  '/key/update',
-  '/key/delete',
-  '/key/regenerate',
-  '/key/block',
-  '/key/unblock',
-];
-
 const models = (verb: 'add' | 'remove', path: string): RouteRow =>
   route({
     ...CHANGING,
@@ -320,7 +307,7 @@ export const teamRoutes: readonly RouteRow[] = namingIgnored([
       json({
         team_id: team.id,
         team_member_permissions: team.memberPermissions,
-        all_available_permissions: PERMISSIONS,
+        all_available_permissions: KEY_PERMISSIONS,
       }),
   }),
   route({

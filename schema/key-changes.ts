@@ -93,7 +93,8 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
   }),
 });
 
-const AT_ONCE = 'Takes effect immediately in this process, within 5 seconds in others. For proxy administrators.';
+const AT_ONCE =
+  'Takes effect immediately in this process, within 5 seconds in others. For proxy administrators, and for keys of teams that the user administers or that permit it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({

@@ -41,7 +41,7 @@ builder.queryField('virtualKeys', (t) =>
     {
       type: VirtualKeyType,
       description:
-        'Virtual keys, newest first: all for administrators, else the own key and those of its user. Deleted keys are left out. At most 100 a page.',
+        'Virtual keys, newest first: all for administrators, else the own key and those of its user. A filter by a team lists its keys for administrators of the team. Deleted keys are left out. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),

@@ -175,7 +175,8 @@ export const GeneratedKeyType = builder.objectRef<GeneratedKey>('GeneratedKey').
 builder.mutationField('generateKey', (t) =>
   t.field({
     type: GeneratedKeyType,
-    description: 'Creates a virtual key. For proxy administrators; users create keys of their own.',
+    description:
+      'Creates a virtual key. For proxy administrators; users create keys of their own, and of teams that they administer or that permit it.',
     args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'What it is to be.' }) },
     errors: {
       types: [InvalidInput, Conflict],

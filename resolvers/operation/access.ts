@@ -66,15 +66,28 @@ function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden
   );
 }
 
-/** Proxy administrators for every key; users for keys of their own. The operation checks whose key it is. */
+/** Proxy administrators, and users. */
+function checkUser(right: 'key_admin' | 'key_block'): Access['check'] {
+  return (caller) => {
+    const sure = known(caller);
+    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw keyRefusal(sure, right);
+  };
+}
+
+/** Proxy administrators for every key; users for keys of their own and of their teams. The operation checks which keys. */
 export const keyMaker: Access = {
   name: 'keyMaker',
-  description: 'Proxy administrators; keys of an `internal_user` for keys of the same user.',
-  check(caller) {
-    const sure = known(caller);
-    if (isAdmin(sure)) return;
-    if (isReadOnly(sure) || idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
-  },
+  description:
+    'Proxy administrators; keys of an `internal_user` for keys of the same user, of teams and organizations that it administers, and of teams that permit it.',
+  check: checkUser('key_admin'),
+};
+
+/** As `keyMaker`, for keys of teams. The operation checks which keys. */
+export const keyManager: Access = {
+  name: 'keyManager',
+  description:
+    'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it.',
+  check: checkUser('key_admin'),
 };
 
 /** Proxy administrators, for models. Every other caller gets the same refusal. */
@@ -95,14 +108,8 @@ export const keyAdmin: Access = {
   },
 };
 
-/** As `keyAdmin`; the refusal has another form on the wire. */
-export const keyBlocker: Access = {
-  name: 'keyBlocker',
-  description: 'Proxy administrators.',
-  check(caller) {
-    if (!isAdmin(known(caller))) throw keyRefusal(known(caller), 'key_block');
-  },
-};
+/** As `keyManager`; the refusal has another form on the wire. */
+export const keyBlocker: Access = { ...keyManager, name: 'keyBlocker', check: checkUser('key_block') };
 
 /** The refusal of a caller who may not manage users and teams. Its right decides the status of the reference. */
 export function refuseManagement(caller: Caller): Forbidden {

@@ -124,7 +124,8 @@ describe('owners in the graph', () => {
       alias: 'Crew',
       organization: { organizationId: 'org', budget: null },
       totalSpendUsd: '2',
-      keys: { nodes: [{ alias: 'of-ada' }], pageInfo: { hasNextPage: false } },
+      // An administrator of the team sees all of its keys.
+      keys: { nodes: [{ alias: 'service' }], pageInfo: { hasNextPage: true } },
       members: [{ user: { userId: 'ada' } }, { user: null }],
     });
     expect((team['spendRows'] as { nodes: readonly Data[] }).nodes).toMatchObject([

@@ -288,6 +288,12 @@ export function keyStoreSuite(engine: Engine): void {
         ['several conditions', { teamId: 't', blocked: false }, 'a'],
         ['visible to a key without a user', { visibleTo: { hash: 'd'.repeat(64), userId: null } }, 'd'],
         ['visible to a key of a user', { visibleTo: { hash: 'a'.repeat(64), userId: 'u' } }, 'ca'],
+        ['of visible teams', { visibleTo: { hash: 'd'.repeat(64), userId: null, teamIds: ['t', 'x'] } }, 'dba'],
+        [
+          'of teams that a filter leaves out',
+          { userId: 'u', visibleTo: { hash: 'd'.repeat(64), userId: null, teamIds: ['t'] } },
+          'a',
+        ],
         ['what a key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
       ])('%s', async (_what, filter, expected) => {
         await store();

@@ -1,18 +1,10 @@
 import type { Role } from '../role.ts';
-import type { Caller } from '../caller.ts';
-import { Forbidden, InvalidInput } from '../errors.ts';
+import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText, ZERO_USD } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import { assertPeriods, type WantedWindow, windowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
-import {
-  mergedMetadata,
-  mergedSettings,
-  METADATA_MEMBERS,
-  REFERENCES,
-  type SettingsPatch,
-  withRoutesOfType,
-} from './key-settings.ts';
+import { mergedMetadata, mergedSettings, type SettingsPatch, withRoutesOfType } from './key-settings.ts';
 import { keyName } from './own-key.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
@@ -68,38 +60,6 @@ export function assertNames(draft: {
 export function assertBudget(maxBudget: Usd | null | undefined): void {
   if (maxBudget === null || maxBudget === undefined || maxBudget >= 0n) return;
   throw new InvalidInput(`max_budget must be a non-negative finite number. Received: ${usdText(maxBudget)}`);
-}
-
-/** Whether a key has a bound that a key made with it might not have. */
-const isBounded = ({ teamId, models, maxBudget, expiresAt, settings, metadata, token }: VirtualKey): boolean =>
-  teamId !== null ||
-  models.length > 0 ||
-  maxBudget !== null ||
-  // The expiry of a signed token is one of the proof, not of the bearer.
-  (expiresAt !== null && token === undefined) ||
-  Object.keys(settings).length > 0 ||
-  METADATA_MEMBERS.some((member) => Object.hasOwn(metadata, member));
-
-/**
- * Refuses a draft of a caller who is no administrator: it must be a key of the caller's user, without a team. A caller whose
- * own key has bounds makes none, because users have no bounds of their own yet.
- */
-export function assertOwnDraft(caller: Caller, { userId, teamId, role, settings = {} }: KeyDraft): void {
-  const [askedUser, askedTeam] = [idOrNull(userId), idOrNull(teamId)];
-  if (askedUser !== null && askedUser !== caller.userId) {
-    const message = `User can only create keys for themselves. Got user_id=${askedUser}, Your ID=${caller.userId}`;
-    throw new Forbidden(message, 'key_owner');
-  }
-  if (askedTeam !== null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${askedTeam}`);
-  const reference = REFERENCES.find((member) => settings[member] !== undefined && settings[member] !== null);
-  if (reference !== undefined)
-    throw new Forbidden(
-      'Only proxy admins set the budget, project, organization and access groups of a key.',
-      'key_owner',
-    );
-  if (role !== null && role !== caller.role) throw new Forbidden('Only proxy admins choose a role.', 'key_owner');
-  if (caller.key !== null && isBounded(caller.key))
-    throw new Forbidden('A key with limits, a team or an expiry cannot create keys.', 'key_owner');
 }
 
 /** A new key. A blank alias, team or user is null. */

@@ -78,9 +78,6 @@ export interface KeySettings {
   readonly session?: SessionFacts;
 }
 
-/** Settings that name other rows. Only administrators set them. */
-export const REFERENCES = ['budgetId', 'endUserBudgetId', 'projectId', 'organizationId', 'accessGroupIds'] as const;
-
 /** A change of settings: an absent member stays as it is, null removes it. */
 export type SettingsPatch = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | null };
 

@@ -83,7 +83,12 @@ export interface KeyFilter {
   readonly blocked: boolean | null;
   readonly status: KeyStatus | null;
   /** Only the keys a caller may list; null for an administrator. */
-  readonly visibleTo: { readonly hash: string; readonly userId: string | null } | null;
+  readonly visibleTo: {
+    readonly hash: string;
+    readonly userId: string | null;
+    /** Teams of which all keys are visible; absent for none. */
+    readonly teamIds?: readonly string[];
+  } | null;
 }
 
 /** `active`: neither blocked, expired nor deleted. `revoked`: blocked. No status lists all that are not deleted. */

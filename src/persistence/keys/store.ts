@@ -95,16 +95,18 @@ const aliasWhere = (part: string): KeyWhere => ({
   [raw("replace(lower(alias), ?, '') <> lower(alias)", [storable(part.toLowerCase())])]: [],
 });
 
+function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['visibleTo']>): KeyWhere {
+  const some: KeyWhere[] = [{ hash }];
+  if (userId !== null) some.push({ userId });
+  if (teamIds.length > 0) some.push({ teamId: { $in: teamIds.map(storable) } });
+  return { $or: some };
+}
+
 function whereOf(
   { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo }: KeyFilter,
   now: Date,
 ): KeyWhere {
-  const own: KeyWhere[] =
-    visibleTo === null
-      ? []
-      : visibleTo.userId === null
-        ? [{ hash: visibleTo.hash }]
-        : [{ $or: [{ hash: visibleTo.hash }, { userId: visibleTo.userId }] }];
+  const own = visibleTo === null ? [] : [visibleWhere(visibleTo)];
   return {
     $and: [
       statusWhere(status, now),

@@ -236,11 +236,12 @@ describe.each(CHANGES)('%s', (row, path) => {
     expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER, right));
     const ofUser = await newKey({ user_id: 'someone' });
     const isBlocking = path.endsWith('block');
-    expect(await post(path, { key }, ofUser)).toEqual(
-      isBlocking
-        ? { status: 403, body: { detail: { error: 'Only proxy admins can do this.' } } }
-        : refusal(403, 'Only proxy admins can do this.', right),
-    );
+    const message = `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=someone`;
+    // A key of others and one that does not exist are refused alike.
+    for (const named of [key, UNKNOWN])
+      expect(await post(path, { key: named }, ofUser)).toEqual(
+        isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, right),
+      );
     expect(await statusOf(key)).toBe(200);
   });
 

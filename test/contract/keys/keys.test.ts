@@ -263,7 +263,7 @@ describe('keys.info', () => {
         status: 403,
         body: {
           error: {
-            message: 'You are not allowed to access this key. Admins read all keys, others their own.',
+            message: "You are not allowed to access this key's info. Your role=internal_user",
             type: 'internal_server_error',
             param: null,
             code: '403',

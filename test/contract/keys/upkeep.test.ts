@@ -156,7 +156,6 @@ describe('a key of a user', () => {
   });
 
   it.each([
-    { models: ['demo'] },
     { max_budget: 1 },
     { team_id: 't' },
     { duration: '1h' },
@@ -188,7 +187,10 @@ describe('keys.generateServiceKey', () => {
 
   it('keys.generateServiceKey 401, keys.generateServiceKey 403, keys.generateServiceKey 422', async () => {
     expect((await post(PATH, { team_id: 't' }, UNKNOWN)).status).toBe(401);
-    expect((await post(PATH, { team_id: 't' }, await newKey({ user_id: 'u' }))).status).toBe(403);
+    const member = await newKey({ user_id: 'sa-member' });
+    await post('/team/member_add', { team_id: 't', member: { user_id: 'sa-member', role: 'admin' } });
+    const granting = { team_id: 't', permissions: { get_spend_routes: true } };
+    expect((await post(PATH, granting, member)).status).toBe(403);
     expect((await post(PATH, { models: 'x' })).status).toBe(422);
   });
 });

@@ -1,0 +1,201 @@
+import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../src/domain/keys/key-bounds.ts';
+import type { KeyPatch } from '../src/domain/keys/key-change.ts';
+import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
+import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { TeamMember } from '../src/domain/teams/member.ts';
+import { isPermitted, type KeyPermission, NotPermitted } from '../src/domain/teams/permissions.ts';
+import type { Team } from '../src/domain/teams/team.ts';
+import { isAnyAdmin } from './operation/access.ts';
+import { callerOf } from './operation/operation.ts';
+import type { KeyPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+type KeyScope = Scope<KeyPlatform>;
+
+/** What the caller's user is in a team. */
+interface Standing {
+  readonly team: Team | null;
+  readonly member: TeamMember | null;
+  /** Whether the user administers the team or its organization. */
+  readonly isManager: boolean;
+}
+
+async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
+  const { teams, teamMembers, organizationMembers } = scope.platform.stores;
+  const user = idOrNull(callerOf(scope).userId);
+  const team = await teams.find(teamId);
+  if (user === null || team === null) return { team, member: null, isManager: false };
+  const [member = null] = await teamMembers.all({ teamIds: [teamId], userIds: [user] });
+  if (member?.role === 'admin') return { team, member, isManager: true };
+  const inOrganization =
+    team.organizationId === null
+      ? []
+      : await organizationMembers.all({ organizationIds: [team.organizationId], userIds: [user] });
+  return { team, member, isManager: inOrganization.some(({ role }) => role === 'org_admin') };
+}
+
+/** How a missing right over a key is refused, by route. */
+function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
+  const { role, userId } = callerOf(scope);
+  if (route === '/key/delete') return new Forbidden('You are not authorized to delete this key', 'key_owner');
+  const isBlock = route === '/key/block' || route === '/key/unblock';
+  return new Forbidden(
+    `Only proxy admins, team admins, or org admins can call ${route}. user_role=${role}, user_id=${userId}`,
+    isBlock ? 'key_block' : 'key_admin',
+  );
+}
+
+/** Routes that a user may call for keys of its own. */
+const OF_OWNERS = new Set<KeyPermission>(['/key/delete']);
+/** Those of them for keys without a team only. */
+const OF_PERSONAL = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
+
+/** A right over a key. */
+interface KeyRight {
+  /** Whether the caller administers the team of the key, or the proxy. */
+  readonly isManager: boolean;
+}
+
+/**
+ * Checks that the caller may call a route for a key; null for one that does not exist. Throws Forbidden, also for a caller who
+ * may not know that the key does not exist.
+ */
+export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
+  const caller = callerOf(scope);
+  if (caller.role === 'proxy_admin') return { isManager: true };
+  if (row === null || outranks(row, caller)) throw refusalOf(scope, route);
+  const isOwn = idOrNull(caller.userId) !== null && row.userId === caller.userId;
+  if (isOwn && (OF_OWNERS.has(route) || (row.teamId === null && OF_PERSONAL.has(route)))) return { isManager: false };
+  if (row.teamId === null) throw refusalOf(scope, route);
+  // A key of a team acts within its team.
+  const ownTeam = idOrNull(caller.teamId);
+  if (ownTeam !== null && ownTeam !== row.teamId) throw refusalOf(scope, route);
+  const { team, member, isManager } = await standingIn(scope, row.teamId);
+  if (isManager) return { isManager };
+  if (team === null || member === null || !isOwn) throw refusalOf(scope, route);
+  if (!isPermitted(team, route)) throw new NotPermitted(team, route);
+  return { isManager: false };
+}
+
+/** The change of a key that the caller may make, by its row at the time of the change. Throws Forbidden. */
+type BoundPatch = (row: VirtualKey) => KeyPatch;
+
+/** A change as the caller may make it of a key. Throws Forbidden. */
+export async function allowedPatch(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
+  const caller = callerOf(scope);
+  const { isManager } = await assertManages(scope, row, '/key/update');
+  if (row === null || caller.role === 'proxy_admin') return () => patch;
+  const now = scope.platform.clock.now();
+  return (stored) => {
+    if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/update');
+    return boundedPatch(caller, stored, { patch, isManager, now });
+  };
+}
+
+/** A change as the caller may make it with a new secret of a key. Throws Forbidden. */
+export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
+  const caller = callerOf(scope);
+  await assertManages(scope, row, '/key/regenerate');
+  if (row === null || caller.role === 'proxy_admin') return () => patch;
+  const allowed = isUnchanged(patch) ? () => ({}) : await allowedPatch(scope, row, patch);
+  return (stored) => {
+    if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/regenerate');
+    if (stored.hash !== caller.keyHash) assertUnbounded(caller, stored.teamId);
+    if (opensMore(caller, stored))
+      throw new Forbidden(
+        'You are not allowed to get the secret of a key with more rights than your own.',
+        'key_owner',
+      );
+    return allowed(stored);
+  };
+}
+
+const isUnchanged = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch): boolean =>
+  [settings, metadataMembers, patch].every((part) => Object.keys(part).length === 0);
+
+/** The user of a new key of a team: the caller's own, unless a manager names another member. Throws InvalidInput and Forbidden. */
+async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean): Promise<string> {
+  const own = callerOf(scope).userId ?? '';
+  const asked = idOrNull(draft.userId) ?? own;
+  if (asked === own) return own;
+  const teamId = idOrNull(draft.teamId);
+  if (!isManager || teamId === null) throw foreignUser(scope, asked);
+  const members = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [asked] });
+  if (members.length === 0) throw new InvalidInput(`User=${asked} not assigned to team=${teamId}`);
+  return asked;
+}
+
+const foreignUser = (scope: KeyScope, asked: string): Forbidden => {
+  const message = `User can only create keys for themselves. Got user_id=${asked}, Your ID=${callerOf(scope).userId}`;
+  return new Forbidden(message, 'key_owner');
+};
+
+/** Whether a membership has limits, which a key of the team without a user would not have. */
+async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamMember): Promise<boolean> {
+  const id = budgetId ?? team.memberBudgetId;
+  return id !== null && (await platform.stores.budgets.find(id)) !== null;
+}
+
+/** A draft as the caller may have it made. `route` tells a key of a user from one of a team alone. Throws Forbidden and InvalidInput. */
+export async function allowedDraft(
+  scope: KeyScope,
+  draft: KeyDraft,
+  route: '/key/generate' | '/key/service-account/generate',
+): Promise<KeyDraft> {
+  const caller = callerOf(scope);
+  if (caller.role === 'proxy_admin') return draft;
+  const teamId = idOrNull(draft.teamId);
+  if (teamId === null) {
+    const userId = await userOfDraft(scope, draft, false);
+    return boundedDraft({ caller, userId, isManager: false }, draft);
+  }
+  const { team, member, isManager } = await standingIn(scope, teamId);
+  if (team === null) throw new InvalidInput(`Unable to find team object in database. Team ID: ${teamId}`);
+  if (!isManager) {
+    if (member === null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
+    if (!isPermitted(team, route)) throw new NotPermitted(team, route);
+  }
+  const isService = route === '/key/service-account/generate';
+  if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
+    throw new Forbidden('A member with limits in a team makes no keys of the team alone.', 'key_owner');
+  const userId = isService ? null : await userOfDraft(scope, draft, isManager);
+  return boundedDraft({ caller, userId, isManager }, draft);
+}
+
+/** Whether the caller may read a key: its own, those of its user, and those of teams that it administers or that permit it. */
+export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
+  const caller = callerOf(scope);
+  if (isAnyAdmin(caller) || row?.hash === caller.keyHash) return true;
+  const user = idOrNull(caller.userId);
+  if (row === null || user === null) return false;
+  if (row.userId === user) return true;
+  const ownTeam = idOrNull(caller.teamId);
+  if (row.teamId === null || (ownTeam !== null && ownTeam !== row.teamId)) return false;
+  const { team, member, isManager } = await standingIn(scope, row.teamId);
+  return isManager || (team !== null && member !== null && isPermitted(team, '/key/info'));
+}
+
+/** The teams whose keys the caller's user may see beside its own. */
+export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> {
+  const caller = callerOf(scope);
+  const user = idOrNull(caller.userId);
+  if (user === null || isAnyAdmin(caller)) return [];
+  const { teams, teamMembers, organizationMembers } = scope.platform.stores;
+  const [members, organizations] = await Promise.all([
+    teamMembers.all({ teamIds: null, userIds: [user] }),
+    organizationMembers.all({ organizationIds: null, userIds: [user] }),
+  ]);
+  const joined = await teams.findMany(members.map(({ teamId }) => teamId));
+  const isAdminOf = new Set(members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId));
+  const own = joined.filter((team) => isAdminOf.has(team.id) || isPermitted(team, '/key/list')).map(({ id }) => id);
+  const administered = organizations.filter(({ role }) => role === 'org_admin');
+  const below = await Promise.all(
+    administered.map(({ organizationId }) => teams.all({ ids: null, organizationId, aliasPart: null })),
+  );
+  const ids = [...new Set([...own, ...below.flat().map(({ id }) => id)])];
+  // A key of a team sees no further than its team.
+  const ownTeam = idOrNull(caller.teamId);
+  return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);
+}

@@ -1,0 +1,112 @@
+import { sameValue } from '../catalog/same-value.ts';
+import type { KeySettings, SettingsPatch } from './key-settings.ts';
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+/** Members of the metadata of a key that give rights or lift limits of its owners. Only proxy administrators set them. */
+const GRANTING: ReadonlySet<string> = new Set([
+  'model_rpm_limit',
+  'model_tpm_limit',
+  'mcp_rpm_limit',
+  'rpm_limit_type',
+  'tpm_limit_type',
+  'throttle_on_budget_exceeded',
+  'allowed_passthrough_routes',
+  'allowed_vector_store_indexes',
+  'temp_budget_increase',
+  'temp_budget_expiry',
+  'default_estimated_output_tokens',
+  'default_estimated_output_tokens_per_model',
+  'batch_enqueued_token_limit',
+  'store_decisions',
+  'session',
+]);
+
+/** Members of the metadata that restrict a key. Only proxy administrators change them. */
+const RESTRICTING: ReadonlySet<string> = new Set([
+  'tags',
+  'tag_rpm_limit',
+  'enforced_params',
+  'denied_passthrough_routes',
+  'allowed_tools',
+  'guardrails',
+  'disable_global_guardrails',
+  'disable_global_guardrail',
+  'opted_out_global_guardrails',
+  'service_account_id',
+]);
+
+/** Members of a key's settings that everyone who may make keys may set. The others are set by proxy administrators. */
+const OPEN_SETTINGS: ReadonlySet<string> = new Set<keyof KeySettings>([
+  'keyType',
+  'allowedRoutes',
+  'aliases',
+  'rpmLimit',
+  'tpmLimit',
+  'tpdLimit',
+  'maxParallelRequests',
+  'softBudget',
+  'budgetLimits',
+  'modelMaxBudget',
+  'budgetFallbacks',
+  'autoRotate',
+  'rotationInterval',
+]);
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === undefined ||
+  value === false ||
+  value === '' ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** A change of metadata: the whole, and members beside it. */
+interface MetadataPatch {
+  readonly metadata?: Metadata;
+  readonly metadataMembers?: Metadata;
+}
+
+/** Members that a patch sets, apart from those that stay as they are. */
+function changedIn(before: Metadata, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
+  const sent = { ...metadata, ...metadataMembers };
+  return Object.keys(sent).filter(
+    (name) => !(isEmpty(sent[name]) && isEmpty(before[name])) && !sameValue(sent[name], before[name] ?? null),
+  );
+}
+
+/** Limits of single models that take the place of those of the team. */
+const hasModelRates = (settings: SettingsPatch): boolean =>
+  Object.values(settings.modelMaxBudget ?? {}).some(
+    ({ rpmLimit, tpmLimit }) => rpmLimit !== undefined || tpmLimit !== undefined,
+  );
+
+function grantingSetting(before: KeySettings, patch: SettingsPatch): string | null {
+  const changed = Object.entries(patch).filter(
+    ([name, value]) =>
+      !(isEmpty(value) && isEmpty(before[name as keyof KeySettings])) &&
+      !sameValue(value, before[name as keyof KeySettings] ?? null),
+  );
+  const closed = changed.find(([name]) => !OPEN_SETTINGS.has(name));
+  if (closed !== undefined) return closed[0];
+  const isOfModels = changed.some(([name]) => name === 'modelMaxBudget');
+  return isOfModels && (hasModelRates(patch) || hasModelRates(before)) ? 'modelMaxBudget' : null;
+}
+
+/** A member of a new key that only proxy administrators set; null where there is none. */
+export const grantedMember = (draft: MetadataPatch & { readonly settings?: SettingsPatch }): string | null =>
+  changedIn({}, draft).find((name) => GRANTING.has(name)) ?? grantingSetting({}, draft.settings ?? {});
+
+/** A member that a change of a key sets and only proxy administrators change; null where there is none. */
+export const guardedMember = (
+  before: { readonly metadata: Metadata; readonly settings: KeySettings },
+  patch: MetadataPatch & { readonly settings?: SettingsPatch },
+): string | null =>
+  changedIn(before.metadata, patch).find((name) => GRANTING.has(name) || RESTRICTING.has(name)) ??
+  grantingSetting(before.settings, patch.settings ?? {});
+
+/** A patch that replaces the metadata and keeps its members with rights and restrictions. */
+export function withKeptRights<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
+  if (patch.metadata === undefined) return patch;
+  const kept = Object.entries(before).filter(([name]) => GRANTING.has(name) || RESTRICTING.has(name));
+  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };
+}

@@ -1,0 +1,189 @@
+import type { Caller } from '../caller.ts';
+import type { Limits } from '../budgets/limits.ts';
+import { Forbidden } from '../errors.ts';
+import { idOrNull } from '../optional-id.ts';
+import { weakerRole } from '../owners/key-owners.ts';
+import type { Role } from '../role.ts';
+import { instantAfter } from './durations.ts';
+import { grantedMember, guardedMember, withKeptRights } from './granting-members.ts';
+import type { KeyPatch } from './key-change.ts';
+import type { KeyDraft } from './key-draft.ts';
+import { METADATA_MEMBERS } from './key-settings.ts';
+import type { VirtualKey } from './virtual-key.ts';
+
+/** Routes of a key that may call models, and do nothing else in the name of its user. */
+const MODELS_ONLY: readonly string[] = ['llm_api_routes'];
+
+const refusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');
+
+const isWeaker = (role: Role, than: Role): boolean => weakerRole(role, than) === role;
+
+/** Settings of a key that do not bound it, and those whose bounds are checked by themselves. */
+const UNBOUNDING = new Set(['keyType', 'allowedRoutes', 'aliases', 'softBudget', 'autoRotate', 'rotationInterval']);
+const COUNTED = ['rpmLimit', 'tpmLimit', 'maxParallelRequests'] as const;
+
+/** The limits that all keys of the caller's user share: those of the user, or of its membership in a team. */
+function sharedLimits(key: VirtualKey, teamId: string | null): Limits | null {
+  const limits = teamId === null ? key.owners?.user?.limits : key.owners?.member?.limits;
+  return limits ?? null;
+}
+
+/** Whether a shared limit is as narrow as the one of the key. */
+const covers = (shared: number | bigint | null | undefined, own: number | bigint): boolean =>
+  shared !== null && shared !== undefined && shared <= own;
+
+/**
+ * Whether a key has a bound that another key of its user, in a team or without one, might not have. Models and routes are
+ * checked by themselves.
+ */
+function isBounded(key: VirtualKey, teamId: string | null): boolean {
+  const shared = sharedLimits(key, teamId);
+  if (key.teamId !== null && key.teamId !== teamId) return true;
+  // The expiry of a signed token is one of the proof, not of the bearer.
+  if (key.expiresAt !== null && key.token === undefined) return true;
+  if (METADATA_MEMBERS.some((member) => Object.hasOwn(key.metadata, member))) return true;
+  if (key.maxBudget !== null) {
+    const isSameWindow = shared?.budgetDuration === key.budgetDuration;
+    if (!isSameWindow || !covers(shared.maxBudget, key.maxBudget)) return true;
+  }
+  const counted = COUNTED.filter((name) => key.settings[name] !== undefined);
+  if (counted.some((name) => !covers(shared?.[name], key.settings[name] ?? 0))) return true;
+  return Object.keys(key.settings).some((name) => !UNBOUNDING.has(name) && !COUNTED.some((one) => one === name));
+}
+
+/** Refuses to make, change or open a key with a key that has bounds of its own. Throws Forbidden. */
+export function assertUnbounded({ key }: Caller, teamId: string | null): void {
+  if (key !== null && isBounded(key, teamId))
+    throw refusal('A key with limits, a team or an expiry cannot create keys.');
+}
+
+const isSubset = (wanted: readonly string[], of: readonly string[]): boolean =>
+  of.length === 0 || (wanted.length > 0 && wanted.every((one) => of.includes(one)));
+
+/** Refuses models beyond those of the caller's own key. */
+function assertModels({ key }: Caller, models: readonly string[]): void {
+  if (key !== null && !isSubset(models, key.models))
+    throw refusal('A key cannot give models that it may not call itself.');
+}
+
+/** What a draft is made for, apart from what it says. */
+interface Maker {
+  readonly caller: Caller;
+  /** Null for a key of a team without a user. */
+  readonly userId: string | null;
+  /** Whether the caller administers the team of the key. */
+  readonly isManager: boolean;
+}
+
+type DraftSettings = NonNullable<KeyDraft['settings']>;
+
+/** The routes of a new key: no more than those of the caller's own key, and models only for the key of another user. */
+function routesFor({ caller, userId }: Maker, settings: DraftSettings): DraftSettings {
+  const own = caller.key?.settings.allowedRoutes ?? [];
+  const most = userId === null || userId === idOrNull(caller.userId) ? own : MODELS_ONLY;
+  const isTyped = settings.keyType !== undefined && settings.keyType !== null && settings.keyType !== 'default';
+  const typed = settings.keyType === 'llm_api' ? MODELS_ONLY : null;
+  const wanted = (isTyped ? typed : settings.allowedRoutes) ?? [];
+  if (most.length === 0) return settings;
+  if (wanted.length === 0 && !isTyped) return { ...settings, allowedRoutes: most };
+  if (!isSubset(wanted, most) || (own.length > 0 && !isSubset(wanted, own)))
+    throw refusal('A key cannot allow routes that its maker may not call, nor more than model routes to another user.');
+  return settings;
+}
+
+/**
+ * A draft of a caller who is no administrator of the proxy, within the rights and bounds of the caller's own key. Throws
+ * Forbidden.
+ */
+export function boundedDraft(maker: Maker, draft: KeyDraft): KeyDraft {
+  const { caller, userId, isManager } = maker;
+  const { projectId = null, ...settings } = draft.settings ?? {};
+  const granted = grantedMember({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
+  if (granted !== null) throw refusal(`Only proxy admins set ${granted} of a key.`);
+  if (draft.role !== null && !isWeaker(draft.role, caller.role)) throw refusal('Only proxy admins choose a role.');
+  assertUnbounded(caller, idOrNull(draft.teamId));
+  const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
+  assertModels(caller, models);
+  const routes = routesFor(maker, settings);
+  return {
+    ...draft,
+    userId,
+    models,
+    role: draft.role ?? caller.role,
+    settings: projectId === null ? routes : { ...routes, projectId },
+  };
+}
+
+/** Refuses a change of what only proxy administrators change. Throws Forbidden. */
+function assertKept(before: VirtualKey, patch: KeyPatch): void {
+  const wanted = { role: patch.role, user_id: patch.userId, team_id: patch.teamId };
+  const stored = { role: before.role, user_id: before.userId, team_id: before.teamId };
+  const moved = (['role', 'user_id', 'team_id'] as const).find(
+    (name) => wanted[name] !== undefined && idOrNull(wanted[name]) !== stored[name],
+  );
+  const changed = moved ?? (patch.spend === undefined ? undefined : 'spend');
+  if (changed !== undefined) throw refusal(`Only proxy admins change the ${changed} of a key.`);
+  const guarded = guardedMember(before, patch);
+  if (guarded !== null) throw refusal(`Only proxy admins change ${guarded} of a key.`);
+  const routes = patch.settings?.allowedRoutes;
+  if (routes !== undefined && !isSubset(routes ?? [], before.settings.allowedRoutes ?? []))
+    throw refusal('Only proxy admins allow a key further routes.');
+}
+
+const isNarrower = (wanted: number | bigint | null | undefined, than: number | bigint | null | undefined): boolean =>
+  wanted === undefined || than === null || than === undefined || (wanted !== null && wanted <= than);
+
+/** Refuses a change that lifts a bound of the key. Throws Forbidden. */
+function assertNarrower(before: VirtualKey, patch: KeyPatch, now: Date): void {
+  const { settings = {} } = patch;
+  const lifted =
+    (patch.models !== undefined && !isSubset(patch.models, before.models) && 'models') ||
+    (!isNarrower(patch.maxBudget, before.maxBudget) && 'max_budget') ||
+    (patch.budgetDuration !== undefined && patch.budgetDuration !== before.budgetDuration && 'budget_duration') ||
+    (patch.budgetLimits !== undefined && 'budget_limits') ||
+    (settings.modelMaxBudget !== undefined && 'model_max_budget') ||
+    (settings.budgetFallbacks !== undefined && 'budget_fallbacks') ||
+    (patch.blocked !== undefined && patch.blocked !== before.blocked && 'blocked') ||
+    (!isNarrower(settings.tpdLimit, before.settings.tpdLimit) && 'tpd_limit') ||
+    COUNTED.find((name) => !isNarrower(settings[name], before.settings[name])) ||
+    (!endsEarlier(before.expiresAt, patch.duration, now) && 'duration');
+  if (lifted !== false) throw refusal(`Only administrators of the team raise the limits of a key: ${lifted}.`);
+}
+
+function endsEarlier(before: Date | null, duration: string | null | undefined, now: Date): boolean {
+  if (duration === undefined || before === null) return true;
+  return duration !== null && duration !== '-1' && instantAfter(duration, now, 'duration') <= before;
+}
+
+/**
+ * A change of a key by a caller who is no administrator of the proxy. Administrators of its team change its limits, and its
+ * own user makes them narrower. Throws Forbidden.
+ */
+export function boundedPatch(
+  caller: Caller,
+  before: VirtualKey,
+  { patch, isManager, now }: { readonly patch: KeyPatch; readonly isManager: boolean; readonly now: Date },
+): KeyPatch {
+  assertKept(before, patch);
+  // A key that has bounds would raise its own.
+  const mayRaise = isManager && !(caller.key !== null && isBounded(caller.key, before.teamId));
+  if (!mayRaise) assertNarrower(before, patch, now);
+  if (patch.models !== undefined) assertModels(caller, patch.models);
+  return withKeptRights(before.metadata, patch);
+}
+
+/** Whether the secret of a key opens more than the caller's own credential. */
+export function opensMore(caller: Caller, row: VirtualKey): boolean {
+  if (caller.key === null || caller.keyHash === row.hash) return false;
+  const isOfOther = idOrNull(row.userId) !== null && row.userId !== caller.userId;
+  const routes = row.settings.allowedRoutes ?? [];
+  return (
+    !isWeaker(row.role, caller.role) ||
+    (isOfOther && !isSubset(routes, MODELS_ONLY)) ||
+    !isSubset(row.models, caller.key.models) ||
+    !isSubset(routes, caller.key.settings.allowedRoutes ?? [])
+  );
+}
+
+/** Whether a key has a right that the caller lacks, so that only proxy administrators change it. */
+export const outranks = (row: VirtualKey, caller: Caller): boolean => !isWeaker(row.role, caller.role);

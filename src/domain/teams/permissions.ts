@@ -1,0 +1,40 @@
+import { Forbidden } from '../errors.ts';
+import type { Team } from './team.ts';
+
+/** Routes of keys that a team may permit its members. */
+export const KEY_PERMISSIONS = [
+  '/key/info',
+  '/key/health',
+  '/key/list',
+  '/key/generate',
+  '/key/service-account/generate',
+  '/key/update',
+  '/key/delete',
+  '/key/regenerate',
+  '/key/block',
+  '/key/unblock',
+] as const;
+export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+
+/** What members of a team may do that permits nothing by itself. */
+const DEFAULT_PERMISSIONS: readonly string[] = ['/key/info', '/key/health'];
+
+const permissionsOf = ({ memberPermissions }: Team): readonly string[] =>
+  memberPermissions.length === 0 ? DEFAULT_PERMISSIONS : memberPermissions;
+
+/** Whether members of a team with the role `user` may call a route of keys. */
+export const isPermitted = (team: Team, route: KeyPermission): boolean => permissionsOf(team).includes(route);
+
+/** A member of a team calls a route of keys that the team does not permit. */
+export class NotPermitted extends Forbidden {
+  readonly route: KeyPermission;
+  constructor(team: Team, route: KeyPermission) {
+    const listed = permissionsOf(team).map((one) => `'${one}'`);
+    super(
+      `Team member does not have permissions for endpoint: ${route}. You only have access to the following endpoints: [${listed.join(', ')}] for team ${team.id}. To create keys for this team, please ask your proxy admin to check the team member permission settings and update the settings to allow team member users to create keys.`,
+      'team_permission',
+    );
+    this.name = 'NotPermitted';
+    this.route = route;
+  }
+}

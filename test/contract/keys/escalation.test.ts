@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const client = tenancyClient({
+  config: {
+    model_list: ['a', 'b'].map((name) => ({
+      model_name: name,
+      litellm_params: { model: `openai/${name}`, api_key: 'k', mock_response: 'hi' },
+    })),
+  },
+});
+const { post, get, send } = client;
+const key = async (draft: object, by?: string): Promise<string> =>
+  String((await post('/key/generate', draft, by)).body['key']);
+const infoOf = async (named: string): Promise<Json> => (await get(`/key/info?key=${named}`)).body['info'] as Json;
+
+const admins: Record<string, string> = {};
+let victim: string;
+
+beforeAll(async () => {
+  await post('/team/new', { team_id: 'own' });
+  await post('/team/new', { team_id: 'other' });
+  await post('/team/new', { team_id: 'third' });
+  await post('/team/permissions_update', {
+    team_id: 'own',
+    team_member_permissions: ['/key/generate', '/key/update', '/key/regenerate', '/key/service-account/generate'],
+  });
+  for (const [user_id, role] of [
+    ['admin', 'admin'],
+    ['member', 'user'],
+  ] as const) {
+    admins[user_id] = String((await post('/user/new', { user_id })).body['key']);
+    await post('/team/member_add', { team_id: 'own', member: { user_id, role } });
+  }
+  await post('/team/member_add', { team_id: 'third', member: { user_id: 'admin', role: 'admin' } });
+  victim = String((await post('/user/new', { user_id: 'boss', user_role: 'proxy_admin' })).body['key']);
+  await post('/team/member_add', { team_id: 'own', member: { user_id: 'boss', role: 'user' } });
+});
+
+/** Members that give a key rights or lift its limits. */
+const GRANTS: readonly (readonly [string, object])[] = [
+  ['a role', { user_role: 'proxy_admin' }],
+  ['a role that reads everything', { user_role: 'proxy_admin_viewer' }],
+  ['permissions', { permissions: { get_spend_routes: true } }],
+  ['router settings', { router_settings: { num_retries: 9 } }],
+  ['an object permission', { object_permission: { mcp_servers: ['m'] } }],
+  ['a configuration', { config: { a: 1 } }],
+  ['cache controls', { allowed_cache_controls: ['no-cache'] }],
+  ['an organization', { organization_id: 'org' }],
+  ['a budget', { budget_id: 'budget' }],
+  ['a budget of customers', { end_user_budget_id: 'budget' }],
+  ['access groups', { access_group_ids: ['g'] }],
+  ['limits by model in place of those of the team', { model_rpm_limit: { a: 1_000 } }],
+  ['tokens by model', { model_tpm_limit: { a: 1_000 } }],
+  ['the same within the metadata', { metadata: { model_rpm_limit: { a: 1_000 } } }],
+  ['rates within a budget of a model', { model_max_budget: { a: { budget_limit: 1, rpm_limit: 1_000 } } }],
+  ['a limit that may be exceeded', { rpm_limit_type: 'dynamic' }],
+  ['a budget that may be exceeded', { throttle_on_budget_exceeded: true }],
+  ['a temporary budget', { metadata: { temp_budget_increase: 100, temp_budget_expiry: '2099-01-01T00:00:00Z' } }],
+  ['pass-through paths', { allowed_passthrough_routes: ['/paid'] }],
+  ['a low estimate', { default_estimated_output_tokens: 1 }],
+  ['no global guardrails', { disable_global_guardrails: true }],
+  ['guardrails left out', { metadata: { opted_out_global_guardrails: ['x'] } }],
+  ['more tokens of batches', { metadata: { batch_enqueued_token_limit: 1e9 } }],
+];
+
+describe.each(['admin', 'member'])('%s of a team', (name) => {
+  it.each(GRANTS)('makes no key with %s', async (_what, draft) => {
+    const { status } = await post('/key/generate', { team_id: 'own', ...draft }, admins[name]);
+    expect([400, 403]).toContain(status);
+    expect([400, 403]).toContain((await post('/key/generate', draft, admins[name])).status);
+  });
+
+  it.each(GRANTS)('gives its own key no %s', async (_what, patch) => {
+    const named = await key({ team_id: 'own', user_id: name });
+    const before = await infoOf(named);
+    for (const path of ['/key/update', '/key/regenerate']) {
+      const { status } = await post(path, { key: named, ...patch }, admins[name]);
+      expect([400, 403]).toContain(status);
+    }
+    expect(await infoOf(named)).toEqual(before);
+  });
+
+  it.each([
+    ['another team', { team_id: 'other' }],
+    ['a team that it administers too', { team_id: 'third' }],
+    ['no team', { team_id: null }],
+    ['a team of blank text', { team_id: ' ' }],
+    ['another user', { user_id: 'boss' }],
+    ['no user', { user_id: null }],
+    ['no spend', { spend: 0 }],
+  ])('moves its key to %s: 403', async (_what, patch) => {
+    const named = await key({ team_id: 'own', user_id: name });
+    const before = await infoOf(named);
+    expect((await post('/key/update', { key: named, ...patch }, admins[name])).status).toBe(403);
+    expect(await infoOf(named)).toEqual(before);
+  });
+
+  it('removes no restriction of its key', async () => {
+    const tags = { tags: ['dear'], enforced_params: ['user'], allowed_routes: ['llm_api_routes'] };
+    const named = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...tags });
+    const before = await infoOf(named);
+    for (const patch of [
+      { tags: [] },
+      { tags: null },
+      { metadata: { tags: ['cheap'] } },
+      { enforced_params: null },
+      { allowed_routes: [] },
+      { allowed_routes: null },
+      { allowed_routes: ['*'] },
+      { allowed_routes: ['llm_api_routes', 'management_routes'] },
+    ])
+      expect([patch, (await post('/key/update', { key: named, ...patch }, admins[name])).status]).toEqual([patch, 403]);
+    expect(await infoOf(named)).toEqual(before);
+    const replaced = await post('/key/update', { key: named, metadata: {} }, admins[name]);
+    expect([replaced.status, replaced.body['metadata']]).toEqual([200, { tags: ['dear'], enforced_params: ['user'] }]);
+  });
+
+  it('touches no key of another team, of no team, or of a user who is no member', async () => {
+    const named = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), victim];
+    for (const one of named) {
+      const before = await infoOf(one);
+      for (const path of ['/key/update', '/key/block', '/key/unblock', '/key/regenerate'])
+        expect((await post(path, { key: one }, admins[name])).status).toBe(403);
+      expect((await post('/key/delete', { keys: [one] }, admins[name])).status).toBe(403);
+      expect((await post(`/key/${one}/reset_spend`, { reset_to: 0 }, admins[name])).status).toBe(403);
+      expect((await post('/key/bulk_update', { keys: [{ key: one, max_budget: 1 }] }, admins[name])).status).toBe(403);
+      expect(await infoOf(one)).toEqual(before);
+    }
+  });
+
+  it('deletes nothing where one of several keys is not its own', async () => {
+    const own = await key({ team_id: 'own', user_id: name });
+    const foreign = await key({ team_id: 'other' });
+    expect((await post('/key/delete', { keys: [own, foreign] }, admins[name])).status).toBe(403);
+    expect((await get('/v1/models', own)).status).toBe(200);
+  });
+});
+
+describe('keys of administrators within a team', () => {
+  it('give no secret to the administrator of the team', async () => {
+    const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
+    const asUser = await key({ team_id: 'own', user_id: 'boss' });
+    const ofTeam = await key({ team_id: 'own', user_role: 'proxy_admin' });
+    for (const one of [ofBoss, asUser, ofTeam]) {
+      expect((await post('/key/regenerate', { key: one }, admins['admin'])).status).toBe(403);
+      expect((await get('/v1/models', one)).status).toBe(200);
+    }
+  });
+
+  it('are not changed by the administrator of the team', async () => {
+    const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
+    for (const path of ['/key/update', '/key/block'])
+      expect((await post(path, { key: ofBoss }, admins['admin'])).status).toBe(403);
+    expect((await post('/key/delete', { keys: [ofBoss] }, admins['admin'])).status).toBe(403);
+  });
+
+  it('made for an administrator by the administrator of a team call models only', async () => {
+    const wider = { team_id: 'own', user_id: 'boss', allowed_routes: ['management_routes'] };
+    expect((await post('/key/generate', wider, admins['admin'])).status).toBe(403);
+    expect((await post('/key/generate', { ...wider, key_type: 'management' }, admins['admin'])).status).toBe(403);
+    const made = await key({ team_id: 'own', user_id: 'boss' }, admins['admin']);
+    expect((await post('/user/new', {}, made)).status).toBe(403);
+    expect((await post('/key/update', { key: made, allowed_routes: [] }, admins['admin'])).status).toBe(403);
+  });
+});
+
+describe('a restricted key', () => {
+  it.each([
+    ['a budget', { max_budget: 1 }],
+    ['a limit of requests', { rpm_limit: 1 }],
+    ['an expiry', { duration: '1h' }],
+    ['tags', { tags: ['t'] }],
+    ['a limit by model', { model_rpm_limit: { a: 1 } }],
+    ['a budget of windows', { budget_limits: [{ budget_duration: '1d', max_budget: 1 }] }],
+  ])('with %s makes, raises and opens no key of its team', async (_what, bound) => {
+    const restricted = await key({ team_id: 'own', user_id: 'admin', ...bound });
+    const another = await key({ team_id: 'own', user_id: 'admin', max_budget: 1 });
+    expect((await post('/key/generate', { team_id: 'own' }, restricted)).status).toBe(403);
+    expect((await post('/key/service-account/generate', { team_id: 'own' }, restricted)).status).toBe(403);
+    expect((await post('/key/regenerate', { key: another }, restricted)).status).toBe(403);
+    for (const named of [restricted, another])
+      expect((await post('/key/update', { key: named, max_budget: 99 }, restricted)).status).toBe(
+        named === restricted && !('max_budget' in bound) ? 200 : 403,
+      );
+  });
+
+  it('of a team makes no key without a team, and none of another team of its user', async () => {
+    const ofTeam = await key({ team_id: 'own', user_id: 'admin' });
+    expect((await post('/key/generate', {}, ofTeam)).status).toBe(403);
+    expect((await post('/key/generate', { team_id: 'third' }, ofTeam)).status).toBe(403);
+    const ofThird = await key({ team_id: 'third', user_id: 'admin' });
+    for (const path of ['/key/update', '/key/block', '/key/regenerate'])
+      expect((await post(path, { key: ofThird }, ofTeam)).status).toBe(403);
+    expect((await post('/key/generate', { team_id: 'own' }, ofTeam)).status).toBe(200);
+  });
+
+  it('with models gives no others', async () => {
+    const some = await key({ user_id: 'plain', models: ['a'] });
+    const inherited = await post('/key/generate', {}, some);
+    expect([inherited.status, inherited.body['models']]).toEqual([200, ['a']]);
+    for (const models of [['b'], ['a', 'b'], ['*'], ['all-proxy-models'], ['all-team-models']])
+      expect((await post('/key/generate', { models }, some)).status).toBe(403);
+    const wide = await key({ user_id: 'plain' });
+    expect((await post('/key/regenerate', { key: wide }, some)).status).toBe(403);
+  });
+
+  it('with routes gives no others', async () => {
+    const some = await key({ user_id: 'plain', allowed_routes: ['/key/generate', '/key/regenerate'] });
+    const inherited = await post('/key/generate', {}, some);
+    expect(inherited.body['allowed_routes']).toEqual(['/key/generate', '/key/regenerate']);
+    for (const draft of [{ allowed_routes: ['*'] }, { allowed_routes: ['/key'] }, { key_type: 'llm_api' }])
+      expect((await post('/key/generate', draft, some)).status).toBe(403);
+    expect((await post('/key/regenerate', { key: await key({ user_id: 'plain' }) }, some)).status).toBe(403);
+  });
+
+  it('of a read-only role changes nothing', async () => {
+    const viewer = await key({ user_id: 'plain', user_role: 'internal_user_viewer' });
+    for (const path of ['/key/generate', '/key/update', '/key/regenerate', '/key/block', '/key/delete'])
+      expect((await post(path, { key: viewer, keys: [viewer] }, viewer)).status).toBe(403);
+  });
+});
+
+describe('limits of a membership', () => {
+  it('hold for the keys that a member makes, and it makes none of the team alone', async () => {
+    const user = String((await post('/user/new', { user_id: 'limited' })).body['key']);
+    const member = { user_id: 'limited', role: 'user' };
+    await post('/team/member_add', { team_id: 'own', member, max_budget_in_team: 1 });
+    expect((await post('/key/generate', { team_id: 'own' }, user)).status).toBe(200);
+    expect((await post('/key/service-account/generate', { team_id: 'own' }, user)).status).toBe(403);
+    expect((await post('/key/service-account/generate', { team_id: 'own' }, admins['member'])).status).toBe(200);
+  });
+});
+
+describe('the graph', () => {
+  it('refuses what HTTP refuses', async () => {
+    const named = await key({ team_id: 'own', user_id: 'member', max_budget: 1 });
+    const refused = async (mutation: string) =>
+      (
+        (await send('POST', '/graphql', { query: `mutation { ${mutation} { __typename } }` }, admins['member']))
+          .body as unknown as { errors?: readonly { extensions: { code: string } }[] }
+      ).errors?.[0]?.extensions.code;
+    for (const mutation of [
+      `updateKey(input: { key: "${named}", maxBudgetUsd: "9" })`,
+      `updateKey(input: { key: "${named}", role: PROXY_ADMIN })`,
+      `updateKey(input: { key: "${named}", userId: "boss" })`,
+      `updateKey(input: { key: "${named}", teamId: "third" })`,
+      `updateKey(input: { key: "${victim}", blocked: true })`,
+      `regenerateKey(input: { key: "${victim}" })`,
+      `deleteKeys(input: { keys: ["${victim}"] })`,
+      `generateKey(input: { role: PROXY_ADMIN })`,
+      `generateKey(input: { userId: "boss" })`,
+    ])
+      expect([mutation, await refused(mutation)]).toEqual([mutation, 'FORBIDDEN']);
+    expect(await infoOf(named)).toMatchObject({ max_budget: 1, user_id: 'member', team_id: 'own' });
+  });
+});
