@@ -37,13 +37,17 @@ export function isOfModel({ key }: ConfigFault): boolean {
   return name !== undefined && !NEEDED.has(name);
 }
 
+/** Its members are a request: null is a value there, as that of an option without a description. */
+const REQUEST_MEMBER = 'health_check_params';
+
 /** Members that are null, or refer to unset variables, are absent: their owner set nothing. */
 function withoutUnset(value: unknown, unset: ReadonlySet<string>, path: Path): unknown {
   if (Array.isArray(value)) return value.map((item, index) => withoutUnset(item, unset, [...path, index]));
   if (!isMap(value)) return value;
+  const keepsNull = path.includes(REQUEST_MEMBER);
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name, inner]) => inner !== null && !unset.has([...path, name].join('.')))
+      .filter(([name, inner]) => (inner !== null || keepsNull) && !unset.has([...path, name].join('.')))
       .map(([name, inner]) => [name, withoutUnset(inner, unset, [...path, name])]),
   );
 }

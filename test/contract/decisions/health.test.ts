@@ -6,6 +6,8 @@ let app: TestApp;
 let upstream: FaultServer;
 const sent: { readonly model: string; readonly body: Record<string, unknown> }[] = [];
 
+const CHOICE = { type: 'choice', choice: 'yes', confidence: 1, probabilities: { yes: 1, no: 0 } };
+
 beforeAll(async () => {
   upstream = await startFaultServer();
   upstream.answer((response, _socket, { body }) => {
@@ -13,7 +15,10 @@ beforeAll(async () => {
     sent.push({ model: call.model, body: call });
     const isDown = call.model === 'down';
     response.writeHead(isDown ? 500 : 200, { 'content-type': 'application/json' });
-    const answers = Object.keys(call['questions'] as object).map((name) => [name, { type: 'noul', noul: 1 }]);
+    const answers = Object.keys(call['questions'] as object).map((name) => [
+      name,
+      name === 'up' ? CHOICE : { type: 'noul', noul: 1 },
+    ]);
     response.end(
       isDown
         ? '{"error":{"message":"down"}}'
@@ -35,6 +40,11 @@ beforeAll(async () => {
         model('plain', {}),
         model('own', { health_check_params: { state: 'our state', questions } }),
         model('down', {}),
+        model('options', {
+          health_check_params: {
+            questions: { up: { type: 'choice', instructions: 'Is it up?', criteria: { yes: null, no: null } } },
+          },
+        }),
       ],
     },
   });
@@ -48,7 +58,7 @@ it('health asks a decision model one question, or what health_check_params says'
   // The built-in demo model is one of the healthy ones.
   const response = await app.call('GET', '/health');
   expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({ healthy_count: 3, unhealthy_count: 1 });
+  expect(await response.json()).toMatchObject({ healthy_count: 4, unhealthy_count: 1 });
   const bodies = new Map(sent.map(({ model, body }) => [model, body]));
   expect(bodies.get('plain')).toMatchObject({ questions: { reachable: { type: 'noul' } } });
   expect(bodies.get('own')).toMatchObject({
@@ -56,4 +66,7 @@ it('health asks a decision model one question, or what health_check_params says'
     questions: { own: { type: 'noul', instructions: 'Is it up?' } },
   });
   expect(Object.keys((bodies.get('own') as { readonly questions: object }).questions)).toEqual(['own']);
+  expect(bodies.get('options')).toMatchObject({
+    questions: { up: { type: 'choice', instructions: 'Is it up?', criteria: { yes: null, no: null } } },
+  });
 });
