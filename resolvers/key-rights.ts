@@ -1,5 +1,6 @@
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { assertUnbounded, boundedDraft, boundedPatch, opensMore, outranks } from '../src/domain/keys/key-bounds.ts';
+import { assertMayMake } from '../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
@@ -132,6 +133,9 @@ const foreignUser = (scope: KeyScope, asked: string): Forbidden => {
   return new Forbidden(message, 'key_owner');
 };
 
+const unknownTeamOf = (teamId: string): InvalidInput =>
+  new InvalidInput(`Unable to find team object in database. Team ID: ${teamId}`);
+
 /** Whether a membership has limits, which a key of the team without a user would not have. */
 async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamMember): Promise<boolean> {
   const id = budgetId ?? team.memberBudgetId;
@@ -145,18 +149,27 @@ export async function allowedDraft(
   route: '/key/generate' | '/key/service-account/generate',
 ): Promise<KeyDraft> {
   const caller = callerOf(scope);
-  if (caller.role === 'proxy_admin') return draft;
+  const { keyRules } = scope.platform;
   const teamId = idOrNull(draft.teamId);
+  const isRuled = keyRules.team !== null || keyRules.personal !== null;
+  if (caller.role === 'proxy_admin') {
+    if (isRuled && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
+      throw unknownTeamOf(teamId);
+    assertMayMake({ caller, memberRole: null }, draft, keyRules);
+    return draft;
+  }
   if (teamId === null) {
+    assertMayMake({ caller, memberRole: null }, draft, keyRules);
     const userId = await userOfDraft(scope, draft, false);
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
   const { team, member, isManager } = await standingIn(scope, teamId);
-  if (team === null) throw new InvalidInput(`Unable to find team object in database. Team ID: ${teamId}`);
+  if (team === null) throw unknownTeamOf(teamId);
   if (!isManager) {
     if (member === null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
     if (!isPermitted(team, route)) throw new NotPermitted(team, route);
   }
+  assertMayMake({ caller, memberRole: member?.role ?? null }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
     throw new Forbidden('A member with limits in a team makes no keys of the team alone.', 'key_owner');

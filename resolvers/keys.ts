@@ -1,5 +1,6 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/generation-rules.ts';
 import { type KeyPatch, deleted, patched, rotated } from '../src/domain/keys/key-change.ts';
 import { type KeyDraft, newKey } from '../src/domain/keys/key-draft.ts';
 import { assertOwnKey } from '../src/domain/keys/own-key.ts';
@@ -58,8 +59,8 @@ function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
 }
 
-/** Stores a new key. Throws InvalidInput, and Conflict when it is taken. */
-async function storedKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
+/** Makes a key for another operation, which has decided about it. Throws InvalidInput, and Conflict when it is taken. */
+export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
   const { stores, keyRing } = scope.platform;
   const secret = secretFor(scope, draft.key);
   assertGuardrailsOfKey(scope, callerOf(scope), draft);
@@ -71,6 +72,22 @@ async function storedKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<Ge
   return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
 }
 
+/** Makes a key as the rules of the configuration and the rights of the caller allow. */
+async function ruledKey(
+  scope: Scope<KeyPlatform>,
+  sent: KeyDraft,
+  route: '/key/generate' | '/key/service-account/generate',
+): Promise<GeneratedKey> {
+  const { keyRules } = scope.platform;
+  const wanted = withDefaults(sent, keyRules);
+  assertAlias(wanted.alias, keyRules);
+  assertCaps(wanted, keyRules);
+  const draft = await allowedDraft(scope, wanted, route);
+  const isService = route === '/key/service-account/generate';
+  const metadata = isService ? { ...draft.metadata, service_account_id: draft.alias } : draft.metadata;
+  return issueKey(scope, { ...draft, metadata });
+}
+
 /**
  * Makes a virtual key. Throws InvalidInput for a draft that cannot be a key, Conflict when it is taken, and Forbidden for a
  * caller who asks for more than its own rights.
@@ -78,8 +95,7 @@ async function storedKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<Ge
 export const generateKey = operation({
   name: 'generateKey',
   access: keyMaker,
-  run: async (scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> =>
-    storedKey(scope, await allowedDraft(scope, draft, '/key/generate')),
+  run: (scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> => ruledKey(scope, draft, '/key/generate'),
 });
 
 /** Makes a key of a team without a user. Throws InvalidInput without a team that exists, and as `generateKey`. */
@@ -88,9 +104,7 @@ export const generateServiceKey = operation({
   access: keyManager,
   async run(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
     await assertTeamOfService(scope, draft.teamId);
-    const allowed = await allowedDraft(scope, draft, '/key/service-account/generate');
-    const metadata = { ...allowed.metadata, service_account_id: draft.alias };
-    return storedKey(scope, { ...allowed, userId: null, metadata });
+    return ruledKey(scope, { ...draft, userId: null }, '/key/service-account/generate');
   },
 });
 
@@ -170,6 +184,8 @@ export const listKeys = operation({
 
 /** Refuses a change that names missing rows or guardrails. Throws NotFound, InvalidInput and Forbidden. */
 async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
+  assertAlias(patch.alias, scope.platform.keyRules);
+  assertCaps(patch, scope.platform.keyRules);
   assertGuardrailsOfKey(scope, callerOf(scope), patch);
   await assertTeamOfChange(scope, teamId, patch);
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);

@@ -3,7 +3,7 @@ import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts
 import { newStamps } from '../src/domain/row-store.ts';
 import { BUILT_IN_WORKER, type LensWorker, RUN_JOB, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
-import { generateKey } from './keys.ts';
+import { issueKey } from './keys.ts';
 import { anyone, system } from './operation/access.ts';
 import { lensAdmin } from './operation/lens-access.ts';
 import { authored } from './operation/authored.ts';
@@ -146,7 +146,7 @@ export const removeExpiredLensWork = operation({
 async function analysisKey(scope: Scope<LensPlatform & KeyPlatform>): Promise<string> {
   const [known] = await scope.platform.stores.keys.findAliases([ANALYSIS_KEY_ALIAS]);
   if (known !== undefined) return known.hash;
-  const { row } = await generateKey(scope, {
+  const { row } = await issueKey(scope, {
     key: null,
     alias: ANALYSIS_KEY_ALIAS,
     role: 'internal_user',

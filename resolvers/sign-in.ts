@@ -10,7 +10,7 @@ import { SystemCaller } from '../src/domain/system-caller.ts';
 import { SignInRefused } from '../src/domain/users/sign-in.ts';
 import { openedByKey, type Session, type SignedIn } from '../src/domain/users/session.ts';
 import { DEFAULT_USER_ID, emailKeyOf } from '../src/domain/users/user.ts';
-import { deleteKeys, generateKey } from './keys.ts';
+import { deleteKeys, issueKey } from './keys.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
@@ -153,7 +153,7 @@ export async function openSession(
   const { teamId, needsMembership = false } = options;
   const bounds = boundsOf(signed.key);
   const asSystem = { ...scope, caller: new SystemCaller('sign-in') };
-  const { clearKey } = await generateKey(asSystem, {
+  const { clearKey } = await issueKey(asSystem, {
     key: null,
     ...bounds,
     teamId,

@@ -14,7 +14,7 @@ import {
   type UserPatch,
   type UserSort,
 } from '../src/domain/users/user.ts';
-import { deleteKeys, generateKey, type GeneratedKey } from './keys.ts';
+import { deleteKeys, type GeneratedKey, issueKey } from './keys.ts';
 import { isAnyAdmin, teamReader, tenantAdmin, tenantViewer, userEditor } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -83,7 +83,7 @@ export const createUser = operation({
     );
     if (key === null) return { user, key: null };
     const draft = { ...key, userId: user.id, role: user.role };
-    return { user, key: await generateKey(scope, draft) };
+    return { user, key: await issueKey(scope, draft) };
   },
 });
 

@@ -1,3 +1,4 @@
+import type { KeyRules } from '../../src/domain/keys/generation-rules.ts';
 import type { ProviderBudgets } from '../../src/domain/budgets/route-budget.ts';
 import type { Bus } from '../../src/domain/bus.ts';
 import type { CatalogSource } from '../../src/domain/catalog/catalog.ts';
@@ -47,6 +48,8 @@ export interface KeyPlatform {
   readonly keyGenerator: KeyGenerator;
   /** Names that keys, teams and projects may have. */
   readonly guardrails: Pick<Guardrails, 'list'>;
+  /** Rules of the configuration about new keys. */
+  readonly keyRules: KeyRules;
   readonly clock: Clock;
   readonly ids: Ids;
 }

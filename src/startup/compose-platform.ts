@@ -119,6 +119,7 @@ export function composePlatform(context: StartContext, parts: PlatformParts): Pl
     ownedKeys: keyRing,
     tracingKeyRing: keyRing,
     availableTeams: settings.availableTeams,
+    keyRules: settings.keyRules,
     callerWatch: parts.callerWatch,
     responses: {
       ids: createResponseIds(settings.masterKey),

@@ -1,3 +1,4 @@
+import { NO_KEY_RULES } from '../../src/domain/keys/generation-rules.ts';
 import { pause } from '../../src/runtime/clock.ts';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -251,6 +252,7 @@ export async function openGraph(
     keyRing,
     ownedKeys: { forgetOwner() {} },
     availableTeams: [],
+    keyRules: NO_KEY_RULES,
     callerWatch,
     keyGenerator,
     metrics: { read: async () => ({ contentType: 'text/plain', text: '' }) },

@@ -74,7 +74,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       disable_adding_master_key_hash_to_db disable_auto_add_proxy_admin_to_teams disable_end_user_cost_tracking disable_error_logs
       disable_master_key_return disable_prisma_schema_update disable_reset_budget
       disable_retry_on_max_parallel_request_limit_error disable_spend_updates embedding_model
-      enable_health_check_routing enable_key_alias_format_validation forward_llm_provider_auth_headers forward_openai_org_id
+      enable_health_check_routing forward_llm_provider_auth_headers forward_openai_org_id
       health_check_ignore_transient_errors health_check_staleness_threshold image_generation_model infer_model_from_keys
       litellm_license max_batch_file_records max_batch_file_uploads_per_day max_file_downloads_per_minute
       max_queued_requests_per_worker maximum_spend_logs_cleanup_cron maximum_spend_logs_retention_interval mcp_allowed_clients
@@ -99,9 +99,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       redact_messages_in_exceptions: 'errors of providers are not redacted',
       max_budget: 'the proxy has no budget of its own; keys and teams have one',
       budget_duration: 'the proxy has no budget of its own',
-      default_key_generate_params: NO_KEY_RULE,
-      upperbound_key_generate_params: NO_KEY_RULE,
-      key_generation_settings: NO_KEY_RULE,
       allowed_fails: 'set `router_settings.allowed_fails` in its place',
       cooldown_time: 'set `router_settings.cooldown_time` in its place',
       request_timeout: 'set `timeout` of each model in its place',

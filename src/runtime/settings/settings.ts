@@ -1,3 +1,5 @@
+import type { KeyRules } from '../../domain/keys/generation-rules.ts';
+import { keyRulesOf } from './key-rules.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { StorageLevel } from '../../domain/decisions/stored-decision.ts';
@@ -109,6 +111,8 @@ export interface Settings {
   readonly keyHeader: string | null;
   readonly callers: CallerSettings;
   readonly sharing: SharingSettings;
+  /** Rules of new keys. */
+  readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
   /** `/metrics` has histograms of calls by model. */
@@ -284,6 +288,7 @@ function settingsOf(
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: callersOf(values),
     availableTeams: values.availableTeams,
+    keyRules: keyRulesOf(values),
     publicModels: values.publicModels,
     modelMetrics: values.modelMetrics,
     http: httpOf(values),

@@ -4,6 +4,7 @@ import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/ga
 import { GROUP_SETTINGS } from './table/groups.ts';
 import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
+import { KEY_SETTINGS } from './table/keys.ts';
 import { LENS_SETTINGS } from './table/lens.ts';
 import { SERVER_SETTINGS, STORAGE_SETTINGS } from './table/server.ts';
 import { SHARING_SETTINGS } from './table/sharing.ts';
@@ -20,6 +21,7 @@ export const SETTINGS = {
   ...GATEWAY_SETTINGS,
   ...SHARING_SETTINGS,
   ...GROUP_SETTINGS,
+  ...KEY_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
   ...ROUTING_SETTINGS,
   ...HEALTH_SETTINGS,
@@ -58,6 +60,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
     note: 'Where the file has none of them, `/update/*_settings` and `/config/cost_*_config` can store them.',
     settings: GROUP_SETTINGS,
   },
+  { title: 'Rules of new keys', settings: KEY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
   { title: 'Retries, cooldowns and fallbacks', settings: ROUTING_SETTINGS },
   { title: 'Health checks', settings: HEALTH_SETTINGS },

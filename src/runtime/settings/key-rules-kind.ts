@@ -1,0 +1,90 @@
+import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
+import { durationMs } from '../../domain/keys/durations.ts';
+import { type Usd, usdFrom } from '../../domain/money.ts';
+import type { Kind, Refusal } from './kinds.ts';
+
+type Entries = Readonly<Record<string, unknown>>;
+/** Reads one member: its value, or why it is refused. */
+type Reader = (value: unknown) => { readonly value: unknown } | string;
+
+const isMap = (value: unknown): value is Entries =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const amount: Reader = (value) => {
+  const read: Usd | null = typeof value === 'number' || typeof value === 'string' ? usdFrom(value) : null;
+  return read === null || read < 0n ? 'is not an amount in USD' : { value: read };
+};
+const whole: Reader = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? { value } : 'is not a whole number from 0';
+const duration: Reader = (value) =>
+  typeof value === 'string' && durationMs(value) !== null
+    ? { value }
+    : 'is not a duration such as 30s, 30m, 30h, 30d, 2w or 1mo';
+const text: Reader = (value) => (typeof value === 'string' && value.trim() !== '' ? { value } : 'is not a text');
+const texts: Reader = (value) =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string') ? { value } : 'is not a list of texts';
+const map: Reader = (value) => (isMap(value) ? { value } : 'is not a map');
+
+const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
+  max_budget: ['maxBudget', amount],
+  budget_duration: ['budgetDuration', duration],
+  duration: ['duration', duration],
+  tpm_limit: ['tpmLimit', whole],
+  rpm_limit: ['rpmLimit', whole],
+  max_parallel_requests: ['maxParallelRequests', whole],
+};
+const DEFAULTS: typeof CAPS = {
+  ...CAPS,
+  models: ['models', texts],
+  team_id: ['teamId', text],
+  metadata: ['metadata', map],
+};
+
+/** A map of members, each with a reader; null is not set. */
+function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
+  return {
+    form,
+    isSecret: false,
+    parse(raw) {
+      if (!isMap(raw)) return { refusals: [{ message: 'is not a map' }] };
+      const refusals: Refusal[] = [];
+      const read: Record<string, unknown> = {};
+      for (const [name, sent] of Object.entries(raw)) {
+        if (sent === null) continue;
+        const known = Object.hasOwn(readers, name) ? readers[name] : undefined;
+        const done = known?.[1](sent) ?? 'is not supported';
+        if (typeof done === 'string') refusals.push({ message: done, path: [name] });
+        else if (known !== undefined) read[known[0]] = done.value;
+      }
+      return refusals.length > 0 ? { refusals } : { value: read as Value };
+    },
+  };
+}
+
+export const keyDefaults = (): Kind<KeyDefaults> => mapOf<KeyDefaults>('map of parameters of keys', DEFAULTS);
+export const keyCaps = (): Kind<KeyCaps> => mapOf<KeyCaps>('map of limits of keys', CAPS);
+
+/** Who may make keys, of teams and without one. */
+export interface KeyMakersSetting {
+  readonly team?: KeyMakers;
+  readonly personal?: KeyMakers;
+}
+
+const makers =
+  (roles: string): Reader =>
+  (value) => {
+    if (!isMap(value)) return 'is not a map';
+    const known: Readonly<Record<string, unknown>> = { [roles]: null, required_params: null };
+    const unknown = Object.keys(value).find((name) => !Object.hasOwn(known, name));
+    if (unknown !== undefined) return `has the unsupported member ${unknown}`;
+    const { [roles]: allowed = null, required_params: required = [] } = value;
+    const lists = [allowed ?? [], required ?? []].map(texts);
+    if (lists.some((list) => typeof list === 'string')) return 'has a member that is not a list of texts';
+    return { value: { roles: allowed, requiredParams: required ?? [] } };
+  };
+
+export const keyMakers = (): Kind<KeyMakersSetting> =>
+  mapOf<KeyMakersSetting>('map', {
+    team_key_generation: ['team', makers('allowed_team_member_roles')],
+    personal_key_generation: ['personal', makers('allowed_user_roles')],
+  });

@@ -1,0 +1,11 @@
+import type { KeyRules } from '../../domain/keys/generation-rules.ts';
+import type { SettingValues } from './table.ts';
+
+/** Rules of new keys. */
+export const keyRulesOf = ({ keyDefaults, keyCaps, keyMakers, checksKeyAliases }: SettingValues): KeyRules => ({
+  defaults: keyDefaults,
+  caps: keyCaps,
+  personal: keyMakers.personal ?? null,
+  team: keyMakers.team ?? null,
+  checksAliases: checksKeyAliases,
+});

@@ -1,0 +1,37 @@
+import { flag } from '../kinds.ts';
+import { keyCaps, keyDefaults, keyMakers } from '../key-rules-kind.ts';
+import { setting } from '../setting.ts';
+
+export const KEY_SETTINGS = {
+  keyDefaults: setting({
+    kind: keyDefaults(),
+    default: {},
+    defaultText: 'none',
+    file: 'litellm_settings.default_key_generate_params',
+    description:
+      'What `/key/generate` and service accounts use where a request leaves it out: `models`, `team_id`, `metadata`, `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`.',
+  }),
+  keyCaps: setting({
+    kind: keyCaps(),
+    default: {},
+    defaultText: 'none',
+    file: 'litellm_settings.upperbound_key_generate_params',
+    description:
+      'Highest limits of keys: `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`. New keys get them where a request leaves a limit out; requests and changes above are refused.',
+  }),
+  keyMakers: setting({
+    kind: keyMakers(),
+    default: {},
+    defaultText: 'everyone',
+    file: 'litellm_settings.key_generation_settings',
+    description:
+      'Who may make keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`, each with `required_params`, members that a request must name. Keys of teams that do not exist are refused.',
+  }),
+  checksKeyAliases: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.enable_key_alias_format_validation',
+    description:
+      'Refuses aliases of keys but those of 2 to 255 letters, digits and `_-/.@` that begin and end with a letter or digit.',
+  }),
+};
