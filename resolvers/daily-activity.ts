@@ -10,11 +10,11 @@ import {
 } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { activityReader } from './operation/access.ts';
 import { activityFilter, type ActivityNames, activityNames, type AskedEntity } from './operation/activity-view.ts';
 import { operation } from './operation/operation.ts';
 import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { activityReader } from './operation/spend-access.ts';
 
 /** Most groups of a report: a day has one per key, model and endpoint. Beyond, those of the lowest cost are left out. */
 const MOST_GROUPS = 100_000;

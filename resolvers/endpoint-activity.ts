@@ -2,11 +2,11 @@ import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { DAY_MS, sumOf } from '../src/domain/spend/daily-activity.ts';
 import { assertReportDays, dayText, usualPeriod } from '../src/domain/spend/report-dates.ts';
 import type { SpendGroup, SpendSums } from '../src/domain/spend/spend-reports.ts';
-import { spendReader } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleFilter } from './spend.ts';
+import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /** Most groups of a report: call types of every day. */
 const MOST_GROUPS = 10_000;
@@ -41,7 +41,7 @@ export const readEndpointActivity = operation({
     const now = clock.now();
     const usual = usualPeriod(now);
     const period = assertReportDays(start ?? dayText(usual.from.getTime()), end ?? dayText(now.getTime()));
-    const filter = await visibleFilter(scope, { ...period, any: {} });
+    const filter = await visibleFilter(scope, { ...period, any: {} }, seesAllSpend);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs: 0 };
     const groups = await stores.spendReports.groups({ filter, by: ['callType'], bucket, limit: MOST_GROUPS });

@@ -7,12 +7,13 @@ import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpendPage } from '../src/domain/spend/spend-reports.ts';
 import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
 import { ALL_USERS, type User } from '../src/domain/users/user.ts';
-import { spendReader, teamReader, tenantViewer } from './operation/access.ts';
+import { teamReader, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type AskedFilter, visibleFilter } from './spend.ts';
+import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 /** A page in the order of creation. */
 export interface AskedPage {
@@ -117,7 +118,7 @@ export const listSpendRows = operation({
   ): Promise<{ readonly nodes: readonly SpendRow[]; readonly hasMore: boolean }> {
     const { stores, records } = scope.platform;
     await records.readable();
-    const filter = await visibleFilter(scope, asked);
+    const filter = await visibleFilter(scope, asked, seesAllSpend);
     const rows = await stores.spendReports.rows({
       filter,
       sort: 'startTime',

@@ -1,10 +1,10 @@
 import { windowOf } from '../src/domain/budgets/budget-window.ts';
 import type { RouteBudget } from '../src/domain/budgets/route-budget.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import { spendAdmin } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { ProviderBudgetPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { spendAdmin } from './operation/spend-access.ts';
 
 /** The budget of a provider in its current window. */
 export interface ProviderBudget extends RouteBudget {

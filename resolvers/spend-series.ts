@@ -1,11 +1,11 @@
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { usualPeriod } from '../src/domain/spend/report-dates.ts';
-import { spendReader } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type AskedFilter, visibleFilter } from './spend.ts';
+import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -49,7 +49,7 @@ export const readSpendSeries = operation({
     const usual = usualPeriod(clock.now());
     const [from, to] = [asked.from ?? usual.from, asked.to ?? usual.to];
     await records.readable();
-    const filter = await visibleFilter(scope, { ...asked, from, to });
+    const filter = await visibleFilter(scope, { ...asked, from, to }, seesAllSpend);
     const found = await stores.spendReports.groups({
       filter,
       by: [...new Set(by)],

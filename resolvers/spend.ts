@@ -1,3 +1,4 @@
+import type { Caller } from '../src/domain/caller.ts';
 import { patched } from '../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
@@ -6,10 +7,11 @@ import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendFilter, SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { findNamed } from './key-lookup.ts';
-import { isAnyAdmin, spendAdmin, spendReader, spendResetter } from './operation/access.ts';
+import { isAnyAdmin } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { seesAllSpend, spendAdmin, spendReader, spendResetter } from './operation/spend-access.ts';
 
 /** Most rows that a count of matches reads. */
 const MOST_COUNTED = 10_000;
@@ -22,10 +24,14 @@ export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
   readonly keyAlias?: string;
 }
 
-/** The filter with keys by their hashes, limited to what the caller may see. */
-export async function visibleFilter(scope: Scope<SpendPlatform>, asked: AskedFilter): Promise<SpendFilter> {
+/** The filter with keys by their hashes, limited to what the caller may see. `seesAll` tells who sees the calls of everyone. */
+export async function visibleFilter(
+  scope: Scope<SpendPlatform>,
+  asked: AskedFilter,
+  seesAll: (caller: Caller) => boolean = isAnyAdmin,
+): Promise<SpendFilter> {
   const caller = callerOf(scope);
-  const visibleTo = isAnyAdmin(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
+  const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
   const { keyAlias, ...filter } = asked;
   const named = filter.any.key;
   if (named === undefined && keyAlias === undefined) return { ...filter, visibleTo };
@@ -77,7 +83,7 @@ export const listSpend = operation({
   async run(scope: Scope<SpendPlatform>, { filter: asked, ...page }: SpendQuery): Promise<SpendList> {
     const { stores, records, gateway } = scope.platform;
     await records.readable();
-    const filter = await visibleFilter(scope, asked);
+    const filter = await visibleFilter(scope, asked, seesAllSpend);
     const [rows, counted] = await Promise.all([
       stores.spendReports.rows({ ...page, filter }),
       stores.spendReports.count(filter, MOST_COUNTED + 1),
@@ -95,7 +101,7 @@ export const listSpend = operation({
   },
 });
 
-/** Prompt and answer of a call, as they were kept; null when there is no such call that the caller may see. */
+/** Prompt and answer of a call, as they were kept; the permission `get_spend_routes` shows none of others. Null when there is no such call that the caller may see. */
 export const findSpendContent = operation({
   name: 'findSpendContent',
   access: spendReader,
@@ -130,7 +136,7 @@ export interface SpendReport {
 async function groupedSpend(scope: Scope<SpendPlatform>, grouping: AskedGrouping): Promise<SpendReport> {
   const { stores, records } = scope.platform;
   await records.readable();
-  const filter = await visibleFilter(scope, grouping.filter);
+  const filter = await visibleFilter(scope, grouping.filter, seesAllSpend);
   const groups = await stores.spendReports.groups({ ...grouping, filter });
   const named = groups.flatMap(({ of }) => of.key ?? []);
   return { groups, keys: await keysByHash(scope, named) };

@@ -1,10 +1,10 @@
 import { DAY_MS } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
-import { spendAdmin } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { spendAdmin } from './operation/spend-access.ts';
 
 /** Most groups of a report, of tag, user and day. Beyond, those of the lowest cost are left out. */
 const MOST_GROUPS = 100_000;

@@ -78,7 +78,8 @@ builder.node(VirtualKeyType, {
     }),
     permissions: t.field({
       type: 'JSON',
-      description: 'Client data: an object without effect.',
+      description:
+        'Further rights: `get_spend_routes` shows the calls of everyone in reports of spend. Other members have no effect.',
       resolve: ({ settings }) => settings.permissions ?? {},
     }),
     rpmLimit: t.float({

@@ -57,7 +57,7 @@ export const isReadOnly = ({ role }: Caller): boolean =>
   role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
 
 /** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
-function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
+export function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
   if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', right);
   return new Forbidden(
@@ -197,35 +197,6 @@ export const guardrailViewer: Access = {
   check: tenantViewer.check,
 };
 
-/** Administrators for all calls; keys of a user for the calls of the user. */
-export const spendReader: Access = {
-  name: 'spendReader',
-  description: 'Proxy administrators, read-only ones too, for all calls; keys of a user for the calls of that user.',
-  check(caller) {
-    const sure = known(caller);
-    if (!isAnyAdmin(sure) && idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
-  },
-};
-
-/** Every credential. The operation decides by the entity whose calls it shows. */
-export const activityReader: Access = {
-  name: 'activityReader',
-  description:
-    'Proxy administrators, read-only ones too, for all calls; keys of a user for its calls and those of teams and organizations that it administers.',
-  check(caller) {
-    known(caller);
-  },
-};
-
-/** Administrators, the read-only ones too. A refusal tells what the caller lacks. */
-export const spendAdmin: Access = {
-  name: 'spendAdmin',
-  description: 'Proxy administrators, read-only ones too.',
-  check(caller) {
-    if (!isAnyAdmin(known(caller))) throw keyRefusal(known(caller), 'key_admin');
-  },
-};
-
 /** Administrators, the read-only ones too, for counts of the whole deployment. */
 export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',
@@ -233,15 +204,6 @@ export const gatewayActivityReader: Access = {
   check(caller) {
     if (!isAnyAdmin(known(caller)))
       throw new Forbidden('Only proxy administrators can see the counts of the whole deployment.', 'gateway_activity');
-  },
-};
-
-/** Proxy administrators, not the read-only ones. Others get the answer of a wrong credential. */
-export const spendResetter: Access = {
-  name: 'spendResetter',
-  description: 'Proxy administrators.',
-  check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can reset spend.', 'proxy_admin');
   },
 };
 

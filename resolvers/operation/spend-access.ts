@@ -1,0 +1,47 @@
+import type { Caller } from '../../src/domain/caller.ts';
+import { Forbidden } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
+import { type Access, isAdmin, isAnyAdmin, keyRefusal, known } from './access.ts';
+
+/** Whether a caller sees the calls of everyone: an administrator, or a key with the permission `get_spend_routes`. */
+export const seesAllSpend = (caller: Caller): boolean =>
+  isAnyAdmin(caller) || caller.key?.settings.permissions?.['get_spend_routes'] === true;
+
+/** Administrators for all calls; keys of a user for the calls of the user. */
+export const spendReader: Access = {
+  name: 'spendReader',
+  description:
+    'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls; keys of a user for the calls of that user.',
+  check(caller) {
+    const sure = known(caller);
+    if (!seesAllSpend(sure) && idOrNull(sure.userId) === null) throw keyRefusal(sure, 'key_admin');
+  },
+};
+
+/** Every credential. The operation decides by the entity whose calls it shows. */
+export const activityReader: Access = {
+  name: 'activityReader',
+  description:
+    'Proxy administrators, read-only ones too, for all calls; keys of a user for its calls and those of teams and organizations that it administers.',
+  check(caller) {
+    known(caller);
+  },
+};
+
+/** Administrators, the read-only ones too. A refusal tells what the caller lacks. */
+export const spendAdmin: Access = {
+  name: 'spendAdmin',
+  description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',
+  check(caller) {
+    if (!seesAllSpend(known(caller))) throw keyRefusal(known(caller), 'key_admin');
+  },
+};
+
+/** Proxy administrators, not the read-only ones. Others get the answer of a wrong credential. */
+export const spendResetter: Access = {
+  name: 'spendResetter',
+  description: 'Proxy administrators.',
+  check(caller) {
+    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can reset spend.', 'proxy_admin');
+  },
+};
