@@ -1,12 +1,12 @@
-import type { Budget } from '../src/domain/budgets/budget.ts';
-import type { Customer } from '../src/domain/customers/customer.ts';
-import type { Organization } from '../src/domain/organizations/organization.ts';
-import type { Project } from '../src/domain/projects/project.ts';
-import type { RowStore } from '../src/domain/row-store.ts';
+import type { Budget, BudgetFilter, BudgetSort } from '../src/domain/budgets/budget.ts';
+import type { Customer, CustomerFilter, CustomerSort } from '../src/domain/customers/customer.ts';
+import type { Organization, OrganizationSort } from '../src/domain/organizations/organization.ts';
+import type { Project, ProjectFilter, ProjectSort } from '../src/domain/projects/project.ts';
+import type { RowPlace, RowStore } from '../src/domain/row-store.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpendPage } from '../src/domain/spend/spend-reports.ts';
-import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
-import { ALL_USERS, type User } from '../src/domain/users/user.ts';
+import { ALL_TEAMS, type Team, type TeamFilter, type TeamSort } from '../src/domain/teams/team.ts';
+import { ALL_USERS, type User, type UserFilter, type UserSort } from '../src/domain/users/user.ts';
 import { teamReader, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
@@ -15,11 +15,12 @@ import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type AskedFilter, visibleFilter } from './spend.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
-/** A page in the order of creation. */
-export interface AskedPage {
+/** A page in an order. */
+export interface AskedPage<Sort extends string = 'created_at'> {
+  readonly sort: Sort;
   readonly descending: boolean;
   readonly limit: number;
-  readonly from: 0 | { readonly createdAt: Date; readonly id: string };
+  readonly from: 0 | RowPlace;
 }
 
 export interface FoundPage<Row> {
@@ -29,22 +30,22 @@ export interface FoundPage<Row> {
   readonly hasMore: boolean;
 }
 
+/** A filter, without the rows that the caller sees, and a page. */
+interface Asked<Filter, Sort extends string> {
+  readonly asked: Filter;
+  readonly page: AskedPage<Sort>;
+}
+
 async function pageOf<Row, Filter, Sort extends string>(
-  store: RowStore<Row, Filter, Sort | 'created_at'>,
+  store: RowStore<Row, Filter, Sort>,
   filter: Filter,
-  { limit, ...page }: AskedPage,
+  { sort, descending, limit, from }: AskedPage<Sort>,
 ): Promise<FoundPage<Row>> {
   const [found, totalCount] = await Promise.all([
-    store.list({ ...page, filter, sort: 'created_at', limit: limit + 1 }),
+    store.list({ filter, sort, descending, from, limit: limit + 1 }),
     store.count(filter),
   ]);
   return { nodes: found.slice(0, limit), totalCount, hasMore: found.length > limit };
-}
-
-/** Filter of teams; null conditions always match. */
-export interface AskedTeams {
-  readonly organizationId: string | null;
-  readonly aliasPart: string | null;
 }
 
 /** Lists teams: administrators all, others those of their key and their user. */
@@ -53,7 +54,7 @@ export const listTeamRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { asked, page }: { readonly asked: AskedTeams; readonly page: AskedPage },
+    { asked, page }: Asked<Pick<TeamFilter, 'organizationId' | 'aliasPart' | 'blocked'>, TeamSort>,
   ): Promise<FoundPage<Team>> =>
     pageOf(scope.platform.stores.teams, { ...ALL_TEAMS, ...asked, ids: await visibleTeamIds(scope) }, page),
 });
@@ -64,8 +65,8 @@ export const listUserRows = operation({
   access: tenantViewer,
   run: (
     { platform }: Scope<TeamPlatform>,
-    { emailPart, page }: { readonly emailPart: string | null; readonly page: AskedPage },
-  ): Promise<FoundPage<User>> => pageOf(platform.stores.users, { ...ALL_USERS, emailPart }, page),
+    { asked, page }: Asked<Pick<UserFilter, 'emailPart' | 'aliasPart' | 'role'>, UserSort>,
+  ): Promise<FoundPage<User>> => pageOf(platform.stores.users, { ...ALL_USERS, ...asked }, page),
 });
 
 /** Lists organizations: administrators all, others those of their user. */
@@ -74,33 +75,40 @@ export const listOrganizationRows = operation({
   access: teamReader,
   run: async (
     scope: Scope<TeamPlatform>,
-    { aliasPart, page }: { readonly aliasPart: string | null; readonly page: AskedPage },
+    { asked, page }: Asked<{ readonly aliasPart: string | null }, OrganizationSort>,
   ): Promise<FoundPage<Organization>> =>
-    pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), aliasPart }, page),
+    pageOf(scope.platform.stores.organizations, { ids: await visibleOrganizationIds(scope), ...asked }, page),
 });
 
 /** Lists projects: administrators all, others those of their teams. */
 export const listProjectRows = operation({
   name: 'listProjectRows',
   access: teamReader,
-  run: async (scope: Scope<TeamPlatform>, page: AskedPage): Promise<FoundPage<Project>> =>
-    pageOf(scope.platform.stores.projects, { teamIds: await visibleTeamIds(scope) }, page),
+  run: async (
+    scope: Scope<TeamPlatform>,
+    { asked, page }: Asked<Omit<ProjectFilter, 'teamIds'>, ProjectSort>,
+  ): Promise<FoundPage<Project>> =>
+    pageOf(scope.platform.stores.projects, { ...asked, teamIds: await visibleTeamIds(scope) }, page),
 });
 
 /** Lists customers. */
 export const listCustomerRows = operation({
   name: 'listCustomerRows',
   access: tenantViewer,
-  run: ({ platform }: Scope<CustomerPlatform>, page: AskedPage): Promise<FoundPage<Customer>> =>
-    pageOf(platform.stores.customers, { ids: null }, page),
+  run: (
+    { platform }: Scope<CustomerPlatform>,
+    { asked, page }: Asked<Omit<CustomerFilter, 'ids'>, CustomerSort>,
+  ): Promise<FoundPage<Customer>> => pageOf(platform.stores.customers, { ...asked, ids: null }, page),
 });
 
 /** Lists budgets. */
 export const listBudgetRows = operation({
   name: 'listBudgetRows',
   access: tenantViewer,
-  run: ({ platform }: Scope<CustomerPlatform>, page: AskedPage): Promise<FoundPage<Budget>> =>
-    pageOf(platform.stores.budgets, { ids: null }, page),
+  run: (
+    { platform }: Scope<CustomerPlatform>,
+    { asked, page }: Asked<Omit<BudgetFilter, 'ids'>, BudgetSort>,
+  ): Promise<FoundPage<Budget>> => pageOf(platform.stores.budgets, { ...asked, ids: null }, page),
 });
 
 /** A page of calls, the newest first. */

@@ -102,9 +102,8 @@ builder.objectFields(OrganizationType, (t) => ({
     },
     resolve: async ({ id }, args, { scope }) => {
       const page = askedRows(args);
-      const { limit, from } = page;
       const asked = { organizationId: id, aliasPart: null };
-      const found = await listTeamRows(scope, { asked, page: { limit, from, descending: true } });
+      const found = await listTeamRows(scope, { asked, page: { ...page, descending: true } });
       return rowConnection(found, page, (team) => team);
     },
   }),

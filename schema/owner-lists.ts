@@ -1,4 +1,6 @@
 import {
+  type AskedPage,
+  type FoundPage,
   listBudgetRows,
   listCustomerRows,
   listOrganizationRows,
@@ -8,30 +10,46 @@ import {
 } from '../resolvers/owner-lists.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { RoleType } from './keys.ts';
+import { rowOrder } from './order.ts';
+import type { PageArgs } from './paging.ts';
 import { BudgetType, CustomerType, OrganizationType, ProjectType, TeamType, UserType } from './refs.ts';
-import { type AskedRows, askedRows, rowConnection, rowPageCost } from './row-pages.ts';
-
-/** A page, the newest first. */
-const newestFirst = ({ limit, from, isBackwards }: AskedRows) => ({ limit, from, descending: !isBackwards });
+import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
 
 const TOTAL = 'Number of rows that match, on all pages.';
+const ORDER = 'Newest first when absent.';
+
+interface OrderedArgs<Sort extends string> extends PageArgs {
+  readonly orderBy?:
+    | { readonly field: Sort | 'created_at'; readonly direction: 'ascending' | 'descending' }
+    | null
+    | undefined;
+}
+
+/** One page in the order that is asked for. */
+async function ordered<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
+  args: OrderedArgs<Sort>,
+  list: (page: AskedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
+  texts: Readonly<Record<Sort, (row: Row) => string>>,
+) {
+  const page = orderedRows<Sort>(args, args.orderBy);
+  const { sort } = page;
+  return rowConnection(await list(page), page, (row) =>
+    sort === 'created_at' ? row : { text: texts[sort](row), id: row.id },
+  );
+}
 
 const TeamFilterType = builder.inputType('TeamFilter', {
   description: 'Filter of teams. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     organizationId: t.id({ description: 'Exact organization.' }),
     alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    blocked: t.boolean({ description: 'Whether the team is blocked.' }),
   }),
 });
 
-const UserFilterType = builder.inputType('UserFilter', {
-  description: 'Filter of users. Blank text is ignored.',
-  fields: (t) => ({ email: t.string({ description: 'Text that the email contains, in any case.' }) }),
-});
-
-const OrganizationFilterType = builder.inputType('OrganizationFilter', {
-  description: 'Filter of organizations. Blank text is ignored.',
-  fields: (t) => ({ alias: t.string({ description: 'Text that the alias contains, in any case.' }) }),
+const TeamOrderType = rowOrder('Team', 'teams', {
+  ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
 builder.queryField('teams', (t) =>
@@ -39,20 +57,26 @@ builder.queryField('teams', (t) =>
     {
       type: TeamType,
       description:
-        'Teams, newest first: all for administrators, those of the key and its user for others. At most 100 a page.',
+        'Teams, newest first without an order: all for administrators, those of the key and its user for others. At most 100 a page.',
       complexity: rowPageCost,
-      args: { filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }) },
-      resolve: async (_root, { filter, ...args }, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(
-          await listTeamRows(scope, {
-            asked: { organizationId: idOrNull(filter?.organizationId), aliasPart: idOrNull(filter?.alias) },
-            page: newestFirst(page),
-          }),
-          page,
-          (row) => row,
-        );
+      args: {
+        filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }),
+        orderBy: t.arg({ type: TeamOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listTeamRows(scope, {
+              asked: {
+                organizationId: idOrNull(filter?.organizationId),
+                aliasPart: idOrNull(filter?.alias),
+                blocked: filter?.blocked ?? null,
+              },
+              page,
+            }),
+          { team_alias: ({ alias }) => alias ?? '' },
+        ),
     },
     {
       name: 'TeamConnection',
@@ -65,21 +89,44 @@ builder.queryField('teams', (t) =>
   ),
 );
 
+const UserFilterType = builder.inputType('UserFilter', {
+  description: 'Filter of users. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    email: t.string({ description: 'Text that the email contains, in any case.' }),
+    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    role: t.field({ type: RoleType, description: 'Exact role.' }),
+  }),
+});
+
+const UserOrderType = rowOrder('User', 'users', {
+  EMAIL: { value: 'user_email', description: 'Email; users without one are the smallest.' },
+  ALIAS: { value: 'user_alias', description: 'Alias; users without one are the smallest.' },
+});
+
 builder.queryField('users', (t) =>
   t.connection(
     {
       type: UserType,
-      description: 'Users, newest first. For proxy administrators. At most 100 a page.',
+      description: 'Users, newest first without an order. For proxy administrators. At most 100 a page.',
       complexity: rowPageCost,
-      args: { filter: t.arg({ type: UserFilterType, description: 'All users when absent.' }) },
-      resolve: async (_root, { filter, ...args }, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(
-          await listUserRows(scope, { emailPart: idOrNull(filter?.email), page: newestFirst(page) }),
-          page,
-          (row) => row,
-        );
+      args: {
+        filter: t.arg({ type: UserFilterType, description: 'All users when absent.' }),
+        orderBy: t.arg({ type: UserOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listUserRows(scope, {
+              asked: {
+                emailPart: idOrNull(filter?.email),
+                aliasPart: idOrNull(filter?.alias),
+                role: filter?.role ?? null,
+              },
+              page,
+            }),
+          { user_email: ({ email }) => email ?? '', user_alias: ({ alias }) => alias ?? '' },
+        ),
     },
     {
       name: 'UserConnection',
@@ -92,25 +139,38 @@ builder.queryField('users', (t) =>
   ),
 );
 
+const OrganizationFilterType = builder.inputType('OrganizationFilter', {
+  description: 'Filter of organizations. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+  }),
+});
+
+const OrganizationOrderType = rowOrder('Organization', 'organizations', {
+  ALIAS: { value: 'organization_alias', description: 'Alias.' },
+});
+
 builder.queryField('organizations', (t) =>
   t.connection(
     {
       type: OrganizationType,
       description:
-        'Organizations, newest first: all for administrators, those of the user for others. At most 100 a page.',
+        'Organizations, newest first without an order: all for administrators, those of the user for others. At most 100 a page.',
       complexity: rowPageCost,
-      args: { filter: t.arg({ type: OrganizationFilterType, description: 'All organizations when absent.' }) },
-      resolve: async (_root, { filter, ...args }, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(
-          await listOrganizationRows(scope, {
-            aliasPart: idOrNull(filter?.alias),
-            page: newestFirst(page),
-          }),
-          page,
-          (row) => row,
-        );
+      args: {
+        filter: t.arg({ type: OrganizationFilterType, description: 'All organizations when absent.' }),
+        orderBy: t.arg({ type: OrganizationOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listOrganizationRows(scope, {
+              asked: { aliasPart: idOrNull(filter?.alias) },
+              page,
+            }),
+          { organization_alias: ({ alias }) => alias },
+        ),
     },
     {
       name: 'OrganizationConnection',
@@ -123,18 +183,44 @@ builder.queryField('organizations', (t) =>
   ),
 );
 
+const ProjectFilterType = builder.inputType('ProjectFilter', {
+  description: 'Filter of projects. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    teamId: t.id({ description: 'Exact team.' }),
+    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    blocked: t.boolean({ description: 'Whether the project is blocked.' }),
+  }),
+});
+
+const ProjectOrderType = rowOrder('Project', 'projects', {
+  ALIAS: { value: 'project_alias', description: 'Alias; projects without one are the smallest.' },
+});
+
 builder.queryField('projects', (t) =>
   t.connection(
     {
       type: ProjectType,
       description:
-        "Projects, newest first: all for administrators, those of the caller's teams for others." +
-        ' At most 100 a page.',
+        "Projects, newest first without an order: all for administrators, those of the caller's teams for others. At most 100 a page.",
       complexity: rowPageCost,
-      resolve: async (_root, args, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(await listProjectRows(scope, newestFirst(page)), page, (row) => row);
+      args: {
+        filter: t.arg({ type: ProjectFilterType, description: 'All projects when absent.' }),
+        orderBy: t.arg({ type: ProjectOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listProjectRows(scope, {
+              asked: {
+                teamId: idOrNull(filter?.teamId),
+                aliasPart: idOrNull(filter?.alias),
+                blocked: filter?.blocked ?? null,
+              },
+              page,
+            }),
+          { project_alias: ({ alias }) => alias ?? '' },
+        ),
     },
     {
       name: 'ProjectConnection',
@@ -147,16 +233,46 @@ builder.queryField('projects', (t) =>
   ),
 );
 
+const CustomerFilterType = builder.inputType('CustomerFilter', {
+  description: 'Filter of customers. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    customerId: t.string({ description: 'Text that the id contains, in any case.' }),
+    alias: t.string({ description: 'Text that the alias contains, in any case.' }),
+    budgetId: t.id({ description: 'Exact budget.' }),
+    blocked: t.boolean({ description: 'Whether the customer is blocked.' }),
+  }),
+});
+
+const CustomerOrderType = rowOrder('Customer', 'customers', {
+  CUSTOMER_ID: { value: 'user_id', description: 'Id.' },
+  ALIAS: { value: 'user_alias', description: 'Alias; customers without one are the smallest.' },
+});
+
 builder.queryField('customers', (t) =>
   t.connection(
     {
       type: CustomerType,
-      description: 'Customers, newest first. For proxy administrators. At most 100 a page.',
+      description: 'Customers, newest first without an order. For proxy administrators. At most 100 a page.',
       complexity: rowPageCost,
-      resolve: async (_root, args, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(await listCustomerRows(scope, newestFirst(page)), page, (row) => row);
+      args: {
+        filter: t.arg({ type: CustomerFilterType, description: 'All customers when absent.' }),
+        orderBy: t.arg({ type: CustomerOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listCustomerRows(scope, {
+              asked: {
+                idPart: idOrNull(filter?.customerId),
+                aliasPart: idOrNull(filter?.alias),
+                budgetId: idOrNull(filter?.budgetId),
+                blocked: filter?.blocked ?? null,
+              },
+              page,
+            }),
+          { user_id: ({ id }) => id, user_alias: ({ alias }) => alias ?? '' },
+        ),
     },
     {
       name: 'CustomerConnection',
@@ -169,16 +285,37 @@ builder.queryField('customers', (t) =>
   ),
 );
 
+const BudgetFilterType = builder.inputType('BudgetFilter', {
+  description: 'Filter of budgets. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    budgetId: t.string({ description: 'Text that the id contains, in any case.' }),
+  }),
+});
+
+const BudgetOrderType = rowOrder('Budget', 'budgets', {
+  BUDGET_ID: { value: 'budget_id', description: 'Id.' },
+});
+
 builder.queryField('budgets', (t) =>
   t.connection(
     {
       type: BudgetType,
-      description: 'Budgets, newest first. For proxy administrators. At most 100 a page.',
+      description: 'Budgets, newest first without an order. For proxy administrators. At most 100 a page.',
       complexity: rowPageCost,
-      resolve: async (_root, args, { scope }) => {
-        const page = askedRows(args);
-        return rowConnection(await listBudgetRows(scope, newestFirst(page)), page, (row) => row);
+      args: {
+        filter: t.arg({ type: BudgetFilterType, description: 'All budgets when absent.' }),
+        orderBy: t.arg({ type: BudgetOrderType, description: ORDER }),
       },
+      resolve: (_root, { filter, ...args }, { scope }) =>
+        ordered(
+          args,
+          (page) =>
+            listBudgetRows(scope, {
+              asked: { idPart: idOrNull(filter?.budgetId) },
+              page,
+            }),
+          { budget_id: ({ id }) => id },
+        ),
     },
     {
       name: 'BudgetConnection',

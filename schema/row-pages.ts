@@ -1,31 +1,44 @@
 import { InvalidInput } from '../src/domain/errors.ts';
+import type { RowPlace } from '../src/domain/row-store.ts';
 import type { PageArgs } from './paging.ts';
 
 /** Most rows of a page, and the size of a page where the query names none. */
 const ROW_PAGE_SIZE = 100;
 
-/** The place of a row in the order of its creation. */
-export interface RowPlace {
-  readonly createdAt: Date;
-  readonly id: string;
-}
+type CreationPlace = Extract<RowPlace, { readonly createdAt: Date }>;
 
-const CURSOR = /^(\d{1,15}):(.+)$/s;
+const CREATION_CURSOR = /^(\d{1,15}):(.+)$/s;
+const TEXT_CURSOR = /^([a-z_]{1,30}):(\d{1,9}):(.*)$/s;
 
-const rowCursor = ({ createdAt, id }: RowPlace): string =>
-  Buffer.from(`${createdAt.getTime()}:${id}`).toString('base64url');
+const encoded = (text: string): string => Buffer.from(text).toString('base64url');
+const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
-/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
-function readCursor(cursor: string): RowPlace {
-  const [, ms, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+/** Cursor of a place. It names the order where that is not the order of creation. */
+const rowCursor = (place: RowPlace, sort: string): string =>
+  'createdAt' in place
+    ? encoded(`${place.createdAt.getTime()}:${place.id}`)
+    : encoded(`${sort}:${place.id.length}:${place.id}${place.text}`);
+
+/** The row that a page in the order of creation begins after. Throws InvalidInput for a malformed cursor. */
+function readCreationCursor(cursor: string): CreationPlace {
+  const [, ms, id] = CREATION_CURSOR.exec(decoded(cursor)) ?? [];
   if (ms === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
   return { createdAt: new Date(Number(ms)), id };
 }
 
-/** A page of rows in the order of their creation. */
-export interface AskedRows {
+/** The row that a page in the order of a text begins after. Throws InvalidInput for a cursor of another order. */
+function readTextCursor(cursor: string, sort: string): RowPlace {
+  const [, named, length, rest] = TEXT_CURSOR.exec(decoded(cursor)) ?? [];
+  if (named !== sort || rest === undefined || Number(length) > rest.length || Number(length) === 0)
+    throw new InvalidInput('Invalid cursor.');
+  return { id: rest.slice(0, Number(length)), text: rest.slice(Number(length)) };
+}
+
+/** A page of rows in an order. */
+export interface AskedRows<Place extends RowPlace = CreationPlace, Sort extends string = 'created_at'> {
+  readonly sort: Sort;
   readonly limit: number;
-  readonly from: 0 | RowPlace;
+  readonly from: 0 | Place;
   readonly isBackwards: boolean;
   readonly isFirst: boolean;
 }
@@ -36,14 +49,40 @@ function sizeOf(name: 'first' | 'last', size: number): number {
   throw new InvalidInput(`\`${name}\` ${message}.`, [{ path: [name], rule: 'range', message, input: size }]);
 }
 
+/** An order that a query asks for; null members are absent ones. */
+interface AskedOrder<Sort extends string> {
+  readonly field: Sort;
+  readonly direction: 'ascending' | 'descending';
+}
+
+/** Reads the arguments of a page in the order of creation. Throws InvalidInput. */
+export const askedRows = (args: PageArgs): AskedRows => readPage(args, 'created_at', readCreationCursor);
+
+/** Reads the arguments of a page with an order: newest first without one. Throws InvalidInput. */
+export function orderedRows<Sort extends string>(
+  args: PageArgs,
+  orderBy: AskedOrder<Sort | 'created_at'> | null | undefined,
+): AskedRows<RowPlace, Sort | 'created_at'> & { readonly descending: boolean } {
+  const sort = orderBy?.field ?? 'created_at';
+  const page = readPage<RowPlace, Sort | 'created_at'>(args, sort, (cursor) =>
+    sort === 'created_at' ? readCreationCursor(cursor) : readTextCursor(cursor, sort),
+  );
+  return { ...page, descending: (orderBy?.direction !== 'ascending') !== page.isBackwards };
+}
+
 /** Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. Throws InvalidInput. */
-export function askedRows({ first, after, last, before }: PageArgs): AskedRows {
+function readPage<Place extends RowPlace, Sort extends string>(
+  { first, after, last, before }: PageArgs,
+  sort: Sort,
+  readCursor: (cursor: string) => Place,
+): AskedRows<Place, Sort> {
   const isBackwards = typeof last === 'number' || typeof before === 'string';
   if (isBackwards && (typeof first === 'number' || typeof after === 'string'))
     throw new InvalidInput('`first` and `after` page forwards, `last` and `before` backwards: give one pair.');
   const cursor = isBackwards ? before : after;
   const size = isBackwards ? sizeOf('last', last ?? ROW_PAGE_SIZE) : sizeOf('first', first ?? ROW_PAGE_SIZE);
   return {
+    sort,
     isBackwards,
     limit: size,
     from: typeof cursor === 'string' ? readCursor(cursor) : 0,
@@ -58,12 +97,12 @@ export function rowConnection<Node>(
     totalCount,
     hasMore,
   }: { readonly nodes: readonly Node[]; readonly totalCount: number; readonly hasMore: boolean },
-  { isBackwards, isFirst }: AskedRows,
+  { isBackwards, isFirst, sort }: Pick<AskedRows<RowPlace, string>, 'isBackwards' | 'isFirst' | 'sort'>,
   placeOf: (node: Node) => RowPlace,
 ) {
   const edges = (isBackwards ? nodes.toReversed() : [...nodes]).map((node) => ({
     node,
-    cursor: rowCursor(placeOf(node)),
+    cursor: rowCursor(placeOf(node), sort),
   }));
   return {
     edges,

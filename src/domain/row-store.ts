@@ -4,9 +4,14 @@ export interface RowPage<Filter, Sort extends string> {
   readonly sort: Sort;
   readonly descending: boolean;
   readonly limit: number;
-  /** Rows to skip, or the row after which the page begins; the latter with the sort `created_at` only. */
-  readonly from: number | { readonly createdAt: Date; readonly id: string };
+  /** Rows to skip, or the place after which the page begins. */
+  readonly from: number | RowPlace;
 }
+
+/** Place of a row in a list: by its creation with the sort `created_at`, else by the text that it is ordered by. */
+export type RowPlace =
+  | { readonly createdAt: Date; readonly id: string }
+  | { readonly text: string; readonly id: string };
 
 /** A row before and after a change. */
 export interface ChangedRow<Row> {

@@ -7,7 +7,7 @@ import { newOrganization } from '../../src/domain/organizations/organization.ts'
 import { newProject } from '../../src/domain/projects/project.ts';
 import type { RowStore, Stamps } from '../../src/domain/row-store.ts';
 import { newTag } from '../../src/domain/tags/tag.ts';
-import { ALL_TEAMS, newTeam } from '../../src/domain/teams/team.ts';
+import { ALL_TEAMS, newTeam, type Team } from '../../src/domain/teams/team.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
 import { newInvitation } from '../../src/domain/users/invitation.ts';
 import { ALL_USERS, newUser } from '../../src/domain/users/user.ts';
@@ -137,6 +137,59 @@ export function tenancyStoreSuite(engine: Engine): void {
         expect(await store().remove(['one'])).toEqual([]);
         expect(await store().find('two')).toEqual(rowOf('two', 1));
       });
+    });
+
+    it('pages in the order of a text after a row, both ways, rows of equal text by id', async () => {
+      const aliases = [null, 'b', 'a', 'b', null, 'ü', "a' or 1=1 --"];
+      for (const [at, alias] of aliases.entries())
+        await stores.teams.add(newTeam(alias === null ? {} : { alias }, about(`t${at}`)));
+      const page = { filter: ALL_TEAMS, sort: 'team_alias', limit: 2, from: 0 } as const;
+      for (const descending of [false, true]) {
+        const all = await stores.teams.list({ ...page, descending, limit: 100 });
+        expect(all.map(({ id }) => id).toSorted()).toEqual(['t0', 't1', 't2', 't3', 't4', 't5', 't6']);
+        expect(all.filter(({ alias }) => alias === 'b').map(({ id }) => id)).toEqual(
+          descending ? ['t3', 't1'] : ['t1', 't3'],
+        );
+        const paged: string[] = [];
+        let from: 0 | { readonly text: string; readonly id: string } = 0;
+        for (;;) {
+          const rows: readonly Team[] = await stores.teams.list({ ...page, descending, from });
+          paged.push(...rows.map(({ id }) => id));
+          const last = rows.at(-1);
+          if (last === undefined) break;
+          from = { text: last.alias ?? '', id: last.id };
+        }
+        expect(paged).toEqual(all.map(({ id }) => id));
+      }
+      const strange = { text: 'a\0\uD800', id: '\uDFFF\0' };
+      await expect(stores.teams.list({ ...page, descending: false, from: strange })).resolves.toBeInstanceOf(Array);
+    });
+
+    it('filters by parts of texts and flags, which patterns and quotes do not change', async () => {
+      await stores.projects.add(
+        newProject({ alias: '100%_A', blocked: true }, { ...about('p1'), teamId: 't' }),
+        newProject({ alias: '100xxa' }, { ...about('p2'), teamId: 't' }),
+        newProject({}, { ...about('p3'), teamId: 'u' }),
+      );
+      const projects = async (filter: object) =>
+        (await stores.projects.all({ teamIds: null, ...filter })).map(({ id }) => id);
+      expect(await projects({ aliasPart: '%_a' })).toEqual(['p1']);
+      expect(await projects({ aliasPart: '100' })).toEqual(['p1', 'p2']);
+      expect(await projects({ blocked: false })).toEqual(['p2', 'p3']);
+      expect(await projects({ teamIds: ['t'], teamId: 'u' })).toEqual([]);
+      expect(await projects({ teamId: 'u', blocked: null })).toEqual(['p3']);
+      await stores.customers.add(
+        newCustomer({ alias: 'Guest', budgetId: 'b' }, about('c-1')),
+        newCustomer({ blocked: true }, about('C-2')),
+      );
+      const customers = async (filter: object) =>
+        (await stores.customers.all({ ids: null, ...filter })).map(({ id }) => id);
+      expect((await customers({ idPart: 'c-' })).toSorted()).toEqual(['C-2', 'c-1']);
+      expect(await customers({ aliasPart: 'guE' })).toEqual(['c-1']);
+      expect(await customers({ budgetId: 'b' })).toEqual(['c-1']);
+      expect(await customers({ blocked: true })).toEqual(['C-2']);
+      await stores.budgets.add(newBudget({}, about('Gold')), newBudget({}, about('tin')));
+      expect((await stores.budgets.all({ ids: null, idPart: 'OL' })).map(({ id }) => id)).toEqual(['Gold']);
     });
 
     it('pages by offset and after a row, both ways', async () => {

@@ -15,12 +15,16 @@ export interface BudgetPatch extends LimitsPatch {
   readonly allowedModels?: readonly string[];
 }
 
-/** Filter of a list of budgets: null lists all. */
-interface BudgetFilter {
+/** Filter of a list of budgets. All conditions that are neither null nor absent must match. */
+export interface BudgetFilter {
   readonly ids: readonly string[] | null;
+  /** Text that the id contains, in any case. */
+  readonly idPart?: string | null;
 }
 
-export type BudgetStore = RowStore<Budget, BudgetFilter>;
+export type BudgetSort = 'created_at' | 'budget_id';
+
+export type BudgetStore = RowStore<Budget, BudgetFilter, BudgetSort>;
 
 /** A new budget. Throws InvalidInput. */
 export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: string }): Budget {

@@ -28,12 +28,20 @@ export interface CustomerPatch {
   readonly budgetId?: string | null;
 }
 
-/** Filter of a list of customers: null lists all. */
-interface CustomerFilter {
+/** Filter of a list of customers. All conditions that are neither null nor absent must match. */
+export interface CustomerFilter {
   readonly ids: readonly string[] | null;
+  /** Text that the id contains, in any case. */
+  readonly idPart?: string | null;
+  /** Text that the alias contains, in any case. */
+  readonly aliasPart?: string | null;
+  readonly budgetId?: string | null;
+  readonly blocked?: boolean | null;
 }
 
-export type CustomerStore = RowStore<Customer, CustomerFilter>;
+export type CustomerSort = 'created_at' | 'user_id' | 'user_alias';
+
+export type CustomerStore = RowStore<Customer, CustomerFilter, CustomerSort>;
 
 /** A new customer. Throws InvalidInput. */
 export function newCustomer(patch: CustomerPatch, about: Authored & { readonly id: string }): Customer {

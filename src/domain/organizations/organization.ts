@@ -30,7 +30,9 @@ interface OrganizationFilter {
   readonly aliasPart: string | null;
 }
 
-export type OrganizationStore = RowStore<Organization, OrganizationFilter>;
+export type OrganizationSort = 'created_at' | 'organization_alias';
+
+export type OrganizationStore = RowStore<Organization, OrganizationFilter, OrganizationSort>;
 
 /** Roles of a member of an organization. An `org_admin` manages its teams and members. */
 export const ORGANIZATION_ROLES = ['org_admin', 'internal_user', 'internal_user_viewer'] as const;

@@ -31,12 +31,18 @@ export interface ProjectPatch {
   readonly blocked?: boolean;
 }
 
-/** Filter of a list of projects: null lists all. */
-interface ProjectFilter {
+/** Filter of a list of projects. All conditions that are neither null nor absent must match. */
+export interface ProjectFilter {
   readonly teamIds: readonly string[] | null;
+  readonly teamId?: string | null;
+  /** Text that the alias contains, in any case. */
+  readonly aliasPart?: string | null;
+  readonly blocked?: boolean | null;
 }
 
-export type ProjectStore = RowStore<Project, ProjectFilter>;
+export type ProjectSort = 'created_at' | 'project_alias';
+
+export type ProjectStore = RowStore<Project, ProjectFilter, ProjectSort>;
 
 /** A new project. Throws InvalidInput. */
 export function newProject(

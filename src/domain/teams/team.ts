@@ -50,6 +50,7 @@ export interface TeamFilter {
   readonly organizationId: string | null;
   /** Text that the alias contains, in any case. */
   readonly aliasPart: string | null;
+  readonly blocked?: boolean | null;
   /** Teams whose budget window has ended by this time. */
   readonly resetDueBy?: Date;
 }

@@ -44,6 +44,8 @@ export interface UserFilter {
   readonly emails: readonly string[] | null;
   /** Text that the email contains, in any case. */
   readonly emailPart: string | null;
+  /** Text that the alias contains, in any case. */
+  readonly aliasPart?: string | null;
   readonly role: Role | null;
   readonly ssoUserIds: readonly string[] | null;
   /** Users whose budget window has ended by this time. */

@@ -1,6 +1,6 @@
 import type { BudgetStore } from '../../domain/budgets/budget.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { among, containing, createRowStore } from '../database/row-store.ts';
 import { BudgetEntity } from './entities/budget.ts';
 
 export const createBudgetStore = (database: Database): BudgetStore =>
@@ -8,7 +8,7 @@ export const createBudgetStore = (database: Database): BudgetStore =>
     entity: BudgetEntity,
     noun: 'budget',
     audited: 'budget',
-    where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
+    where: ({ ids, idPart }) => [...among('id', ids), ...containing('id', idPart)],
+    ranks: { created_at: 'created_at', budget_id: 'id' },
     taken: ({ id }) => `Budget with id '${id}' already exists.`,
   });

@@ -1,6 +1,6 @@
 import type { CustomerStore } from '../../domain/customers/customer.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { among, containing, createRowStore, equal, flagged } from '../database/row-store.ts';
 import { CustomerEntity } from './entities/customer.ts';
 
 export const createCustomerStore = (database: Database): CustomerStore =>
@@ -8,7 +8,13 @@ export const createCustomerStore = (database: Database): CustomerStore =>
     entity: CustomerEntity,
     noun: 'customer',
     audited: 'customer',
-    where: ({ ids }) => among('id', ids),
-    ranks: { created_at: 'created_at' },
+    where: ({ ids, idPart, aliasPart, budgetId, blocked }) => [
+      ...among('id', ids),
+      ...containing('id', idPart),
+      ...containing('alias', aliasPart),
+      ...equal('budgetId', budgetId),
+      ...flagged('blocked', blocked),
+    ],
+    ranks: { created_at: 'created_at', user_id: 'id', user_alias: "coalesce(alias, '')" },
     taken: ({ id }) => `Customer already exists, passed user_id=${id}. Please pass a new user_id.`,
   });

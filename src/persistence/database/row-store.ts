@@ -9,7 +9,7 @@ import {
 import type { Visibility } from '../../domain/caller.ts';
 import { Conflict, Unavailable } from '../../domain/errors.ts';
 import type { AuditNoun } from '../../domain/audit-log/audit-entry.ts';
-import type { ChangedRow, RowPage, RowStore } from '../../domain/row-store.ts';
+import type { ChangedRow, RowPage, RowPlace, RowStore } from '../../domain/row-store.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from './database.ts';
 import type { RecordChange } from '../audit-log/recorder.ts';
@@ -49,6 +49,18 @@ const contains = (column: string, part: string): Where => ({
   [raw(`lower(${column}) like ? escape '\\'`, [`%${escaped(part.toLowerCase())}%`])]: [],
 });
 
+/** Condition that a row comes after a place: in the order of its creation, or of a text. */
+function beyondPlace(
+  place: RowPlace,
+  { rank, beyond }: { readonly rank: string; readonly beyond: '$lt' | '$gt' },
+): Where {
+  const id = { [beyond]: storable(place.id) };
+  if ('createdAt' in place)
+    return { $or: [{ createdAt: { [beyond]: place.createdAt } }, { createdAt: place.createdAt, id }] };
+  const text = storable(place.text);
+  return { $or: [{ [raw(rank)]: { [beyond]: text } }, { [raw(rank)]: text, id }] };
+}
+
 /** Rows of a noun as managed entities: one fork of the entity manager per call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
   { orm, inFlight, audit }: Database,
@@ -72,17 +84,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
   async function listed({ filter, sort, descending, limit, from }: RowPage<Filter, Sort>): Promise<readonly Row[]> {
     const direction = descending ? 'desc' : 'asc';
     const beyond = descending ? '$lt' : '$gt';
-    const after =
-      typeof from === 'number'
-        ? []
-        : [
-            {
-              $or: [
-                { createdAt: { [beyond]: from.createdAt } },
-                { createdAt: from.createdAt, id: { [beyond]: from.id } },
-              ],
-            },
-          ];
+    const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank: ranks[sort], beyond })];
     const options = {
       orderBy: [{ [raw(ranks[sort])]: direction }, { id: direction }],
       limit,
@@ -172,13 +174,17 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
 export const among = (name: string, values: readonly string[] | null): readonly Where[] =>
   values === null ? [] : [{ [name]: { $in: values.map(storable) } }];
 
-/** Condition that a member has a value; none for null. */
-export const equal = (name: string, value: string | null): readonly Where[] =>
-  value === null ? [] : [{ [name]: storable(value) }];
+/** Condition that a member has a value; none for null or undefined. */
+export const equal = (name: string, value: string | null | undefined): readonly Where[] =>
+  value === null || value === undefined ? [] : [{ [name]: storable(value) }];
 
-/** Condition that a column contains text; none for null. */
-export const containing = (column: string, part: string | null): readonly Where[] =>
-  part === null ? [] : [contains(column, storable(part))];
+/** Condition that a flag has a value; none for null or undefined. */
+export const flagged = (name: string, flag: boolean | null | undefined): readonly Where[] =>
+  typeof flag === 'boolean' ? [{ [name]: flag }] : [];
+
+/** Condition that a column contains text; none for null or undefined. */
+export const containing = (column: string, part: string | null | undefined): readonly Where[] =>
+  part === null || part === undefined ? [] : [contains(column, storable(part))];
 
 /** Condition that a time is not after another; none without one. A row without a time does not match. */
 export const until = (name: string, time: Date | undefined): readonly Where[] =>

@@ -10,7 +10,7 @@ export const createOrganizationStore = (database: Database): OrganizationStore =
     noun: 'organization',
     audited: 'organization',
     where: ({ ids, aliasPart }) => [...among('id', ids), ...containing('alias', aliasPart)],
-    ranks: { created_at: 'created_at' },
+    ranks: { created_at: 'created_at', organization_alias: 'alias' },
     taken: ({ id }) => `Organization with id '${id}' already exists.`,
   });
 

@@ -1,6 +1,6 @@
 import type { ProjectStore } from '../../domain/projects/project.ts';
 import type { Database } from '../database/database.ts';
-import { among, createRowStore } from '../database/row-store.ts';
+import { among, containing, createRowStore, equal, flagged } from '../database/row-store.ts';
 import { ProjectEntity } from './entities/project.ts';
 
 export const createProjectStore = (database: Database): ProjectStore =>
@@ -8,7 +8,12 @@ export const createProjectStore = (database: Database): ProjectStore =>
     entity: ProjectEntity,
     noun: 'project',
     audited: 'project',
-    where: ({ teamIds }) => among('teamId', teamIds),
-    ranks: { created_at: 'created_at' },
+    where: ({ teamIds, teamId, aliasPart, blocked }) => [
+      ...among('teamId', teamIds),
+      ...equal('teamId', teamId),
+      ...containing('alias', aliasPart),
+      ...flagged('blocked', blocked),
+    ],
+    ranks: { created_at: 'created_at', project_alias: "coalesce(alias, '')" },
     taken: ({ id }) => `Project id = ${id} already exists.`,
   });

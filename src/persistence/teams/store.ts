@@ -1,7 +1,7 @@
 import type { TeamMemberStore } from '../../domain/teams/member.ts';
 import type { TeamStore } from '../../domain/teams/team.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore, equal, until } from '../database/row-store.ts';
+import { among, containing, createRowStore, equal, flagged, until } from '../database/row-store.ts';
 import { TeamMemberEntity } from './entities/member.ts';
 import { TeamEntity } from './entities/team.ts';
 
@@ -10,10 +10,11 @@ export const createTeamStore = (database: Database): TeamStore =>
     entity: TeamEntity,
     noun: 'team',
     audited: 'team',
-    where: ({ ids, organizationId, aliasPart, resetDueBy }) => [
+    where: ({ ids, organizationId, aliasPart, blocked, resetDueBy }) => [
       ...among('id', ids),
       ...equal('organizationId', organizationId),
       ...containing('alias', aliasPart),
+      ...flagged('blocked', blocked),
       ...until('budgetResetAt', resetDueBy),
     ],
     ranks: { team_id: 'id', team_alias: "coalesce(alias, '')", created_at: 'created_at' },

@@ -10,10 +10,11 @@ export const createUserStore = (database: Database): UserStore =>
     entity: UserEntity,
     noun: 'user',
     audited: 'user',
-    where: ({ ids, emails, emailPart, role, ssoUserIds, resetDueBy }) => [
+    where: ({ ids, emails, emailPart, aliasPart, role, ssoUserIds, resetDueBy }) => [
       ...among('id', ids),
       ...among('emailKey', emails),
       ...containing('email', emailPart),
+      ...containing('alias', aliasPart),
       ...equal('role', role),
       ...among('ssoUserId', ssoUserIds),
       ...until('budgetResetAt', resetDueBy),

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnerCalls, startOwnerCalls } from '../contract/owners/owner-calls.ts';
+
+interface Page {
+  readonly totalCount: number;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly nodes: readonly Readonly<Record<string, string>>[];
+}
+
+/** A list: its fields, what is asked of a row, and every order with the ids of its rows, the smallest first. */
+interface List {
+  readonly name: string;
+  readonly noun: string;
+  readonly id: string;
+  readonly orders: Readonly<Record<string, readonly string[]>>;
+  readonly filters: readonly (readonly [object, readonly string[]])[];
+}
+
+const LISTS: readonly List[] = [
+  {
+    name: 'teams',
+    noun: 'Team',
+    id: 'teamId',
+    orders: { CREATED_AT: ['t1', 't2', 't3'], ALIAS: ['t2', 't3', 't1'] },
+    filters: [
+      [{ alias: 'ANT' }, ['t3']],
+      [{ blocked: true }, ['t2']],
+      [{ organizationId: 'o1', blocked: false }, ['t1']],
+      [{ alias: ' ', organizationId: '' }, ['t3', 't2', 't1']],
+    ],
+  },
+  {
+    name: 'users',
+    noun: 'User',
+    id: 'userId',
+    orders: { EMAIL: ['u3', 'u2', 'u1'], ALIAS: ['u2', 'u1', 'u3'] },
+    filters: [
+      [{ email: 'Z@' }, ['u1']],
+      [{ alias: 'b' }, ['u1']],
+      [{ role: 'INTERNAL_USER', email: 'example' }, ['u2']],
+    ],
+  },
+  {
+    name: 'organizations',
+    noun: 'Organization',
+    id: 'organizationId',
+    orders: { CREATED_AT: ['o1', 'o2'], ALIAS: ['o2', 'o1'] },
+    filters: [[{ alias: 'acm' }, ['o2']]],
+  },
+  {
+    name: 'projects',
+    noun: 'Project',
+    id: 'projectId',
+    orders: { CREATED_AT: ['p1', 'p2', 'p3'], ALIAS: ['p3', 'p2', 'p1'] },
+    filters: [
+      [{ teamId: 't2' }, ['p3']],
+      [{ alias: 'z', teamId: 't1' }, ['p1']],
+      [{ blocked: true }, ['p2']],
+    ],
+  },
+  {
+    name: 'customers',
+    noun: 'Customer',
+    id: 'customerId',
+    orders: { CREATED_AT: ['c1', 'c2'], CUSTOMER_ID: ['c1', 'c2'], ALIAS: ['c2', 'c1'] },
+    filters: [
+      [{ customerId: 'C1' }, ['c1']],
+      [{ alias: 'x' }, ['c1']],
+      [{ blocked: true }, ['c2']],
+      [{ budgetId: 'none' }, []],
+    ],
+  },
+  {
+    name: 'budgets',
+    noun: 'Budget',
+    id: 'budgetId',
+    orders: { BUDGET_ID: ['b-a', 'b-z'], CREATED_AT: ['b-z', 'b-a'] },
+    filters: [[{ budgetId: 'B-A' }, ['b-a']]],
+  },
+];
+
+let calls: OwnerCalls;
+
+async function graph(query: string, variables: object = {}) {
+  const headers = { authorization: `Bearer ${calls.app.adminKey}` };
+  const answer = await calls.app.call('POST', '/graphql', { query, variables }, headers);
+  return (await answer.json()) as {
+    readonly data: Readonly<Record<string, Page>> | null;
+    readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code: string } }[];
+  };
+}
+
+const queryOf = ({ name, noun, id }: List): string => `
+  query ($filter: ${noun}Filter, $orderBy: ${noun}Order, $first: Int, $after: String, $last: Int, $before: String) {
+    list: ${name}(filter: $filter, orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) {
+      totalCount pageInfo { hasNextPage endCursor } nodes { id: ${id} }
+    }
+  }`;
+
+async function page(list: List, variables: object): Promise<Page> {
+  const { data, errors } = await graph(queryOf(list), variables);
+  if (!data?.['list']) throw new Error(JSON.stringify(errors));
+  return data['list'];
+}
+
+const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id ?? '');
+/** The rows of this file: the server has a user of its own. */
+const ours = (found: readonly string[]) => found.filter((id) => /^([tuopc]\d|b-[az])$/.test(id));
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+  const { manage } = calls;
+  await manage('/budget/new', { budget_id: 'b-z', max_budget: 1 });
+  await manage('/budget/new', { budget_id: 'b-a', max_budget: 1 });
+  await manage('/organization/new', { organization_id: 'o1', organization_alias: 'Zeta', budget_id: 'b-z' });
+  await manage('/organization/new', { organization_id: 'o2', organization_alias: 'Acme', budget_id: 'b-z' });
+  await manage('/team/new', { team_id: 't1', team_alias: 'zebra', organization_id: 'o1' });
+  await manage('/team/new', { team_id: 't2', blocked: true });
+  await manage('/team/new', { team_id: 't3', team_alias: 'ant' });
+  const user = { auto_create_key: false };
+  await manage('/user/new', { ...user, user_id: 'u1', user_email: 'z@example.com', user_alias: 'b' });
+  await manage('/user/new', { ...user, user_id: 'u2', user_email: 'a@example.com', user_role: 'internal_user' });
+  await manage('/user/new', { ...user, user_id: 'u3', user_alias: 'c', user_role: 'internal_user' });
+  await manage('/project/new', { project_id: 'p1', team_id: 't1', project_alias: 'z' });
+  await manage('/project/new', { project_id: 'p2', team_id: 't1', project_alias: 'a', blocked: true });
+  await manage('/project/new', { project_id: 'p3', team_id: 't2' });
+  await manage('/customer/new', { user_id: 'c1', alias: 'x' });
+  await manage('/customer/new', { user_id: 'c2', blocked: true });
+});
+afterAll(() => calls.stop());
+
+describe.each(LISTS)('$name', (list) => {
+  it.each(Object.entries(list.orders))('are ordered by %s, both ways, page by page', async (field, expected) => {
+    for (const direction of ['ASC', 'DESC']) {
+      const orderBy = { field, direction };
+      const found: string[] = [];
+      let after: string | null = null;
+      for (;;) {
+        const one: Page = await page(list, { orderBy, first: 1, after });
+        found.push(...ids(one));
+        after = one.pageInfo.endCursor;
+        if (!one.pageInfo.hasNextPage) break;
+      }
+      expect(ours(found)).toEqual(direction === 'ASC' ? expected : expected.toReversed());
+      const all = await page(list, { orderBy });
+      expect(ids(all)).toEqual(found);
+      expect(all.totalCount).toBe(found.length);
+      expect(ids(await page(list, { orderBy, last: 2 }))).toEqual(found.slice(-2));
+      expect(ids(await page(list, { orderBy, last: 100, before: after }))).toEqual(found.slice(0, -1));
+    }
+  });
+
+  it.each(list.filters)('match %j', async (filter, expected) => {
+    const found = await page(list, { filter });
+    expect(ours(ids(found))).toEqual(expected);
+    expect(found.totalCount).toBe(ids(found).length);
+  });
+
+  it('refuse a cursor of another order, and one that is no cursor', async () => {
+    const fields = Object.keys(list.orders).filter((field) => field !== 'CREATED_AT');
+    const [field = ''] = fields;
+    const created = (await page(list, { first: 1 })).pageInfo.endCursor;
+    const named = (await page(list, { first: 1, orderBy: { field } })).pageInfo.endCursor;
+    const texts = [
+      '',
+      'x',
+      `${field.toLowerCase()}:0:`,
+      `${field.toLowerCase()}:99:a`,
+      'team_alias:1',
+      '9'.repeat(300),
+    ];
+    const bad = [
+      { orderBy: { field }, after: created },
+      { orderBy: { field: 'CREATED_AT' }, after: named },
+      { orderBy: { field }, before: created, last: 1 },
+      ...texts.map((text) => ({ orderBy: { field }, after: Buffer.from(text).toString('base64url') })),
+      { orderBy: { field }, after: '%%%' },
+    ];
+    for (const variables of bad) {
+      const { data, errors } = await graph(queryOf(list), variables);
+      expect({ data, message: errors?.[0]?.message, code: errors?.[0]?.extensions?.code }).toEqual({
+        data: null,
+        message: 'Invalid cursor.',
+        code: 'INVALID_INPUT',
+      });
+    }
+    expect(fields.length).toBeGreaterThan(0);
+  });
+
+  it('answer NUL, half a surrogate and long text in filter and cursor as text that no row has', async () => {
+    const [filter] = list.filters[0] ?? [{}];
+    const [key = ''] = Object.keys(filter);
+    for (const text of ['\0', '\uD800', 'x'.repeat(10_000), "%' or 1=1 --"])
+      expect(await page(list, { filter: { [key]: text } })).toMatchObject({ totalCount: 0, nodes: [] });
+  });
+});
