@@ -1,6 +1,7 @@
 import { collect } from '../src/domain/bytes.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import {
+  type AgentFilter,
   agentIn,
   type AgentMessage,
   type AgentState,
@@ -20,6 +21,7 @@ import { codingAgentReader, codingAgentWriter, anyKey } from './operation/access
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { CodingAgentPlatform } from './operation/platform.ts';
+import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { factsOf, modelOf, type SentRequest } from './pass-through.ts';
 
@@ -36,8 +38,6 @@ export interface AgentAnswer {
 
 /** Most bytes of an answer of the API, which has no streams. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
-/** Most agents of a list. */
-const LIST_LIMIT = 1_000;
 const CREATED = 'cursor:agent:create';
 const DELETED = 'cursor:agent:delete';
 
@@ -189,14 +189,11 @@ const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponen
 export const listCodingAgents = operation({
   name: 'listCodingAgents',
   access: codingAgentReader,
-  run: (scope: AgentScope): Promise<readonly CodingAgent[]> =>
-    scope.platform.stores.codingAgents.list({
-      filter: { visible: visibilityOf(callerOf(scope)) },
-      sort: 'created_at',
-      descending: true,
-      limit: LIST_LIMIT,
-      from: 0,
-    }),
+  run: (
+    scope: AgentScope,
+    { asked, page }: Asked<Omit<AgentFilter, 'visible'>, 'created_at'>,
+  ): Promise<FoundPage<CodingAgent>> =>
+    pageOf(scope.platform.stores.codingAgents, { ...asked, visible: visibilityOf(callerOf(scope)) }, page),
 });
 
 /** An agent with its last known state; null when the caller may not see one. */

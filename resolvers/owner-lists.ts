@@ -2,7 +2,6 @@ import type { Budget, BudgetFilter, BudgetSort } from '../src/domain/budgets/bud
 import type { Customer, CustomerFilter, CustomerSort } from '../src/domain/customers/customer.ts';
 import type { Organization, OrganizationSort } from '../src/domain/organizations/organization.ts';
 import type { Project, ProjectFilter, ProjectSort } from '../src/domain/projects/project.ts';
-import type { RowPlace, RowStore } from '../src/domain/row-store.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { SpendPage } from '../src/domain/spend/spend-reports.ts';
 import { ALL_TEAMS, type Team, type TeamFilter, type TeamSort } from '../src/domain/teams/team.ts';
@@ -10,43 +9,11 @@ import { ALL_USERS, type User, type UserFilter, type UserSort } from '../src/dom
 import { teamReader, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
+import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type AskedFilter, visibleFilter } from './spend.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
-
-/** A page in an order. */
-export interface AskedPage<Sort extends string = 'created_at'> {
-  readonly sort: Sort;
-  readonly descending: boolean;
-  readonly limit: number;
-  readonly from: 0 | RowPlace;
-}
-
-export interface FoundPage<Row> {
-  readonly nodes: readonly Row[];
-  /** Number of rows that match, on all pages. */
-  readonly totalCount: number;
-  readonly hasMore: boolean;
-}
-
-/** A filter, without the rows that the caller sees, and a page. */
-interface Asked<Filter, Sort extends string> {
-  readonly asked: Filter;
-  readonly page: AskedPage<Sort>;
-}
-
-async function pageOf<Row, Filter, Sort extends string>(
-  store: RowStore<Row, Filter, Sort>,
-  filter: Filter,
-  { sort, descending, limit, from }: AskedPage<Sort>,
-): Promise<FoundPage<Row>> {
-  const [found, totalCount] = await Promise.all([
-    store.list({ filter, sort, descending, from, limit: limit + 1 }),
-    store.count(filter),
-  ]);
-  return { nodes: found.slice(0, limit), totalCount, hasMore: found.length > limit };
-}
 
 /** Lists teams: administrators all, others those of their key and their user. */
 export const listTeamRows = operation({
@@ -111,8 +78,8 @@ export const listBudgetRows = operation({
   ): Promise<FoundPage<Budget>> => pageOf(platform.stores.budgets, { ...asked, ids: null }, page),
 });
 
-/** A page of calls, the newest first. */
-export interface AskedSpend extends Pick<SpendPage, 'limit' | 'from'> {
+/** A page of calls in an order. */
+export interface AskedSpend extends Omit<SpendPage, 'filter'> {
   readonly filter: AskedFilter;
 }
 
@@ -122,18 +89,12 @@ export const listSpendRows = operation({
   access: spendReader,
   async run(
     scope: Scope<SpendPlatform>,
-    { filter: asked, limit, from }: AskedSpend,
+    { filter: asked, limit, ...page }: AskedSpend,
   ): Promise<{ readonly nodes: readonly SpendRow[]; readonly hasMore: boolean }> {
     const { stores, records } = scope.platform;
     await records.readable();
     const filter = await visibleFilter(scope, asked, seesAllSpend);
-    const rows = await stores.spendReports.rows({
-      filter,
-      sort: 'startTime',
-      descending: true,
-      limit: limit + 1,
-      from,
-    });
+    const rows = await stores.spendReports.rows({ ...page, filter, limit: limit + 1 });
     return { nodes: rows.slice(0, limit), hasMore: rows.length > limit };
   },
 });

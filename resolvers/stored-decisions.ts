@@ -2,34 +2,29 @@ import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import { outcomeScopeOf, PLATFORM_SCOPE, sourceOf } from '../src/domain/decisions/calibration.ts';
 import type { AnsweredQuestion } from '../src/domain/decisions/decision.ts';
 import { type CalibrationReport, type DecisionOutcome, judged } from '../src/domain/decisions/outcome.ts';
-import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
+import { type DecisionFilter, type StoredDecision, unpacked } from '../src/domain/decisions/stored-decision.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { annotator, anyAdmin, system, traceReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DecisionPlatform } from './operation/platform.ts';
+import { type Asked, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
 type DecisionScope = Scope<DecisionPlatform>;
 
-/** Most decisions of a list. */
-const LIST_LIMIT = 1_000;
-
-/** The latest stored decisions that the caller may see, the latest first. */
+/** Lists stored decisions that the caller may see. */
 export const listDecisions = operation({
   name: 'listDecisions',
   access: traceReader,
-  async run(scope: DecisionScope): Promise<readonly StoredDecision[]> {
+  async run(
+    scope: DecisionScope,
+    { asked, page }: Asked<Omit<DecisionFilter, 'visible'>, 'created_at'>,
+  ): Promise<FoundPage<StoredDecision>> {
     const { stores, decisions } = scope.platform;
     await decisions.keeper.caughtUp();
-    return await stores.decisions.list({
-      filter: { visible: visibilityOf(callerOf(scope)), callId: null, before: null },
-      sort: 'created_at',
-      descending: true,
-      limit: LIST_LIMIT,
-      from: 0,
-    });
+    return await pageOf(stores.decisions, { ...asked, visible: visibilityOf(callerOf(scope)) }, page);
   },
 });
 

@@ -12,11 +12,13 @@ import {
 import type { AgentMessage, AgentState, CodingAgent } from '../src/domain/coding-agents/coding-agent.ts';
 import { InvalidInput, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import { usdText, ZERO_USD } from '../src/domain/money.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
-import { pageCost, pageOf } from './paging.ts';
+import { creationOrder } from './order.ts';
+import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
 
 const AGENT_ID = 'The agent: global id or id of the provider.';
 const TYPE = 'CodingAgent';
@@ -114,14 +116,32 @@ builder.node(CodingAgentType, {
   }),
 });
 
+const AgentFilterType = builder.inputType('CodingAgentFilter', {
+  description: 'Filter of coding agents. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    keyHash: t.id({ description: 'Hash of the key that launched it.' }),
+    teamId: t.id({ description: 'Exact team of that key.' }),
+  }),
+});
+
+const AgentOrderType = creationOrder('CodingAgent', 'coding agents');
+
 builder.queryField('codingAgents', (t) =>
   t.connection(
     {
       type: CodingAgentType,
       description:
-        'Coding agents that were launched through the gateway, the latest 1,000 first: all for administrators, those of the team for keys of a team, else those of the key.',
-      complexity: pageCost,
-      resolve: async (_root, args, { scope }) => pageOf(await listCodingAgents(scope, undefined), args, ({ id }) => id),
+        'Coding agents that were launched through the gateway, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. At most 100 a page.',
+      complexity: rowPageCost,
+      args: {
+        filter: t.arg({ type: AgentFilterType, description: 'All agents when absent.' }),
+        orderBy: t.arg({ type: AgentOrderType, description: 'Newest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const page = orderedRows<'created_at'>(args, orderBy);
+        const asked = { keyHash: idOrNull(filter?.keyHash), teamId: idOrNull(filter?.teamId) };
+        return rowConnection(await listCodingAgents(scope, { asked, page }), page, (agent) => agent);
+      },
     },
     {
       name: 'CodingAgentConnection',

@@ -12,6 +12,7 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
+import { hasPart, inOrder, rowOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'Credential';
@@ -34,20 +35,37 @@ builder.node(CredentialType, {
   }),
 });
 
+const CredentialFilterType = builder.inputType('CredentialFilter', {
+  description: 'Filter of credentials. Blank text is ignored.',
+  fields: (t) => ({ name: t.string({ description: 'Text that the name contains, in any case.' }) }),
+});
+
+const CredentialOrderType = rowOrder('Credential', 'credentials', {
+  NAME: { value: 'name', description: 'Name.' },
+});
+
 builder.queryField('credentials', (t) =>
   t.connection(
     {
       type: CredentialType,
-      description: 'Stored credentials, the oldest first. For administrators.',
+      description: 'Stored credentials, the oldest first without an order. For administrators.',
       complexity: pageCost,
-      resolve: async (_root, args, { scope }) => pageOf(await listCredentials(scope, undefined), args, ({ id }) => id),
+      args: {
+        filter: t.arg({ type: CredentialFilterType, description: 'All credentials when absent.' }),
+        orderBy: t.arg({ type: CredentialOrderType, description: 'The oldest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const found = (await listCredentials(scope, undefined)).filter(({ id }) => hasPart(id, filter?.name));
+        const values = { created_at: (row: Credential) => row.createdAt.getTime(), name: (row: Credential) => row.id };
+        return pageOf(inOrder(found, orderBy, values), args, ({ id }) => id);
+      },
     },
     {
       name: 'CredentialConnection',
       description: 'One page of credentials.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of stored credentials, on all pages.',
+          description: 'Number of credentials that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

@@ -6,11 +6,13 @@ import { type StoredDecision, unpacked } from '../src/domain/decisions/stored-de
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
 import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { type AnyAnswered, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
 import { CALL_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
-import { pageCost, pageOf } from './paging.ts';
+import { creationOrder } from './order.ts';
+import { orderedRows, rowConnection, rowPageCost } from './row-pages.ts';
 import { UsageType } from './refs.ts';
 
 const TYPE = 'Decision';
@@ -202,22 +204,50 @@ builder.mutationField('decide', (t) =>
   }),
 );
 
+const DecisionFilterType = builder.inputType('DecisionFilter', {
+  description: 'Filter of stored decisions. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    model: t.string({ description: 'Exact public model name.' }),
+    callId: t.id({ description: 'Client id of the call.' }),
+    from: t.field({ type: 'DateTime', description: 'Earliest time, inclusive.' }),
+    to: t.field({ type: 'DateTime', description: 'Latest time, exclusive.' }),
+  }),
+});
+
+const DecisionOrderType = creationOrder('Decision', 'stored decisions');
+
 builder.queryField('decisions', (t) =>
   t.connection(
     {
       type: DecisionType,
       description:
-        'Stored decisions, the latest 1,000 first: all for administrators, those of the team for keys of a team, else those of the key. Only decisions are stored whose key or the configuration has `store_decisions`.',
-      complexity: pageCost,
-      resolve: async (_root, args, { scope }) =>
-        pageOf((await listDecisions(scope, undefined)).map(shownStored), args, ({ id }) => id),
+        'Stored decisions, newest first without an order: all for administrators, those of the team for keys of a team, else those of the key. Only decisions are stored whose key or the configuration has `store_decisions`. At most 100 a page.',
+      complexity: rowPageCost,
+      args: {
+        filter: t.arg({ type: DecisionFilterType, description: 'All stored decisions when absent.' }),
+        orderBy: t.arg({ type: DecisionOrderType, description: 'Newest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const page = orderedRows<'created_at'>(args, orderBy);
+        const { nodes, ...counts } = await listDecisions(scope, {
+          asked: {
+            callId: idOrNull(filter?.callId),
+            model: idOrNull(filter?.model),
+            since: filter?.from ?? null,
+            before: filter?.to ?? null,
+          },
+          page,
+        });
+        const { edges, ...connection } = rowConnection({ ...counts, nodes }, page, (row) => row);
+        return { ...connection, edges: edges.map(({ node, cursor }) => ({ node: shownStored(node), cursor })) };
+      },
     },
     {
       name: 'DecisionConnection',
       description: 'One page of decisions.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of stored decisions that the caller may see, at most 1,000, on all pages.',
+          description: 'Number of stored decisions that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

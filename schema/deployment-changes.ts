@@ -16,6 +16,7 @@ import { localId } from './global-id.ts';
 import { CALL_COST, LIST_COST } from './limits.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
+import { inOrder, isAsked, rowOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'StoredDeployment';
@@ -56,21 +57,45 @@ const BrokenType = builder.objectRef<BrokenDeployment>('MisconfiguredDeployment'
   }),
 });
 
+const StoredFilterType = builder.inputType('StoredDeploymentFilter', {
+  description: 'Filter of stored deployments. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    model: t.string({ description: 'Exact public model name.' }),
+    blocked: t.boolean({ description: 'Whether calls are not sent to it.' }),
+  }),
+});
+
+const StoredOrderType = rowOrder('StoredDeployment', 'stored deployments', {
+  MODEL: { value: 'model', description: 'Public model name.' },
+});
+
 builder.queryField('storedDeployments', (t) =>
   t.connection(
     {
       type: StoredDeploymentType,
-      description: 'Deployments that were made at run time, the oldest first. For administrators.',
+      description: 'Deployments that were made at run time, the oldest first without an order. For administrators.',
       complexity: pageCost,
-      resolve: async (_root, args, { scope }) =>
-        pageOf(await listStoredDeployments(scope, undefined), args, ({ id }) => id),
+      args: {
+        filter: t.arg({ type: StoredFilterType, description: 'All stored deployments when absent.' }),
+        orderBy: t.arg({ type: StoredOrderType, description: 'The oldest first when absent.' }),
+      },
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const found = (await listStoredDeployments(scope, undefined)).filter(
+          ({ modelGroup, blocked }) => isAsked(modelGroup, filter?.model) && isAsked(blocked, filter?.blocked),
+        );
+        const values = {
+          created_at: (row: StoredDeployment) => row.createdAt.getTime(),
+          model: (row: StoredDeployment) => row.modelGroup,
+        };
+        return pageOf(inOrder(found, orderBy, values), args, ({ id }) => id);
+      },
     },
     {
       name: 'StoredDeploymentConnection',
       description: 'One page of stored deployments.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of stored deployments, on all pages.',
+          description: 'Number of stored deployments that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

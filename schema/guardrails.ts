@@ -13,6 +13,7 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf, readableOrNull } from './node.ts';
+import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'Guardrail';
@@ -69,16 +70,55 @@ builder.node(GuardrailType, {
   }),
 });
 
+const GuardrailFilterType = builder.inputType('GuardrailFilter', {
+  description: 'Filter of guardrails. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    name: t.string({ description: 'Text that the name contains, in any case.' }),
+    kind: t.string({ description: 'Exact type of the check.' }),
+    mode: t.field({ type: ModeType, description: 'One of its modes.' }),
+    defaultOn: t.boolean({ description: 'Whether it runs on every call.' }),
+    teamId: t.id({ description: 'Local id of the team that owns it.' }),
+  }),
+});
+
+const GuardrailOrderType = valueOrder('Guardrail', 'guardrails', {
+  NAME: { value: 'name', description: 'Name.' },
+  KIND: { value: 'kind', description: 'Type of the check.' },
+  CREATED_AT: {
+    value: 'created_at',
+    description: 'When it was stored; those of the configuration file are the earliest.',
+  },
+});
+
+const BY = {
+  name: (row: GuardrailDefinition) => row.name,
+  kind: (row: GuardrailDefinition) => row.kind,
+  created_at: (row: GuardrailDefinition) => row.createdAt?.getTime() ?? 0,
+};
+
+type GuardrailFilter = typeof GuardrailFilterType.$inferInput | null | undefined;
+
+const matches = ({ name, kind, modes, defaultOn, teamId }: GuardrailDefinition, filter: GuardrailFilter): boolean =>
+  hasPart(name, filter?.name) &&
+  isAsked(kind, filter?.kind) &&
+  (!filter?.mode || modes.includes(filter.mode)) &&
+  isAsked(defaultOn, filter?.defaultOn) &&
+  isAsked(teamId, filter?.teamId);
+
 builder.queryField('guardrails', (t) =>
   t.connection(
     {
       type: GuardrailType,
       description:
-        'Guardrails in the order in which they run, those of the configuration file first. For administrators.',
+        'Guardrails in the order in which they run without an order, those of the configuration file first. For administrators.',
       complexity: pageCost,
-      resolve: (_root, args, { scope }) => {
-        const all = listGuardrails(scope, undefined);
-        return { ...pageOf(all, args, ({ id }) => id), totalCount: all.length };
+      args: {
+        filter: t.arg({ type: GuardrailFilterType, description: 'All guardrails when absent.' }),
+        orderBy: t.arg({ type: GuardrailOrderType, description: 'The order in which they run when absent.' }),
+      },
+      resolve: (_root, { filter, orderBy, ...args }, { scope }) => {
+        const found = listGuardrails(scope, undefined).filter((row) => matches(row, filter));
+        return pageOf(inOrder(found, orderBy, BY), args, ({ id }) => id);
       },
     },
     {
@@ -86,7 +126,7 @@ builder.queryField('guardrails', (t) =>
       description: 'One page of guardrails.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of guardrails on all pages.',
+          description: 'Number of guardrails that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

@@ -18,20 +18,32 @@ interface OrderField<Sort extends string> {
 export const creationOrder = (noun: string, rows: string) => rowOrder(noun, rows, {});
 
 /** An order by the time at which rows were created, or by one of the fields. */
-export function rowOrder<Sort extends string = never>(
+export const rowOrder = <Sort extends string = never>(
+  noun: string,
+  rows: string,
+  fields: Readonly<Record<string, OrderField<Sort>>>,
+) =>
+  valueOrder<Sort | 'created_at'>(noun, rows, {
+    CREATED_AT: { value: 'created_at', description: 'When the row was created.' },
+    ...fields,
+  });
+
+/** An order by one of the fields, which the first one is where a query names none. */
+export function valueOrder<Sort extends string>(
   noun: string,
   rows: string,
   fields: Readonly<Record<string, OrderField<Sort>>>,
 ) {
-  const created: OrderField<Sort | 'created_at'> = { value: 'created_at', description: 'When the row was created.' };
+  const [first] = Object.values(fields);
+  if (first === undefined) throw new TypeError(`An order of ${rows} needs a field.`);
   const field = builder.enumType(`${noun}OrderField`, {
     description: `Properties that ${rows} are ordered by.`,
-    values: { CREATED_AT: created, ...fields },
-  }) as EnumRef<typeof builder.$inferSchemaTypes, Sort | 'created_at'>;
+    values: { ...fields },
+  }) as EnumRef<typeof builder.$inferSchemaTypes, Sort>;
   return builder.inputType(`${noun}Order`, {
     description: `Order of ${rows}. Ties are ordered by id.`,
     fields: (t) => ({
-      field: t.field({ type: field, required: true, defaultValue: 'created_at', description: 'Property to order by.' }),
+      field: t.field({ type: field, required: true, defaultValue: first.value, description: 'Property to order by.' }),
       direction: t.field({
         type: OrderDirectionType,
         required: true,
@@ -41,3 +53,31 @@ export function rowOrder<Sort extends string = never>(
     }),
   });
 }
+
+/** An order of a list that is known whole; absent for the list's own. */
+interface ListOrder<Field extends string> {
+  readonly field: Field;
+  readonly direction: 'ascending' | 'descending';
+}
+
+/** A list in the order that is asked for, rows of equal value by id; in its own order without one. */
+export function inOrder<Item extends { readonly id: string }, Field extends string>(
+  items: readonly Item[],
+  orderBy: ListOrder<Field> | null | undefined,
+  values: Readonly<Record<Field, (item: Item) => string | number>>,
+): readonly Item[] {
+  if (orderBy === null || orderBy === undefined) return items;
+  const valueOf = values[orderBy.field];
+  const before = orderBy.direction === 'ascending' ? -1 : 1;
+  const compare = (one: string | number, other: string | number): number =>
+    one === other ? 0 : one < other ? before : -before;
+  return items.toSorted((one, other) => compare(valueOf(one), valueOf(other)) || compare(one.id, other.id));
+}
+
+/** Whether a text contains a part in any case; true for no part and for a blank one. */
+export const hasPart = (text: string | null, part: string | null | undefined): boolean =>
+  part === null || part === undefined || part.trim() === '' || (text ?? '').toLowerCase().includes(part.toLowerCase());
+
+/** Whether a value is the one that is asked for; true where none is, or a blank one. */
+export const isAsked = (value: unknown, asked: unknown): boolean =>
+  asked === null || asked === undefined || (typeof asked === 'string' && asked.trim() === '') || value === asked;

@@ -1,6 +1,4 @@
 import {
-  type AskedPage,
-  type FoundPage,
   listBudgetRows,
   listCustomerRows,
   listOrganizationRows,
@@ -8,6 +6,7 @@ import {
   listTeamRows,
   listUserRows,
 } from '../resolvers/owner-lists.ts';
+import type { AskedPage, FoundPage } from '../resolvers/operation/row-pages.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
 import { RoleType } from './keys.ts';

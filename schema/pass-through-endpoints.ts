@@ -6,6 +6,7 @@ import {
   updateEndpoint,
 } from '../resolvers/pass-through-endpoints.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import { builder } from './builder.ts';
@@ -13,6 +14,7 @@ import { decimalText } from './decimal.ts';
 import { localId } from './global-id.ts';
 import { readObject } from './named-values.ts';
 import { nodesOf } from './node.ts';
+import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
@@ -71,16 +73,46 @@ builder.node(EndpointType, {
   }),
 });
 
+const EndpointFilterType = builder.inputType('PassThroughEndpointFilter', {
+  description: 'Filter of pass-through entries. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    path: t.string({ description: 'Text that the path contains, in any case.' }),
+    target: t.string({ description: 'Text that the target contains, in any case.' }),
+    isFromConfig: t.boolean({ description: 'Whether it is in the configuration file.' }),
+    teamId: t.id({ description: 'Only entries that the keys of this team may call.' }),
+  }),
+});
+
+const EndpointOrderType = valueOrder('PassThroughEndpoint', 'pass-through entries', {
+  PATH: { value: 'path', description: 'Path of the gateway.' },
+  TARGET: { value: 'target', description: 'Address that calls are forwarded to.' },
+});
+
+const BY = {
+  path: (row: PassThroughEndpoint) => row.path,
+  target: (row: PassThroughEndpoint) => row.target,
+};
+
 builder.queryField('passThroughEndpoints', (t) =>
   t.connection(
     {
       type: EndpointType,
-      description: 'Pass-through entries, those of the configuration file first. For administrators.',
-      args: { teamId: t.arg.string({ description: 'Only entries that the keys of this team may call.' }) },
+      description: 'Pass-through entries, those of the configuration file first without an order. For administrators.',
+      args: {
+        filter: t.arg({ type: EndpointFilterType, description: 'All entries when absent.' }),
+        orderBy: t.arg({ type: EndpointOrderType, description: 'Those of the configuration file first when absent.' }),
+      },
       complexity: pageCost,
-      resolve: async (_root, { teamId, ...args }, { scope }) => {
-        const found = teamId ? await listTeamEndpoints(scope, teamId) : listEndpoints(scope, { id: null });
-        return { ...pageOf(found, args, ({ id }) => id), totalCount: found.length };
+      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
+        const teamId = idOrNull(filter?.teamId);
+        const all = teamId === null ? listEndpoints(scope, { id: null }) : await listTeamEndpoints(scope, teamId);
+        const found = all.filter(
+          ({ path, target, isFromConfig }) =>
+            hasPart(path, filter?.path) &&
+            hasPart(target, filter?.target) &&
+            isAsked(isFromConfig, filter?.isFromConfig),
+        );
+        return pageOf(inOrder(found, orderBy, BY), args, ({ id }) => id);
       },
     },
     {
@@ -88,7 +120,7 @@ builder.queryField('passThroughEndpoints', (t) =>
       description: 'One page of pass-through entries.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of entries on all pages.',
+          description: 'Number of entries that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

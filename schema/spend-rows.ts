@@ -4,10 +4,11 @@ import { findTraceNode } from '../resolvers/nodes.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
-import type { FieldValues } from '../src/domain/spend/spend-reports.ts';
+import type { FieldValues, SpendPlace } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { builder } from './builder.ts';
 import { TRACE_COST } from './limits.ts';
+import { OrderDirectionType } from './order.ts';
 import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './refs.ts';
 
 const PAGE_SIZE = 100;
@@ -63,22 +64,69 @@ builder.objectFields(SpendRowType, (t) => ({
   }),
 }));
 
-const cursorOf = ({ startedAt, traceId, spanId, id }: SpendRow): string =>
-  Buffer.from(JSON.stringify([startedAt.getTime(), traceId, spanId, id])).toString('base64url');
+type OrderField = Extract<AskedSpend['sort'], 'startTime' | 'spend' | 'total_tokens'>;
 
-/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
-function readCursor(cursor: string): Exclude<AskedSpend['from'], number> {
+const OrderFieldType = builder.enumType('SpendRowOrderField', {
+  description: 'Properties that calls are ordered by.',
+  values: {
+    STARTED_AT: { value: 'startTime', description: 'When the gateway received the request.' },
+    COST: { value: 'spend', description: 'Cost; an unknown one is zero. Expensive: reads all calls of the filter.' },
+    TOKENS: {
+      value: 'total_tokens',
+      description: 'Input and output tokens; unknown ones are zero. Expensive: reads all calls of the filter.',
+    },
+  } as const,
+});
+
+export const SpendRowOrderType = builder.inputType('SpendRowOrder', {
+  description: 'Order of calls. Ties are ordered by start.',
+  fields: (t) => ({
+    field: t.field({
+      type: OrderFieldType,
+      required: true,
+      defaultValue: 'startTime',
+      description: 'Property to order by.',
+    }),
+    direction: t.field({
+      type: OrderDirectionType,
+      required: true,
+      defaultValue: 'descending',
+      description: 'Direction.',
+    }),
+  }),
+});
+
+function rankOf({ cost, usage }: SpendRow, sort: OrderField): bigint | null {
+  if (sort === 'startTime') return null;
+  return sort === 'spend' ? (cost ?? 0n) : BigInt((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0));
+}
+
+/** Cursor of a row. It names the order where that is not the order of start times. */
+function cursorOf(row: SpendRow, sort: OrderField): string {
+  const { startedAt, traceId, spanId, id } = row;
+  const rank = rankOf(row, sort);
+  const place = [startedAt.getTime(), traceId, spanId, id];
+  return Buffer.from(JSON.stringify(rank === null ? place : [...place, sort, String(rank)])).toString('base64url');
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTime = (value: unknown): value is number =>
+  typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
+
+/** The row that a page begins after. Throws InvalidInput for a malformed cursor, and for one of another order. */
+function readCursor(cursor: string, sort: OrderField): SpendPlace {
+  let place: unknown;
   try {
-    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(place)) {
-      const [ms, traceId, spanId, id] = place as readonly unknown[];
-      const isText = (value: unknown): value is string => typeof value === 'string';
-      if (typeof ms === 'number' && isText(traceId) && isText(spanId) && isText(id))
-        return { startedAt: new Date(ms), traceId, spanId, id };
-    }
-  } catch {
-    // Refused below.
+    place = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch (cause) {
+    throw new InvalidInput('Invalid cursor.', [], { cause });
   }
+  if (!Array.isArray(place)) throw new InvalidInput('Invalid cursor.');
+  const [ms, traceId, spanId, id, named, rank] = place as readonly unknown[];
+  if (!isTime(ms) || !isText(traceId) || !isText(spanId) || !isText(id)) throw new InvalidInput('Invalid cursor.');
+  const row = { startedAt: new Date(ms), traceId, spanId, id };
+  if (sort === 'startTime' && named === undefined) return row;
+  if (sort === named && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...row, rank: BigInt(rank) };
   throw new InvalidInput('Invalid cursor.');
 }
 
@@ -96,6 +144,7 @@ export const SpendRowConnectionType = builder.connectionObject(
 export interface SpendPageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
+  readonly orderBy?: typeof SpendRowOrderType.$inferInput | null | undefined;
 }
 
 /** Cost of a page of calls, every page taken for full. */
@@ -104,10 +153,10 @@ export const spendPageCost = ({ first }: SpendPageArgs) => ({
   multiplier: Math.max(0, Math.min(first ?? PAGE_SIZE, PAGE_SIZE)),
 });
 
-/** A page of calls with these values, the newest first. */
+/** A page of calls with these values, the newest first without an order. */
 export async function spendRowsOf(
   scope: Scope,
-  { first, after }: SpendPageArgs,
+  { first, after, orderBy }: SpendPageArgs,
   filter: { readonly from?: Date | null; readonly to?: Date | null; readonly any: FieldValues },
 ) {
   const limit = first ?? PAGE_SIZE;
@@ -115,9 +164,16 @@ export async function spendRowsOf(
     const message = `must be between 1 and ${PAGE_SIZE}`;
     throw new InvalidInput(`\`first\` ${message}.`, [{ path: ['first'], rule: 'range', message, input: first }]);
   }
-  const from = typeof after === 'string' ? readCursor(after) : 0;
-  const { nodes, hasMore } = await listSpendRows(scope, { filter: { from: null, to: null, ...filter }, limit, from });
-  const edges = nodes.map((node) => ({ node, cursor: cursorOf(node) }));
+  const sort = orderBy?.field ?? 'startTime';
+  const from = typeof after === 'string' ? readCursor(after, sort) : 0;
+  const { nodes, hasMore } = await listSpendRows(scope, {
+    filter: { from: null, to: null, ...filter },
+    sort,
+    descending: orderBy?.direction !== 'ascending',
+    limit,
+    from,
+  });
+  const edges = nodes.map((node) => ({ node, cursor: cursorOf(node, sort) }));
   return {
     edges,
     pageInfo: {

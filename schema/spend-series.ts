@@ -4,7 +4,7 @@ import type { FieldValues, SpendGroup } from '../src/domain/spend/spend-reports.
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { builder } from './builder.ts';
 import { COUNT_COST } from './limits.ts';
-import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import { SpendRowConnectionType, SpendRowOrderType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 
 /** Groups that a series is taken to have. */
 const USUAL_GROUPS = 100;
@@ -159,9 +159,11 @@ builder.queryFields((t) => ({
     type: SpendRowConnectionType,
     nullable: true,
     complexity: spendPageCost,
-    description: 'Calls, newest first: all for administrators, those of the user for its keys. At most 100 a page.',
+    description:
+      'Calls, newest first without an order: all for administrators, those of the user for its keys. At most 100 a page.',
     args: {
       filter: t.arg({ type: SpendFilterType, description: 'All calls when absent, also older ones.' }),
+      orderBy: t.arg({ type: SpendRowOrderType, description: 'Newest first when absent.' }),
       first: t.arg.int({ description: 'Page size, 1 to 100; 100 when absent.' }),
       after: t.arg.string({ description: 'Returns calls after this cursor.' }),
     },

@@ -10,6 +10,11 @@ import {
 
 type Data = Readonly<Record<string, unknown>>;
 
+interface SpendPage {
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string };
+  readonly nodes: readonly { readonly callId: string }[];
+}
+
 let calls: OwnerCalls;
 let ada = '';
 let bob = '';
@@ -255,5 +260,46 @@ describe('spend in the graph', () => {
     expect([all.length, first.pageInfo.hasNextPage, rest.pageInfo.hasNextPage]).toEqual([3, true, false]);
     expect((await page({}, bob)).nodes).toHaveLength(1);
     expect((await graph(SpendRowsDocument, { after: 'nonsense' })).errors?.[0]?.extensions.code).toBe('INVALID_INPUT');
+  });
+
+  it('order calls by start, cost and tokens, and refuse a cursor of another order', async () => {
+    const list = async (orderBy: string, after = '') => {
+      const { data, errors } = await graph(
+        `{ spendRows(first: 2, orderBy: ${orderBy}${after === '' ? '' : `, after: "${after}"`}) {
+          pageInfo { hasNextPage endCursor } nodes { callId } } }`,
+      );
+      return { errors, page: data?.['spendRows'] as SpendPage };
+    };
+    const idsOf = ({ nodes }: SpendPage) => nodes.map(({ callId }) => callId);
+    const orders: [string, SpendPage][] = [];
+    for (const field of ['STARTED_AT', 'COST', 'TOKENS'])
+      for (const direction of ['ASC', 'DESC']) {
+        const orderBy = `{ field: ${field}, direction: ${direction} }`;
+        const first = (await list(orderBy)).page;
+        const second = (await list(orderBy, first.pageInfo.endCursor)).page;
+        expect(new Set([...idsOf(first), ...idsOf(second)]).size).toBe(3);
+        expect(second.pageInfo.hasNextPage).toBe(false);
+        orders.push([field, first]);
+        const ids = [...idsOf(first), ...idsOf(second)];
+        const reversed = `{ field: ${field}, direction: ${direction === 'ASC' ? 'DESC' : 'ASC'} }`;
+        expect(ids.slice(1).toReversed()).toEqual(idsOf((await list(reversed)).page));
+      }
+    const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const bad = [
+      cursor([1e300, 't', 's', 'i']),
+      cursor([0, 't', 's', 'i', 'spend']),
+      cursor([0, 't', 's', 'i', 'spend', '9'.repeat(40)]),
+      cursor([0, 't', 's', 'i', 'total_tokens', 'x']),
+      cursor([0, 't', 's']),
+      cursor(null),
+    ];
+    for (const [field] of orders)
+      for (const after of [
+        ...bad,
+        ...orders.flatMap(([of, { pageInfo }]) => (of === field ? [] : pageInfo.endCursor)),
+      ]) {
+        const { errors, page } = await list(`{ field: ${field} }`, after);
+        expect([field, page, errors?.[0]?.extensions.code]).toEqual([field, null, 'INVALID_INPUT']);
+      }
   });
 });

@@ -67,6 +67,21 @@ export function decisionStoreSuite(engine: Engine): void {
       await expect(decisions.add(aDecision())).rejects.toThrow(Conflict);
     });
 
+    it('lists by model and window', async () => {
+      const later = new Date(NOW.getTime() + 1);
+      await decisions.add(
+        aDecision(),
+        aDecision({ id: 'd2', model: 'other' }),
+        aDecision({ id: 'd3', createdAt: later, updatedAt: later }),
+      );
+      const asked = async (filter: Partial<DecisionFilter>) =>
+        (await decisions.all({ visible: { kind: 'all' }, callId: null, before: null, ...filter })).map(({ id }) => id);
+      expect(await asked({ model: 'other' })).toEqual(['d2']);
+      expect(await asked({ since: later })).toEqual(['d3']);
+      expect(await asked({ since: NOW, before: later })).toEqual(['d1', 'd2']);
+      expect(await asked({ since: null, model: null })).toEqual(['d1', 'd2', 'd3']);
+    });
+
     it('lists by reader, call and age', async () => {
       const older = new Date(NOW.getTime() - 1);
       await decisions.add(

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SpendFilter, SpendGrouping } from '../../src/domain/spend/spend-reports.ts';
+import type { SpendFilter, SpendGrouping, SpendPage } from '../../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
@@ -10,6 +10,7 @@ const DAY = 86_400_000;
 const DAY_1 = Date.UTC(2026, 0, 1);
 const ALL: SpendFilter = { from: null, to: null, any: {}, visibleTo: null };
 const MOST = 2n ** 62n;
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /** A call of a day, by number. */
 const aRow = (number: number, fields: Partial<SpendRow> = {}): SpendRow => {
@@ -122,6 +123,49 @@ for (const engine of ENGINES)
       expect(await stores.spendReports.count(ALL, 3)).toBe(3);
       expect(await stores.spendReports.count(ALL, 9)).toBe(4);
     });
+
+    it.each(['spend', 'total_tokens'] as const)(
+      'pages by %s after a row, rows of equal rank by start',
+      async (sort) => {
+        const tokens = (inputTokens: number) => ({ ...NO_USAGE, inputTokens });
+        await stores.spend.append([
+          aRow(1, { cost: picos(MOST), usage: tokens(2_000_000_000) }),
+          aRow(2, { cost: picos(9n), usage: tokens(9) }),
+          aRow(3, { cost: picos(10n), usage: tokens(10) }),
+          aRow(4, { cost: picos(9n), usage: tokens(9) }),
+          aRow(5, { cost: null, usage: null }),
+          aRow(6, { cost: picos(-3n), usage: tokens(0) }),
+        ]);
+        for (const descending of [false, true]) {
+          const all = await idsOf({}, { sort, descending });
+          const expected = sort === 'spend' ? [6, 5, 2, 4, 3, 1] : [5, 6, 2, 4, 3, 1];
+          expect(all).toEqual((descending ? expected.toReversed() : expected).map((number) => `call-${number}`));
+          const paged: string[] = [];
+          for (let from: SpendPage['from'] = 0; ;) {
+            const rows: readonly SpendRow[] = await stores.spendReports.rows({
+              filter: ALL,
+              sort,
+              descending,
+              limit: 2,
+              from,
+            });
+            paged.push(...rows.map(({ id }) => id));
+            const last = rows.at(-1);
+            if (last === undefined) break;
+            from = { ...last, rank: sort === 'spend' ? (last.cost ?? 0n) : BigInt(last.usage?.inputTokens ?? 0) };
+          }
+          expect(paged).toEqual(all);
+        }
+        const strange = {
+          startedAt: new Date(DAY_1),
+          traceId: '\0',
+          spanId: '\uD800',
+          id: "' or 1=1",
+          rank: 2n ** 62n,
+        };
+        expect(await idsOf({}, { sort, from: strange })).toEqual(sort === 'spend' ? ['call-1'] : []);
+      },
+    );
 
     it('adds up exactly, with null for a missing value', async () => {
       await stores.spend.append([

@@ -46,8 +46,11 @@ export interface AgentNews {
   readonly agent: CodingAgent | null;
 }
 
-interface AgentFilter {
+/** Filter of agents. All conditions that are neither null nor absent must match. */
+export interface AgentFilter {
   readonly visible: Visibility;
+  readonly keyHash?: string | null;
+  readonly teamId?: string | null;
 }
 
 export type CodingAgentStore = RowStore<CodingAgent, AgentFilter>;

@@ -47,6 +47,10 @@ export interface DecisionFilter {
   readonly callId: string | null;
   /** Only decisions before this time; null for all. */
   readonly before: Date | null;
+  /** Only decisions at or after this time; null for all. */
+  readonly since?: Date | null;
+  /** Exact public model name; null for all. */
+  readonly model?: string | null;
 }
 
 export type DecisionStore = RowStore<StoredDecision, DecisionFilter>;

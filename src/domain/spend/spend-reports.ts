@@ -54,8 +54,10 @@ export interface SpendFilter {
 export const SPEND_SORTS = ['startTime', 'spend', 'total_tokens', 'endTime', 'model'] as const;
 export type SpendSort = (typeof SPEND_SORTS)[number];
 
-/** Place of a row in the order of start times. */
-type SpendPlace = Pick<SpendRow, 'startedAt' | 'traceId' | 'spanId' | 'id'>;
+/** Place of a row in a list. `rank` is its cost in picodollars or its tokens where rows are ordered by these. */
+export interface SpendPlace extends Pick<SpendRow, 'startedAt' | 'traceId' | 'spanId' | 'id'> {
+  readonly rank?: bigint;
+}
 
 /** One page of rows. Rows of equal rank are ordered by trace, span and id. */
 export interface SpendPage {
@@ -63,7 +65,7 @@ export interface SpendPage {
   readonly sort: SpendSort;
   readonly descending: boolean;
   readonly limit: number;
-  /** Rows to skip, or the row before the page; the latter with the sort `startTime` only. */
+  /** Rows to skip, or the row before the page; the latter with the sorts `startTime`, `spend` and `total_tokens`. */
   readonly from: number | SpendPlace;
 }
 

@@ -10,10 +10,12 @@ export const createDecisionStore = (database: Database): DecisionStore =>
   createRowStore(database, {
     entity: DecisionEntity,
     noun: 'decision',
-    where: ({ visible, callId, before }) => [
+    where: ({ visible, callId, before, since, model }) => [
       ...visibleTo(visible),
       ...equal('callId', callId),
+      ...equal('model', model),
       ...(before === null ? [] : [{ createdAt: { $lt: before } }]),
+      ...(since ? [{ createdAt: { $gte: since } }] : []),
     ],
     ranks: { created_at: 'created_at' },
     taken: ({ id }) => `The decision ${id} is stored already.`,

@@ -179,9 +179,11 @@ export function createSpendReports({ orm, flavour, inFlight }: Database): SpendR
     const order = sql.join([SORTS[sort], ...places].map((place) => sql`${place} ${direction}`));
     const conditions = [matching(filter, flavour)];
     if (typeof from !== 'number') {
-      const { startedAt, traceId, spanId, id } = from;
-      const after = sql.join([startedAt.getTime(), traceId, spanId, id]);
-      conditions.push(sql`(${sql.join(places)}) ${descending ? sql`<` : sql`>`} (${after})`);
+      const { startedAt, traceId, spanId, id, rank } = from;
+      const after: unknown[] = [startedAt.getTime(), storable(traceId), storable(spanId), storable(id)];
+      const ranked = rank === undefined ? places : [SORTS[sort], ...places];
+      if (rank !== undefined) after.unshift(sql`cast(${amountText(rank)} as bigint)`);
+      conditions.push(sql`(${sql.join(ranked)}) ${descending ? sql`<` : sql`>`} (${sql.join(after)})`);
     }
     return sql`
       select ${sql.join(everyColumn(spendRows))} from spend_row where ${sql.join(conditions, sql` and `)}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+let app: TestApp;
+
+const SERVICE = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
+
+async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {
+  const answer = await app.call('POST', '/graphql', { query, variables });
+  const { data, errors } = (await answer.json()) as { data: Record<string, unknown> | null; errors?: unknown };
+  if (errors !== undefined) throw new Error(JSON.stringify(errors));
+  return data ?? {};
+}
+
+async function make(type: string, input: object): Promise<void> {
+  const field = `create${type}`;
+  const query = `mutation ($input: Create${type}Input!) { ${field}(input: $input) { type: __typename } }`;
+  const made = ((await ask(query, { input })) as Record<string, { type: string }>)[field];
+  if (made?.type.endsWith('Error')) throw new Error(`${field}: ${made.type}`);
+}
+
+beforeAll(async () => {
+  app = await startApp({
+    env: { LITELLM_SALT_KEY: 'a-salt-key' },
+    config: {
+      general_settings: {
+        pass_through_endpoints: [{ path: '/m-file', target: 'http://127.0.0.1:1/zz' }],
+      },
+      guardrails: [
+        { guardrail_name: 'm-file', litellm_params: { ...SERVICE, mode: ['post_call', 'pre_call'], default_on: true } },
+      ],
+    },
+  });
+  await make('Credential', { name: 'Zeta', values: { api_key: 'k' } });
+  await make('Credential', { name: 'alpha', values: { api_key: 'k' } });
+  const params = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
+  for (const [deploymentId, model] of Object.entries({ d1: 'zz', d2: 'aa', d3: 'zz' }))
+    await make('Deployment', { deploymentId, model, params });
+  await make('Guardrail', { guardrailId: 'g1', name: 'z', params: { ...SERVICE, mode: 'pre_call' } });
+  await make('Guardrail', {
+    guardrailId: 'g2',
+    name: 'a',
+    params: { guardrail: 'hide-secrets', mode: 'during_call' },
+  });
+  await make('PassThroughEndpoint', { endpointId: 'e1', path: '/z', target: 'http://127.0.0.1:1/aa' });
+  await make('PassThroughEndpoint', { endpointId: 'e2', path: '/a', target: 'http://127.0.0.1:1/mm' });
+});
+afterAll(() => app.stop());
+
+interface Page {
+  readonly totalCount: number;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly nodes: readonly { readonly id: string }[];
+}
+
+async function page(list: string, id: string, args: string): Promise<Page> {
+  const fields = `totalCount pageInfo { hasNextPage endCursor } nodes { id: ${id} }`;
+  return ((await ask(`{ list: ${list}${args === '' ? '' : `(${args})`} { ${fields} } }`)) as { list: Page })['list'];
+}
+const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id);
+
+type Case = readonly [string, readonly string[]];
+const LISTS: readonly (readonly [string, string, readonly Case[], readonly Case[]])[] = [
+  [
+    'credentials',
+    'name',
+    [
+      ['CREATED_AT', ['Zeta', 'alpha']],
+      ['NAME', ['Zeta', 'alpha']],
+    ],
+    [
+      ['name: "ET"', ['Zeta']],
+      ['name: " "', ['Zeta', 'alpha']],
+    ],
+  ],
+  [
+    'storedDeployments',
+    'deploymentId',
+    [
+      ['CREATED_AT', ['d1', 'd2', 'd3']],
+      ['MODEL', ['d2', 'd1', 'd3']],
+    ],
+    [
+      ['model: "zz"', ['d1', 'd3']],
+      ['blocked: true', []],
+      ['model: "aa", blocked: false', ['d2']],
+    ],
+  ],
+  [
+    'guardrails',
+    'name',
+    [
+      ['NAME', ['a', 'm-file', 'z']],
+      ['CREATED_AT', ['m-file', 'z', 'a']],
+    ],
+    [
+      ['name: "FILE"', ['m-file']],
+      ['kind: "hide-secrets"', ['a']],
+      ['mode: PRE_CALL', ['m-file', 'z']],
+      ['mode: PRE_CALL, defaultOn: false', ['z']],
+      ['teamId: "t"', []],
+    ],
+  ],
+  [
+    'passThroughEndpoints',
+    'path',
+    [
+      ['PATH', ['/a', '/m-file', '/z']],
+      ['TARGET', ['/z', '/a', '/m-file']],
+    ],
+    [
+      ['path: "FILE"', ['/m-file']],
+      ['isFromConfig: false', ['/z', '/a']],
+      ['target: "mm", isFromConfig: false', ['/a']],
+    ],
+  ],
+];
+
+describe.each(LISTS)('%s', (list, id, orders, filters) => {
+  it.each(orders)('are ordered by %s, both ways, page by page', async (field, expected) => {
+    for (const direction of ['ASC', 'DESC']) {
+      const orderBy = `orderBy: { field: ${field}, direction: ${direction} }`;
+      const found: string[] = [];
+      let after = '';
+      for (;;) {
+        const one: Page = await page(list, id, `first: 1, ${orderBy}${after}`);
+        found.push(...ids(one));
+        after = `, after: "${one.pageInfo.endCursor}"`;
+        if (!one.pageInfo.hasNextPage) break;
+      }
+      expect(found).toEqual(direction === 'ASC' ? expected : expected.toReversed());
+    }
+  });
+
+  it.each(filters)('match %s', async (filter, expected) => {
+    const found = await page(list, id, `filter: { ${filter} }`);
+    expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
+  });
+});
+
+/** Connections without a filter or an order. */
+const WITHOUT: readonly (readonly string[])[] = [
+  ['catalogChanges', 'orderBy'],
+  ['checkouts', 'filter', 'orderBy'],
+  ['findings', 'orderBy'],
+  ['models', 'orderBy'],
+  ['quarantinedPrices', 'filter', 'orderBy'],
+  ['sessions', 'orderBy'],
+  // Estimates are ordered by their cost: that is what they are for.
+  ['workloadEstimates', 'orderBy'],
+];
+
+describe('every connection of rows', () => {
+  it('takes a filter and an order, except those that are listed here', async () => {
+    const { __type: query } = (await ask(
+      '{ __type(name: "Query") { fields { name args { name } type { kind name ofType { name } } } } }',
+    )) as {
+      __type: {
+        fields: {
+          name: string;
+          args: { name: string }[];
+          type: { name: string | null; ofType: { name: string | null } | null };
+        }[];
+      };
+    };
+    const lacking = query.fields.flatMap(({ name, args, type }) => {
+      const named = type.name ?? type.ofType?.name ?? '';
+      const missing = ['filter', 'orderBy'].filter((one) => !args.some((arg) => arg.name === one));
+      return named.endsWith('Connection') && missing.length > 0 ? [[name, ...missing]] : [];
+    });
+    expect(lacking).toEqual(WITHOUT);
+  });
+});
