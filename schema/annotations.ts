@@ -25,6 +25,7 @@ import { COUNT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { nodesOf } from './node.ts';
 import { creationOrder } from './order.ts';
+import { readCreationCursor } from './row-pages.ts';
 import { AnnotationType, partsOf, SpanType, TraceType } from './refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './trace-address.ts';
 
@@ -173,9 +174,9 @@ const cursorOf = ({ createdAt, id }: Annotation): string =>
 
 /** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
-  const [, ms, id] = /^(\d{1,15}):([\w-]{1,64})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (ms === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
-  return { createdAt: new Date(Number(ms)), id };
+  const place = readCreationCursor(cursor);
+  if (!/^[\w-]{1,64}$/.test(place.id)) throw new InvalidInput('Invalid cursor.');
+  return place;
 }
 
 function filterOf(input: typeof FilterType.$inferInput | null | undefined): AnnotationQuery['filter'] {

@@ -7,6 +7,9 @@ const ROW_PAGE_SIZE = 100;
 
 type CreationPlace = Extract<RowPlace, { readonly createdAt: Date }>;
 
+/** End of the year 9999, Unix ms. PostgreSQL reads no later time in this form. */
+const LATEST_MS = 253_402_300_799_999;
+
 const CREATION_CURSOR = /^(\d{1,15}):(.+)$/s;
 const TEXT_CURSOR = /^([a-z_]{1,30}):(\d{1,9}):(.*)$/s;
 
@@ -20,9 +23,9 @@ const rowCursor = (place: RowPlace, sort: string): string =>
     : encoded(`${sort}:${place.id.length}:${place.id}${place.text}`);
 
 /** The row that a page in the order of creation begins after. Throws InvalidInput for a malformed cursor. */
-function readCreationCursor(cursor: string): CreationPlace {
+export function readCreationCursor(cursor: string): CreationPlace {
   const [, ms, id] = CREATION_CURSOR.exec(decoded(cursor)) ?? [];
-  if (ms === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
+  if (ms === undefined || id === undefined || Number(ms) > LATEST_MS) throw new InvalidInput('Invalid cursor.');
   return { createdAt: new Date(Number(ms)), id };
 }
 

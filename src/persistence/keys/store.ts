@@ -259,7 +259,10 @@ async function listed(em: EntityManager, page: KeyPage): Promise<readonly Virtua
   const conditions = [whereOf(filter, now)];
   if (typeof from !== 'number')
     conditions.push({
-      $or: [{ createdAt: { [beyond]: from.createdAt } }, { createdAt: from.createdAt, hash: { [beyond]: from.hash } }],
+      $or: [
+        { createdAt: { [beyond]: from.createdAt } },
+        { createdAt: from.createdAt, hash: { [beyond]: storable(from.hash) } },
+      ],
     });
   const entities = await em.find(
     VirtualKeyEntity,

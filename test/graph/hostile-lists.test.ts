@@ -1,0 +1,181 @@
+import {
+  buildSchema,
+  getNamedType,
+  getNullableType,
+  type GraphQLArgument,
+  type GraphQLInputType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isRequiredArgument,
+} from 'graphql';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { startApp, type TestApp } from '../support/start-app.ts';
+
+const TEXTS = ['', ' ', '\0', 'a\uD800', '%_\\', "' or 1=1 --", '\u{1F600}', '𝔘'.repeat(5_000)];
+const b64 = (text: string): string => Buffer.from(text).toString('base64url');
+
+/** Values of each scalar that nobody sends by mistake only. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  String: TEXTS,
+  ID: [...TEXTS, b64('Team:x'), b64('Trace:\0'), b64('Nothing:1'), '0'.repeat(32), 'f'.repeat(64)],
+  Int: [-2_147_483_648, -1, 0, 1, 2_147_483_647],
+  Float: [-1, 0, 1e-300, 1.7e308],
+  Boolean: [true, false],
+  BigInt: ['9'.repeat(18), '9'.repeat(30), '-1'],
+  Decimal: ['0', '-1', '1e400', '9'.repeat(300), `0.${'0'.repeat(300)}1`],
+  DateTime: ['0001-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59Z', 'yesterday'],
+  JSON: [null, 'x', [], {}, { a: '\0' }, [[[[[[]]]]]]],
+};
+
+/** Members of inputs may have inputs: so far. */
+const DEPTH = 3;
+
+function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
+  const given = getNullableType(type);
+  if (isListType(given)) {
+    const [one = null, other = null] = valuesOf(given.ofType, depth);
+    return [[], [one], [one, other, one], Array.from({ length: 300 }, () => other)];
+  }
+  if (isEnumType(given)) return given.getValues().map(({ name }) => name);
+  if (!isInputObjectType(given)) return VALUES[given.name] ?? [];
+  const fields = Object.values(given.getFields());
+  const needed = Object.fromEntries(
+    fields.flatMap((field) =>
+      isRequiredArgument(field as unknown as GraphQLArgument) ? [[field.name, valuesOf(field.type, depth + 1)[0]]] : [],
+    ),
+  );
+  if (depth >= DEPTH) return [needed];
+  const single = fields.flatMap(({ name, type: of }) =>
+    valuesOf(of, depth + 1).map((value) => ({ ...needed, [name]: value })),
+  );
+  const whole = fields.map(({ name, type: of }) => [name, valuesOf(of, depth + 1)[0]]);
+  return [needed, ...single, { ...needed, ...Object.fromEntries(whole) }];
+}
+
+const PLACES: readonly unknown[] = [
+  null,
+  {},
+  [],
+  [1e300, 't', 's', 'i'],
+  [1e300, 1e300, 1e300, 1e300],
+  [0, '\0', '\uD800', 'i', 'spend', '-1'],
+  ['9999999-01-01', 'x'],
+  ['2026-01-01T00:00:00.000Z', '\0'],
+  ['2026-01-01T00:00:00.000Z', 'a\uD800'],
+  { startMs: 1e300, endMs: -1, filters: null, after: {} },
+];
+const CURSORS: readonly string[] = [
+  '',
+  '\0',
+  '%%%',
+  'é',
+  'x'.repeat(20_000),
+  ...PLACES.map((place) => b64(JSON.stringify(place))),
+  ...[
+    '0:',
+    '0:\0',
+    '5:a\0b',
+    '999999999:x',
+    '999999999999999:x',
+    `${'9'.repeat(400)}:x`,
+    '-1:x',
+    "1.'; drop",
+    '1.\0',
+    '1767225600000.\0',
+    'team_alias:1:a\0b',
+    `1:${'x'.repeat(5_000)}`,
+    '['.repeat(9_000),
+  ].map(b64),
+];
+
+const query = buildSchema(readFileSync('schema.graphql', 'utf8')).getQueryType();
+const LISTS = Object.values(query?.getFields() ?? {}).filter(({ args }) =>
+  args.some(({ name }) => ['filter', 'after', 'orderBy', 'first'].includes(name)),
+);
+
+type Field = (typeof LISTS)[number];
+type Ask = (field: Field, variables: Readonly<Record<string, unknown>>) => Promise<readonly string[]>;
+
+function documentOf({ name, args, type }: Field): string {
+  const declared = args.map((arg) => `$${arg.name}: ${String(arg.type)}`).join(', ');
+  const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const named = String(getNamedType(type));
+  const fields = named.endsWith('Connection') ? '{ pageInfo { endCursor } edges { cursor } }' : '{ __typename }';
+  return `query (${declared}) { ${name}(${passed}) ${fields} }`;
+}
+
+/** Variables that the field cannot do without. */
+const neededBy = ({ args }: Field) =>
+  Object.fromEntries(args.filter(isRequiredArgument).map(({ name, type }) => [name, valuesOf(type)[0]]));
+
+function hostileTo(field: Field): readonly Readonly<Record<string, unknown>>[] {
+  const needed = neededBy(field);
+  const orders = field.args.filter(({ name }) => name === 'orderBy').flatMap(({ type }) => valuesOf(type));
+  return field.args
+    .flatMap(({ name, type }) =>
+      name === 'after' || name === 'before'
+        ? CURSORS.flatMap((cursor) =>
+            [{}, ...orders.map((orderBy) => ({ orderBy }))].map((more) => ({ ...more, [name]: cursor })),
+          )
+        : valuesOf(type).map((value) => ({ [name]: value })),
+    )
+    .map((variables) => ({ ...needed, ...variables }));
+}
+
+/** Begins of faults that are the caller's. */
+const CALLERS = [
+  'INVALID_INPUT',
+  'TOO_LARGE',
+  'NOT_FOUND',
+  'UNSUPPORTED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'none: Variable "$',
+];
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.missing !== null)(`hostile arguments on ${engine.name}`, () => {
+    let app: TestApp;
+    let scratch: ScratchDatabase;
+    let ask: Ask;
+
+    beforeAll(async () => {
+      scratch = await engine.create();
+      const url = scratch.options.databaseUrl;
+      app = await startApp(url ? { env: { DATABASE_URL: url } } : {});
+      await app.call('POST', '/team/new', { team_id: 'a', team_alias: 'a' });
+      await app.call('POST', '/key/generate', {});
+      ask = async (field, variables) => {
+        const answer = await app.call('POST', '/graphql', { query: documentOf(field), variables });
+        const { errors = [] } = (await answer.json()) as {
+          readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+        };
+        return errors.map(({ message, extensions }) => `${extensions?.code ?? 'none'}: ${message}`);
+      };
+    });
+    afterAll(async () => {
+      await app.stop();
+      await scratch.remove();
+    });
+
+    it.each(LISTS.map((field) => [field.name, field] as const))(
+      '%s answers them, or says what is wrong with them',
+      async (_name, field) => {
+        const faults: unknown[] = [];
+        const all = hostileTo(field);
+        for (let at = 0; at < all.length; at += 16)
+          await Promise.all(
+            all.slice(at, at + 16).map(async (variables) => {
+              const errors = await ask(field, variables);
+              const theirs = errors.filter((error) => !CALLERS.some((code) => error.startsWith(code)));
+              if (theirs.length > 0) faults.push([JSON.stringify(variables).slice(0, 300), theirs]);
+            }),
+          );
+        expect(faults).toEqual([]);
+        expect(all.length).toBeGreaterThan(0);
+      },
+      60_000,
+    );
+  });
