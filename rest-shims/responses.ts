@@ -99,10 +99,17 @@ const named = (request: HttpRequest): NamedResponse => {
 const MOST_ITEMS = 100;
 const USUAL_ITEMS = 20;
 
-/** Answers with a response that the gateway stores, or relays the upstream's answer under public names and ids. */
-async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<HttpAnswer> {
+/**
+ * Answers with a response that the gateway stores, or relays the upstream's answer under public names and ids. `formOf` gives
+ * another form to either; none when absent.
+ */
+export async function shownResponse(
+  run: () => Promise<ResponseAnswer>,
+  scope: Scope,
+  formOf?: (response: unknown) => unknown,
+): Promise<HttpAnswer> {
   const answered = await run();
-  if (answered.kind === 'kept') return json(answered.value);
+  if (answered.kind === 'kept') return json(formOf === undefined ? answered.value : formOf(answered.value));
   const { call, idOf } = answered;
   return call.consume(async (stream) => {
     const bytes = (await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array();
@@ -115,7 +122,8 @@ async function shown(run: () => Promise<ResponseAnswer>, scope: Scope): Promise<
       });
     // A wildcard group does not contain the model name of the call.
     const model = call.modelGroup.includes('*') ? String(value['model']) : call.modelGroup;
-    const body = renamedResponse(bytes, value, { model, idOf });
+    const renamed = renamedResponse(bytes, value, { model, idOf });
+    const body = formOf === undefined ? renamed : Buffer.from(JSON.stringify(formOf(parseJson(renamed))));
     return { head: headOf(call, scope), body: { kind: 'bytes', bytes: body, contentType: 'application/json' } };
   });
 }
@@ -139,7 +147,7 @@ function keptRow(
     relays: 'failures',
     credential: 'required',
     bodyLimit: facts.method === 'POST' ? 1024 * 1024 : 0,
-    handle: (request, scope) => shown(async () => await run(scope, request), scope),
+    handle: (request, scope) => shownResponse(async () => await run(scope, request), scope),
   };
 }
 

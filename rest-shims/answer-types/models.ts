@@ -86,6 +86,13 @@ export const MODELS_ANSWERS: AnswerTypes = {
     'text/event-stream': 'string',
   },
   'images.variation': 'Images',
+  'interactions.cancel': 'Interaction',
+  'interactions.create': {
+    'application/json': 'Interaction',
+    'text/event-stream': 'string',
+  },
+  'interactions.delete': 'object',
+  'interactions.get': 'Interaction',
   'messages.countTokens': '{ input_tokens: integer, litellm_count_source: string }',
   'messages.create': {
     'application/json': `

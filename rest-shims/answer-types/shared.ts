@@ -123,6 +123,10 @@ export const OTHER_TYPES: Readonly<Record<string, string>> = {
     healthy_count: integer, unhealthy_count: integer }
   `,
   Images: '{ created?: integer, data?: object[] }',
+  Interaction: `
+    { id: string, object: string, model?: string | null, agent?: null, status: string, created?: string, updated?: string,
+    outputs?: object[], steps?: object[], usage?: object, previous_interaction_id?: string }
+  `,
   Lens: `
     { id: string, scope: { team_id: string, api_key_hash: string, all_teams: boolean }, settings: object,
     revision: integer, version: integer, created_at: string, next_run_at: string, last_scan_at: string | null,

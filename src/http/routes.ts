@@ -17,6 +17,7 @@ import { freeTierRoutes } from '../../rest-shims/free-tier.ts';
 import { gatewayActivityRoutes } from '../../rest-shims/gateway-activity.ts';
 import { generateContentModelRoutes } from '../../rest-shims/generate-content-models.ts';
 import { generateContentRoutes } from '../../rest-shims/generate-content.ts';
+import { interactionRoutes } from '../../rest-shims/interactions.ts';
 import { providerBudgetRoutes } from '../../rest-shims/provider-budgets.ts';
 import { globalActivityRoutes } from '../../rest-shims/global-activity.ts';
 import { healthCheckRoutes } from '../../rest-shims/health-checks.ts';
@@ -68,6 +69,7 @@ const listed: readonly RouteRow[] = [
   ...decisionRoutes,
   ...ideRoutes,
   ...generateContentRoutes,
+  ...interactionRoutes,
   ...generateContentModelRoutes,
   ...messagesRoutes,
   ...messagesModelRoutes,

@@ -49,8 +49,32 @@ async function gathered(stream: AsyncGenerator<GenerateContentResponse>): Promis
   return chunks;
 }
 
+it("Google's SDK reads a stored interaction, and deletes it", async () => {
+  const { id, steps } = await google.interactions.create({ model: 'flash', input: 'hello' });
+  expect(await google.interactions.get(id)).toMatchObject({ id, steps });
+  await google.interactions.delete(id);
+  await expect(google.interactions.get(id)).rejects.toMatchObject({ statusCode: 404 });
+});
+
 describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
   const COUNTS = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 };
+
+  it('gets an interaction, whole and streamed', async () => {
+    const whole = await google.interactions.create({ model, input: 'hello' });
+    expect(whole).toMatchObject({ status: 'completed', usage: { total_input_tokens: 11, total_output_tokens: 7 } });
+    expect(whole.steps).toEqual([{ type: 'model_output', content: [{ type: 'text', text: 'Grüß Gott 😀' }] }]);
+    const events: string[] = [];
+    let words = '';
+    for await (const event of await google.interactions.create({ model, input: 'hello', stream: true })) {
+      events.push(event.event_type);
+      if (event.event_type === 'step.delta' && event.delta.type === 'text') words += event.delta.text;
+    }
+    expect([words, events.at(0), events.at(-1)]).toEqual([
+      'Grüß Gott 😀',
+      'interaction.created',
+      'interaction.completed',
+    ]);
+  });
 
   it('gets words', async () => {
     const answer = await google.models.generateContent({

@@ -151,6 +151,9 @@ const CLOSED_TO_ADMINS: readonly string[] = [
   'responses.delete',
   'responses.inputItems',
   'responses.cancel',
+  'interactions.get',
+  'interactions.delete',
+  'interactions.cancel',
   // No provider has a credential, and Gemini's own form reads another header.
   ...['forwarded', 'forwardedGemini', 'codingAgents'].flatMap((noun) =>
     ['get', 'post', 'put', 'patch', 'delete'].map((verb) => `${noun}.${verb}`),

@@ -65,7 +65,6 @@ const CASES: Readonly<Record<Reason, readonly string[]>> = {
   aliases: ['inference: anthropic passthrough', 'inference: gemini passthrough'],
   unusedRoles: ['inference: messages bad role'],
   notServed: [
-    'inference: interactions',
     'activity: seq mcp list',
     'activity: seq mcp list no slash',
     'activity: seq mcp bad key',

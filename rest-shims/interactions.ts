@@ -1,0 +1,165 @@
+import {
+  cancelResponse,
+  createResponse,
+  deleteResponse,
+  getResponse,
+  type NamedResponse,
+} from '../resolvers/responses.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
+import { bytesOf, collect } from '../src/domain/bytes.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
+import { displayName } from '../src/domain/chat/provider.ts';
+import { DomainError, InvalidInput, UpstreamFailed } from '../src/domain/errors.ts';
+import { RESPONSES } from '../src/domain/inference/endpoint.ts';
+import type { AnswerContext } from '../src/wire/dialect.ts';
+import { createInteractionWriter, interactionFailure, interactionOf } from '../src/wire/interactions/answer.ts';
+import { responseRequestOf } from '../src/wire/interactions/request.ts';
+import { parseJson } from '../src/wire/json/fields.ts';
+import { RESPONSES_OUT } from '../src/wire/responses/outbound.ts';
+import { stepsOfResponse } from '../src/wire/responses/read-answer.ts';
+import { translatedStream } from '../src/wire/translate.ts';
+import { geminiError } from './dialect-errors.ts';
+import { statusOf } from './errors.ts';
+import { callFactsOf, callThrough, type CallFormat, openAiFormat } from './model-call/model-call.ts';
+import { shownResponse } from './responses.ts';
+import { parseBody } from './http/json-body.ts';
+import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './http/route.ts';
+import { objectSchema, textParameters } from './http/schema.ts';
+
+type GatewayCall = Awaited<ReturnType<typeof createResponse>>;
+
+/** Most bytes of a complete answer. */
+const ANSWER_LIMIT = 64 * 1024 * 1024;
+const RESPONSE = openAiFormat(RESPONSES);
+
+/** Requests of Google's Interactions API are requests for responses, and their answers interactions. */
+const FORMAT: CallFormat = {
+  read(request): ModelRequest {
+    const body = responseRequestOf(parseBody(request.body));
+    return RESPONSE.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) });
+  },
+  call: async (scope, asked) => asInteraction(await createResponse(scope, asked)),
+  failureEvent(failure) {
+    const error = failure instanceof DomainError ? failure : null;
+    const { message, status } = geminiError(statusOf('gemini', error), error);
+    return Buffer.from(interactionFailure(message, status));
+  },
+};
+
+async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
+  const { exchange, callId, modelGroup, deployment } = call;
+  const failed = ({ message, code }: { readonly message: string; readonly code: string | null }): UpstreamFailed =>
+    new UpstreamFailed(`litellm.APIError: APIError: ${displayName(deployment.provider)}Exception - ${message}`, {
+      provider: deployment.provider,
+      upstreamStatus: null,
+      upstreamCode: code,
+    });
+  if (exchange.streaming) {
+    const createdAt = Math.floor(Date.now() / 1000);
+    const about: AnswerContext = { model: modelGroup, fallbackId: callId, createdAt, includeUsage: true, body: {} };
+    return call.translated((bytes) =>
+      translatedStream(bytes, RESPONSES_OUT.reader(), createInteractionWriter(about), { failed }),
+    );
+  }
+  const interaction = await call.consume(async (stream) => {
+    const response = parseJson((await collect(stream, ANSWER_LIMIT)) ?? new Uint8Array());
+    const failure = stepsOfResponse(response).find((step) => step.kind === 'failure');
+    if (failure !== undefined) throw failed(failure);
+    return interactionOf(response, modelGroup);
+  });
+  return call.translated(() => bytesOf(Buffer.from(JSON.stringify(interaction))));
+}
+
+function named(request: HttpRequest): NamedResponse {
+  if (new URLSearchParams(request.search).get('stream') === 'true') {
+    const message = '/interactions: An interaction is given whole here: leave stream out.';
+    throw new InvalidInput(message, [{ path: ['query', 'stream'], rule: 'unsupported', message }]);
+  }
+  return { id: request.params['id'] ?? '', query: '', ...callFactsOf(request) };
+}
+
+const shown = (run: typeof getResponse, request: HttpRequest, scope: Scope): Promise<HttpAnswer> =>
+  shownResponse(
+    async () => await run(scope, named(request)),
+    scope,
+    (response) => interactionOf(response, null),
+  );
+
+async function remove(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+  await shownResponse(
+    async () => await deleteResponse(scope, named(request)),
+    scope,
+    () => ({}),
+  );
+  return json({});
+}
+
+const PATHS = ['/v1beta/interactions', '/interactions'] as const;
+const OF_ONE: RouteRow['paths'] = [`${PATHS[0]}/:id`, `${PATHS[1]}/:id`];
+
+const FACTS = {
+  surface: 'gemini',
+  relays: 'failures',
+  credential: 'required',
+  keyParameter: 'key',
+} as const;
+
+/** Google's Interactions API, for models of every provider. */
+export const interactionRoutes: readonly RouteRow[] = [
+  {
+    ...FACTS,
+    name: 'interactions.create',
+    method: 'POST',
+    paths: PATHS,
+    category: 'llm',
+    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    query: textParameters('key'),
+    request: objectSchema(
+      {
+        model: { type: 'string' },
+        input: { type: ['string', 'array', 'object'] },
+        stream: { type: ['boolean', 'null'] },
+        system_instruction: { type: ['string', 'null'] },
+        previous_interaction_id: { type: ['string', 'null'] },
+        generation_config: { type: ['object', 'null'] },
+        tools: { type: ['array', 'null'] },
+      },
+      ['model', 'input'],
+    ),
+    bodyLimit: 'setting',
+    handle: (request, scope) => callThrough(FORMAT, request, scope),
+  },
+  {
+    ...FACTS,
+    name: 'interactions.get',
+    method: 'GET',
+    paths: OF_ONE,
+    category: null,
+    answers: [200, 400, 401, 403, 404, 500, 503],
+    query: textParameters('key', 'stream'),
+    bodyLimit: 0,
+    handle: (request, scope) => shown(getResponse, request, scope),
+  },
+  {
+    ...FACTS,
+    name: 'interactions.delete',
+    method: 'DELETE',
+    paths: OF_ONE,
+    category: null,
+    answers: [200, 401, 403, 404, 500, 503],
+    query: textParameters('key'),
+    bodyLimit: 0,
+    handle: remove,
+  },
+  {
+    ...FACTS,
+    name: 'interactions.cancel',
+    method: 'POST',
+    paths: [`${PATHS[0]}/:id/cancel`, `${PATHS[1]}/:id/cancel`],
+    category: null,
+    answers: [200, 400, 401, 403, 404, 500, 503],
+    query: textParameters('key'),
+    bodyLimit: 1024 * 1024,
+    handle: (request, scope) => shown(cancelResponse, request, scope),
+  },
+];

@@ -1,0 +1,179 @@
+import type { AnswerStep } from '../../domain/chat/answer-step.ts';
+import type { Usage } from '../../domain/chat/chat.ts';
+import type { AnswerContext, AnswerWriter } from '../dialect.ts';
+import { type Fields, isObject, list, object, text } from '../json/fields.ts';
+import { reasoningTextOf } from '../responses/read-items.ts';
+import { usageOfResponse } from '../responses/usage.ts';
+
+type Step = Readonly<Record<string, unknown>>;
+
+/** A complete response as an interaction of Google's API. */
+export function interactionOf(response: unknown, model: string | null): Step {
+  const fields = object(response);
+  const steps = list(fields['output']).flatMap((item) => stepsOfItem(object(item)));
+  const usage = usageOfResponse(fields);
+  const previous = text(fields['previous_response_id']);
+  const at = instantOf(fields['created_at']);
+  return {
+    id: fields['id'],
+    object: 'interaction',
+    model: model ?? fields['model'],
+    agent: null,
+    status: statusOfResponse(fields, steps),
+    created: at,
+    updated: at,
+    outputs: steps.flatMap((step) => (step['type'] === 'model_output' ? list(step['content']) : [step])),
+    steps,
+    ...(usage === null ? {} : { usage: countsOf(usage) }),
+    ...(previous === null ? {} : { previous_interaction_id: previous }),
+  };
+}
+
+const instantOf = (seconds: unknown): string =>
+  new Date((typeof seconds === 'number' ? seconds : 0) * 1_000).toISOString().replace('.000Z', 'Z');
+
+function statusOfResponse({ status }: Fields, steps: readonly Step[]): unknown {
+  const waits = status === 'completed' && steps.some(({ type }) => type === 'function_call');
+  return waits ? 'requires_action' : (status ?? 'completed');
+}
+
+const countsOf = ({ inputTokens, outputTokens, cacheReadTokens, reasoningTokens }: Usage): Step => ({
+  total_input_tokens: inputTokens,
+  total_output_tokens: outputTokens,
+  ...(cacheReadTokens > 0 ? { total_cached_tokens: cacheReadTokens } : {}),
+  ...(reasoningTokens > 0 ? { total_thought_tokens: reasoningTokens } : {}),
+});
+
+function stepsOfItem(item: Fields): readonly Step[] {
+  switch (item['type']) {
+    case 'reasoning': {
+      const summary = reasoningTextOf(item);
+      const proof = text(item['encrypted_content']);
+      return [
+        {
+          type: 'thought',
+          ...(summary === '' ? {} : { summary: [{ type: 'text', text: summary }] }),
+          ...(proof === null ? {} : { signature: proof }),
+        },
+      ];
+    }
+    case 'message': {
+      const content = list(item['content']).flatMap((part) => {
+        const words = text(object(part)['text']) ?? text(object(part)['refusal']);
+        return words === null ? [] : [{ type: 'text', text: words }];
+      });
+      return [{ type: 'model_output', content }];
+    }
+    case 'function_call':
+      return [
+        { type: 'function_call', id: item['call_id'], name: item['name'], arguments: argumentsOf(item['arguments']) },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** Arguments as an object. Those that are no JSON object are a member `arguments`. */
+function argumentsOf(written: unknown): unknown {
+  try {
+    const value: unknown = JSON.parse(text(written) ?? '');
+    if (isObject(value)) return value;
+  } catch {
+    // Models also write arguments that are no JSON.
+  }
+  return { arguments: written };
+}
+
+const event = (type: string, rest: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ event_type: type, ...rest })}\n\n`;
+
+/** Last event of a failed stream. */
+export const interactionFailure = (message: string, code: string): string =>
+  event('error', { error: { code, message } });
+
+/** Writes the steps of an answer as the events of an interaction. */
+export function createInteractionWriter(context: AnswerContext): AnswerWriter {
+  let id = context.fallbackId;
+  let hasBegun = false;
+  let count = 0;
+  /** The open step of text or thoughts. */
+  let open: { readonly type: string; readonly index: number } | null = null;
+  /** Steps of calls by the index of the call. They stay open until the end, because pieces of several calls may alternate. */
+  const calls = new Map<number, number>();
+  let reason = 'stop';
+  let usage: Usage | null = null;
+
+  const about = (status: string): Step => {
+    const at = instantOf(context.createdAt);
+    return { id, object: 'interaction', model: context.model, status, created: at, updated: at };
+  };
+  const begin = (): string => {
+    if (hasBegun) return '';
+    hasBegun = true;
+    return event('interaction.created', { interaction: about('in_progress') });
+  };
+  const close = (): string => {
+    const stopped = open === null ? '' : event('step.stop', { index: open.index });
+    open = null;
+    return stopped;
+  };
+  const start = (step: Step): { readonly index: number; readonly text: string } => {
+    const index = count;
+    count += 1;
+    return { index, text: event('step.start', { index, step }) };
+  };
+  const piece = (type: string, delta: Step): string => {
+    if (open?.type === type) return begin() + event('step.delta', { index: open.index, delta });
+    const before = begin() + close();
+    const started = start({ type });
+    open = { type, index: started.index };
+    return before + started.text + event('step.delta', { index: started.index, delta });
+  };
+  const callPiece = (step: Extract<AnswerStep, { kind: 'toolCall' }>): string => {
+    const delta = { type: 'arguments_delta', arguments: step.arguments };
+    const known = calls.get(step.index);
+    const written = (index: number): string => (step.arguments === '' ? '' : event('step.delta', { index, delta }));
+    if (known !== undefined) return written(known);
+    const before = begin() + close();
+    const named = { type: 'function_call', id: step.id ?? '', name: step.name ?? '', arguments: {} };
+    const started = start(named);
+    calls.set(step.index, started.index);
+    return before + started.text + written(started.index);
+  };
+
+  return {
+    write(step) {
+      switch (step.kind) {
+        case 'begin':
+          id = step.id ?? id;
+          return begin();
+        case 'text':
+        case 'refusal':
+          return piece('model_output', { type: 'text', text: step.text });
+        case 'reasoning':
+          return piece('thought', { type: 'thought_summary', content: { type: 'text', text: step.text } });
+        case 'reasoningProof':
+        case 'redactedReasoning':
+          return piece('thought', { type: 'thought_signature', signature: step.proof });
+        case 'toolCall':
+          return callPiece(step);
+        case 'finish':
+          ({ reason } = step);
+          return '';
+        case 'usage':
+          ({ usage } = step);
+          return '';
+        case 'failure':
+        case 'stopSequence':
+        case 'toolCallProof':
+          return '';
+      }
+    },
+    end() {
+      const stops = [...calls.values()].map((index) => event('step.stop', { index })).join('');
+      const status = reason === 'tool_calls' ? 'requires_action' : reason === 'stop' ? 'completed' : 'incomplete';
+      const interaction = { ...about(status), ...(usage === null ? {} : { usage: countsOf(usage) }) };
+      return `${begin()}${close()}${stops}${event('interaction.completed', { interaction })}event: done\ndata: [DONE]\n\n`;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { type Fields, isObject, text } from '../json/fields.ts';
+import { refuse } from './faults.ts';
+
+/** Types of content, with those that are refused. */
+const CONTENT = new Set<unknown>(['text', 'image', 'document', 'audio', 'video']);
+
+/** Steps that turns contain, too. */
+const IN_TURNS = new Set<unknown>(['function_call', 'function_result', 'thought']);
+
+/** The input of an interaction as items of the Responses API: a text, content, or steps of a conversation. */
+export function itemsOfInput(input: unknown): unknown {
+  if (typeof input === 'string') return input;
+  const steps: readonly unknown[] = Array.isArray(input) ? input : [input];
+  const items: unknown[] = [];
+  let message: { readonly content: unknown[] } | null = null;
+  for (const [index, step] of steps.entries()) {
+    const where = Array.isArray(input) ? `input.${index}` : 'input';
+    if (!isObject(step)) throw refuse(where, 'it must be an object');
+    if (CONTENT.has(step['type'])) {
+      // Content that is not in a step is one message of the user.
+      if (message === null) {
+        message = { content: [] };
+        items.push({ type: 'message', role: 'user', ...message });
+      }
+      message.content.push(partOf(step, 'user', where));
+      continue;
+    }
+    message = null;
+    items.push(...itemsOfStep(step, where));
+  }
+  return items;
+}
+
+function itemsOfStep(step: Fields, where: string): readonly unknown[] {
+  const { type, role, content } = step;
+  switch (type) {
+    case 'user_input':
+      return itemsOfTurn('user', content, where);
+    case 'model_output':
+      return itemsOfTurn('assistant', content, where);
+    case 'function_call':
+      return [callOf(step, where)];
+    case 'function_result':
+      return [resultOf(step, where)];
+    case 'thought':
+      return thoughtOf(step);
+    case undefined:
+      if (role === 'user' || role === 'model')
+        return itemsOfTurn(role === 'user' ? 'user' : 'assistant', content, where);
+      throw refuse(where, 'it must have a type, or a role of user or model');
+    default:
+      throw refuse(`${where}.type`, 'steps of this type cannot be honoured');
+  }
+}
+
+type Role = 'user' | 'assistant';
+
+/** A turn: its texts and media as one message, and its calls and results as items after it. */
+function itemsOfTurn(role: Role, content: unknown, where: string): readonly unknown[] {
+  if (typeof content === 'string') return [{ type: 'message', role, content }];
+  if (isObject(content)) return itemsOfTurn(role, [content], where);
+  if (!Array.isArray(content)) throw refuse(`${where}.content`, 'it must be a string or an array');
+  const parts: unknown[] = [];
+  const after: unknown[] = [];
+  for (const [index, part] of (content as readonly unknown[]).entries()) {
+    const at = `${where}.content.${index}`;
+    if (!isObject(part)) throw refuse(at, 'it must be an object');
+    if (CONTENT.has(part['type'])) parts.push(partOf(part, role, at));
+    else if (IN_TURNS.has(part['type'])) after.push(...itemsOfStep(part, at));
+    else throw refuse(`${at}.type`, 'content of this type cannot be honoured');
+  }
+  return [...(parts.length === 0 ? [] : [{ type: 'message', role, content: parts }]), ...after];
+}
+
+function partOf(part: Fields, role: Role, where: string): unknown {
+  const { type, text: words } = part;
+  if (type === 'text') {
+    if (typeof words !== 'string') throw refuse(`${where}.text`, 'it must be a string');
+    return { type: role === 'user' ? 'input_text' : 'output_text', text: words };
+  }
+  if (role === 'user' && type === 'image') return { type: 'input_image', image_url: addressOf(part, where) };
+  if (role === 'user' && type === 'document')
+    return text(part['uri']) === null
+      ? { type: 'input_file', filename: 'document', file_data: addressOf(part, where) }
+      : { type: 'input_file', file_url: part['uri'] };
+  throw refuse(`${where}.type`, 'content of this type cannot be honoured here');
+}
+
+function addressOf({ uri, data, mime_type: type }: Fields, where: string): string {
+  if (typeof uri === 'string') return uri;
+  if (typeof data !== 'string' || typeof type !== 'string')
+    throw refuse(where, 'it must have a uri, or data and mime_type');
+  return `data:${type};base64,${data}`;
+}
+
+function callOf({ id, name, arguments: given }: Fields, where: string): unknown {
+  if (typeof id !== 'string' || typeof name !== 'string') throw refuse(where, 'it must have an id and a name');
+  return { type: 'function_call', call_id: id, name, arguments: JSON.stringify(given ?? {}) };
+}
+
+function resultOf({ call_id: id, result }: Fields, where: string): unknown {
+  if (typeof id !== 'string') throw refuse(`${where}.call_id`, 'it must be a string');
+  const isText = Array.isArray(result) && result.every((part) => isObject(part) && typeof part['text'] === 'string');
+  const output = isText
+    ? result.map((part) => String((part as Fields)['text'])).join('\n')
+    : typeof result === 'string'
+      ? result
+      : JSON.stringify(result ?? null);
+  return { type: 'function_call_output', call_id: id, output };
+}
+
+/** A thought goes back to the upstream with its proof only. */
+function thoughtOf({ signature, summary }: Fields): readonly unknown[] {
+  if (typeof signature !== 'string') return [];
+  const texts = (Array.isArray(summary) ? summary : []).flatMap((part: unknown) =>
+    isObject(part) && typeof part['text'] === 'string' ? [{ type: 'summary_text', text: part['text'] }] : [],
+  );
+  return [{ type: 'reasoning', summary: texts, encrypted_content: signature }];
+}

@@ -1,0 +1,124 @@
+import type { RequestBody } from '../../domain/inference/request-validation.ts';
+import { type Fields, isObject, text } from '../json/fields.ts';
+import { refuse } from './faults.ts';
+import { itemsOfInput } from './items.ts';
+
+/** Members with their name in the Responses API. */
+const RENAMED: Readonly<Record<string, string>> = {
+  system_instruction: 'instructions',
+  previous_interaction_id: 'previous_response_id',
+  labels: 'metadata',
+};
+const SETTINGS = new Set(['temperature', 'top_p', 'max_output_tokens']);
+/** Members that change what is asked, without a counterpart in the Responses API. */
+const UNSUPPORTED = new Set([
+  'agent',
+  'agent_config',
+  'cached_content',
+  'continuation_token',
+  'environment',
+  'safety_settings',
+  'webhook_config',
+]);
+
+/**
+ * A request of Google's Interactions API as a request of the Responses API. Members of neither API stay as they are.
+ * Throws InvalidInput for what cannot be honoured.
+ */
+export function responseRequestOf(body: RequestBody): RequestBody {
+  const sent = Object.entries(body).filter(([, value]) => value !== null && value !== undefined);
+  const known = Object.fromEntries(sent);
+  for (const name of Object.keys(known)) if (UNSUPPORTED.has(name)) throw refuse(name, 'it cannot be honoured');
+  if (text(known['model']) === null) throw refuse('model', 'it must be a string');
+  if (known['input'] === undefined) throw refuse('input', 'it is required');
+  const {
+    input,
+    generation_config: config,
+    tools,
+    response_format,
+    response_mime_type,
+    response_modalities,
+    ...rest
+  } = known;
+  assertText(response_modalities);
+  return {
+    ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [RENAMED[name] ?? name, value])),
+    input: itemsOfInput(input),
+    ...settingsOf(config),
+    ...(tools === undefined ? {} : { tools: toolsOf(tools) }),
+    ...formatOf(response_format, response_mime_type),
+  };
+}
+
+function assertText(modalities: unknown): void {
+  if (modalities === undefined) return;
+  if (!Array.isArray(modalities) || modalities.some((one) => String(one).toLowerCase() !== 'text'))
+    throw refuse('response_modalities', 'only text is answered here');
+}
+
+function settingsOf(config: unknown): Fields {
+  if (config === undefined) return {};
+  if (!isObject(config)) throw refuse('generation_config', 'it must be an object');
+  const reasoning: Record<string, unknown> = {};
+  const settings: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(config)) {
+    if (value === null || value === undefined) continue;
+    if (SETTINGS.has(name)) settings[name] = value;
+    else if (name === 'thinking_level') reasoning['effort'] = value;
+    else if (name === 'thinking_summaries') Object.assign(reasoning, value === 'auto' ? { summary: 'auto' } : {});
+    else if (name === 'tool_choice') settings['tool_choice'] = choiceOf(value);
+    else throw refuse(`generation_config.${name}`, 'it cannot be honoured');
+  }
+  return Object.keys(reasoning).length === 0 ? settings : { ...settings, reasoning };
+}
+
+const MODES = new Map<unknown, string>([
+  ['auto', 'auto'],
+  ['validated', 'auto'],
+  ['any', 'required'],
+  ['none', 'none'],
+]);
+
+function choiceOf(value: unknown): unknown {
+  const mode = MODES.get(value);
+  if (mode !== undefined) return mode;
+  const allowed = isObject(value) ? value['allowed_tools'] : null;
+  const names = isObject(allowed) ? allowed['tools'] : null;
+  if (!isObject(allowed) || !Array.isArray(names) || names.some((name) => typeof name !== 'string'))
+    throw refuse(
+      'generation_config.tool_choice',
+      'it must be auto, any, none, validated or an object of allowed tools',
+    );
+  const tools = names.map((name: unknown) => ({ type: 'function', name }));
+  return { type: 'allowed_tools', mode: MODES.get(allowed['mode'] ?? 'auto') ?? 'auto', tools };
+}
+
+function toolsOf(tools: unknown): readonly unknown[] {
+  if (!Array.isArray(tools)) throw refuse('tools', 'it must be an array');
+  return tools.map((tool: unknown, index) => {
+    const type = isObject(tool) ? tool['type'] : null;
+    if (type === 'google_search') return { type: 'web_search' };
+    if (!isObject(tool) || type !== 'function')
+      throw refuse(`tools.${index}`, 'it must be an object of the type function or google_search');
+    return tool;
+  });
+}
+
+const JSON_TYPE = 'application/json';
+
+/** The form of the answer: a JSON schema, any JSON object, or text. */
+function formatOf(format: unknown, mimeType: unknown): Fields {
+  if (Array.isArray(format)) {
+    if (format.length > 1) throw refuse('response_format', 'one form is answered here');
+    return formatOf(format[0], mimeType);
+  }
+  if (format !== undefined && !isObject(format)) throw refuse('response_format', 'it must be an object');
+  const isNamed = format?.['type'] === 'text';
+  if (['audio', 'image', 'video'].includes(String(format?.['type'])))
+    throw refuse('response_format', 'only text is answered here');
+  const type = (isNamed ? format['mime_type'] : undefined) ?? mimeType;
+  // A form without a type of content is a schema itself.
+  const schema = isNamed ? format['schema'] : format;
+  if (isObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
+  return type === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};
+}
