@@ -61,5 +61,8 @@ export const INVESTIGATE_TASK = [
 export const repairRequest = (faults: readonly string[]): string =>
   `The answer is not valid: ${faults.join('; ')}. Send the whole corrected JSON object, and nothing else.`;
 
+/** The beginning of what a model may read as a tag of the fence. The number of spaces is limited, so that the search is linear. */
+const TAG = /<(?=\s{0,8}\/?\s{0,8}trace\b)/gi;
+
 /** Text from outside between marks that it cannot contain. */
-export const fenced = (text: string): string => `<trace>\n${text.replaceAll(/<(\/?)trace>/gi, '<$1 trace>')}\n</trace>`;
+export const fenced = (text: string): string => `<trace>\n${text.replaceAll(TAG, '\u2039')}\n</trace>`;
