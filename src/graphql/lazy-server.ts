@@ -4,7 +4,11 @@ import type { GraphQLTransport } from './server.ts';
 
 async function build(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLTransport> {
   const { createGraphQL } = await import('./server.ts');
-  // Other requests run between the two parts.
+  // Other requests run between the parts.
+  await nextTurn();
+  await import('../../schema/nouns.ts');
+  await nextTurn();
+  await import('../../schema/unsorted.ts');
   await nextTurn();
   const { schema } = await import('../../schema/index.ts');
   return createGraphQL({ ...options, schema });
