@@ -147,6 +147,32 @@ describe('commands of the documents', () => {
     ]);
   });
 
+  it('the operations and commands of docs/graph.md answer', async () => {
+    // A call and its trace.
+    await answersOf(shell[0] ?? '');
+    const [setUp = '', node = '', feed = ''] = snippetsOf('docs/graph.md', 'bash');
+    const operations = snippetsOf('docs/graph.md', 'graphql').map(
+      (query) => `gql '${JSON.stringify({ query: query.replaceAll(/\s+/g, ' ') })}'`,
+    );
+    expect(await answersOf([setUp, ...operations, node].join('\n'))).toMatchObject([
+      {
+        data: {
+          spendRows: { nodes: expect.arrayContaining([expect.objectContaining({ modelGroup: 'demo' })]) as unknown },
+        },
+      },
+      { data: { teams: { totalCount: 0, nodes: [] } } },
+      { data: { traces: { nodes: [] } } },
+      { data: { createTeam: { alias: 'crew-of-docs' } } },
+      { data: { node: { __typename: 'Model', name: expect.any(String) as unknown } } },
+    ]);
+    const { stdout } = await run('bash', ['-euc', here(feed)], { env: environment() });
+    expect(stdout).toMatch(/"__typename":"ChatText","text":"[^"]+"[\s\S]*event: complete/);
+    const { stdout: role } = await run('bash', ['-euc', `${here(setUp)}\ngql '{"query":"{ viewer { role } }"}'`], {
+      env: environment(),
+    });
+    expect(role).toContain('{"data":{"viewer":{"role":"PROXY_ADMIN"}}}');
+  });
+
   it('the calls of docs/lens.md give feedback, ask signals, build a dataset, make a key and query traces', async () => {
     const [investigation = '', feedback = '', , datasets = '', tracingKey = '', sql = ''] = snippetsOf(
       'docs/lens.md',
