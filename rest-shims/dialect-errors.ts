@@ -62,6 +62,12 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   return repeatsMessage(error) ? { ...plain, provider_specific_fields: { error: error.message } } : plain;
 }
 
+/** As `proxyError`, but a credential that the upstream of a decision refuses has a type of its own. */
+export const decisionError = (status: number, error: DomainError): ProxyError => ({
+  ...proxyError(status, error),
+  ...(error instanceof UpstreamFailed && status === 401 ? { type: 'authentication_error' } : {}),
+});
+
 /** `error.type` of an upstream failure, by HTTP status: vendors use different types for the same failure. */
 const UPSTREAM_TYPES: Readonly<Record<number, string>> = { 403: 'permission_error', 429: THROTTLING_TYPE };
 

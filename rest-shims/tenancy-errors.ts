@@ -1,7 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Conflict, type DomainError, Forbidden, InvalidInput, NotFound, Rejected } from '../src/domain/errors.ts';
+import {
+  Conflict,
+  type DomainError,
+  Forbidden,
+  InvalidInput,
+  NotFound,
+  Rejected,
+  UpstreamFailed,
+} from '../src/domain/errors.ts';
 import { SignInRefused, SignInThrottled } from '../src/domain/users/sign-in.ts';
 import { OwnedByFile } from '../src/domain/settings/ownership.ts';
+import { decisionError } from './dialect-errors.ts';
 import { type RenderedError, renderError, statusOf } from './errors.ts';
 import type { FailureForm } from './http/failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from './sign-in-page.ts';
@@ -16,6 +25,7 @@ function statusIn(form: FailureForm, error: DomainError): number {
 
 /** A failure in the form of its row, or in that of the surface `management`. */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  if (form.body === 'decision') return renderDecisionError(error, headers);
   const status = statusIn(form, error);
   const value = bodyIn(form, error, String(status));
   if (value === null) return renderError('management', error, headers);
@@ -31,6 +41,12 @@ export function renderFormedError(form: FailureForm, error: DomainError, headers
         body: Buffer.from(page(error.message)),
       }
     : { status, headers: headersOf, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) };
+}
+
+function renderDecisionError(error: DomainError, headers: IncomingHttpHeaders): RenderedError {
+  const rendered = renderError('proxy', error, headers);
+  if (!(error instanceof UpstreamFailed)) return rendered;
+  return { ...rendered, body: Buffer.from(JSON.stringify({ error: decisionError(rendered.status, error) })) };
 }
 
 const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused || error instanceof SignInThrottled;
@@ -53,7 +69,7 @@ function bodyIn(form: FailureForm, error: DomainError, code: string): object | n
   if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
     return { error: { message, type: 'internal_server_error', param: null, code } };
   if (form.body === 'problem') return error instanceof InvalidInput ? problemOf(error, Number(code)) : null;
-  if (isCommon) return null;
+  if (isCommon || form.body === 'decision') return null;
   switch (form.body) {
     case 'detail':
       return { detail: { error: message } };

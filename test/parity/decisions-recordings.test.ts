@@ -26,12 +26,6 @@ const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
     'box openai twin deployment of same upstream model',
   ],
   'a mock answer is refused where the answer is no text': ['mock_response'],
-  'a refused credential of an upstream has one type on all endpoints': [
-    'provider openai format oai-nokey',
-    'provider openai format ts-nokey',
-    'upstream 401 openai',
-    'upstream 401 vllm named',
-  ],
   'chat models of a provider without decision models decide by chat completions': ['provider openai format anth'],
   'the key is checked before the body is read': ['wrong key bad body'],
   'an unknown or missing model has one error on all endpoints': ['unknown model', 'no model'],

@@ -241,6 +241,18 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, told, toldByNamed, callType
     ]);
   });
 
+  it('401: the upstream refuses the credential', async () => {
+    answerWith(401, { error: { message: 'no' } });
+    const { status, body: answer } = await ask(path, body('standard'));
+    expect({ status, body: answer }).toEqual(
+      error(401, {
+        message: 'litellm.AuthenticationError: AuthenticationError: OpenAIException - no',
+        type: 'authentication_error',
+        param: null,
+      }),
+    );
+  });
+
   it('403: a model that the key may not call', async () => {
     const { status, body: answer } = await ask(path, body('standard'), await newKey({ models: ['named'] }));
     expect({ status, body: answer }).toEqual(
