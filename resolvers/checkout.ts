@@ -3,6 +3,7 @@ import {
   type CatalogKey,
   catalogKeyName,
   type Checkout,
+  type CheckoutPage,
   type CheckoutPosition,
   isEntitled,
   isReplaceable,
@@ -224,18 +225,19 @@ function placeOf(cursor: string): CheckoutPosition {
   return { createdAt: new Date(Number(ms)), id };
 }
 
-/** Purchases, newest first. Throws InvalidInput. */
+/** A page of purchases in the order of their creation. Throws InvalidInput. */
 export const listCheckouts = operation({
   name: 'listCheckouts',
   access: admin,
   async run(
     { platform }: Scope<CheckoutPlatform>,
-    input: { readonly cursor: string | null; readonly limit: number },
+    input: Omit<CheckoutPage, 'after'> & { readonly cursor: string | null },
   ): Promise<Page<Checkout>> {
-    const { cursor, limit } = input;
+    const { cursor, limit, ...page } = input;
     if (limit < 1 || limit > CHECKOUT_PAGE_SIZE)
       throw new InvalidInput(`A page holds 1 to ${CHECKOUT_PAGE_SIZE} checkouts.`);
-    const rows = await platform.stores.checkouts.list(cursor === null ? null : placeOf(cursor), limit + 1);
+    const after = cursor === null ? null : placeOf(cursor);
+    const rows = await platform.stores.checkouts.list({ ...page, after, limit: limit + 1 });
     const items = rows.slice(0, limit);
     const last = items.at(-1);
     return { items, nextCursor: rows.length > limit && last ? checkoutCursor(last) : null };

@@ -18,6 +18,7 @@ import { CatalogSnapshotType, pinOf } from './catalog.ts';
 import { localId } from './global-id.ts';
 import { LIST_COST, SEARCH_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
+import { inOrder, valueOrder } from './order.ts';
 import { type PageArgs, pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
@@ -97,9 +98,23 @@ builder.objectField(CatalogEntryType, 'model', (t) =>
   }),
 );
 
+const ModelOrderType = valueOrder('Model', 'logical models', {
+  NAME: { value: 'name', description: 'Name.' },
+  OFFERS: { value: 'offers', description: 'Number of offers.' },
+  CONTEXT_WINDOW: {
+    value: 'window',
+    description: 'Largest context window of the offers; models without one are the smallest.',
+  },
+});
+
+const BY = {
+  name: ({ name }: Model) => name,
+  offers: ({ offers }: Model) => offers.length,
+  window: (model: Model) => maxContextWindowOf(model) ?? 0,
+};
+
 const modelConnection = ({ models, snapshot }: FoundModels, args: PageArgs) => ({
   ...pageOf(models, args, ({ name }) => name),
-  totalCount: models.length,
   snapshot,
 });
 
@@ -114,23 +129,23 @@ builder.queryFields((t) => ({
   models: t.connection(
     {
       type: ModelType,
-      description: 'Logical models, in the order of their first offers. At most 500 a page.',
+      description: 'Logical models, in the order of their first offers without an order. At most 500 a page.',
       complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
       args: {
         filter: t.arg({ type: ModelFilterType, description: 'All models when absent.' }),
+        orderBy: t.arg({ type: ModelOrderType, description: 'The order of their first offers when absent.' }),
         snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, { filter, snapshotId, ...page }, { scope }) =>
-        modelConnection(
-          await findCatalogModels(scope, {
-            search: filter?.text ?? null,
-            provider: filter?.provider ?? null,
-            mode: filter?.mode ?? null,
-            minOffers: filter?.minOffers ?? null,
-            pin: pinOf(snapshotId),
-          }),
-          page,
-        ),
+      resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) => {
+        const { models, ...found } = await findCatalogModels(scope, {
+          search: filter?.text ?? null,
+          provider: filter?.provider ?? null,
+          mode: filter?.mode ?? null,
+          minOffers: filter?.minOffers ?? null,
+          pin: pinOf(snapshotId),
+        });
+        return modelConnection({ ...found, models: inOrder(models, orderBy, BY, ({ name }) => name) }, page);
+      },
     },
     {
       name: 'ModelConnection',

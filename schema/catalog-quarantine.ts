@@ -4,6 +4,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { nodesOf } from './node.ts';
+import { hasPart, inOrder, isAsked, valueOrder } from './order.ts';
 import { pageCost, pageOf } from './paging.ts';
 import { CatalogEntryType } from './refs.ts';
 
@@ -57,15 +58,42 @@ const ReleasedPriceType = builder.objectRef<ReleasedPrice>('ReleasedPrice').impl
   }),
 });
 
+const QuarantineFilterType = builder.inputType('QuarantinedPriceFilter', {
+  description: 'Filter of quarantined prices. All conditions must match; blank text is ignored.',
+  fields: (t) => ({
+    entryId: t.string({ description: 'Text that the entry id contains, in any case.' }),
+    reason: t.field({ type: QuarantineReasonType, description: 'Why the price is quarantined.' }),
+  }),
+});
+
+const QuarantineOrderType = valueOrder('QuarantinedPrice', 'quarantined prices', {
+  SINCE: { value: 'since', description: 'When the value was first quarantined.' },
+  ENTRY_ID: { value: 'entryId', description: 'Entry id.' },
+});
+
+const BY = {
+  since: ({ since }: HeldPrice) => since.getTime(),
+  entryId: ({ entryId }: HeldPrice) => entryId,
+};
+
+const idOf = ({ id }: HeldPrice) => id;
+
 builder.queryField('quarantinedPrices', (t) =>
   t.connection(
     {
       type: QuarantinedPriceType,
-      description: 'Quarantined prices in the order of the price map. For proxy administrators, read-only ones too.',
+      description:
+        'Quarantined prices, in the order of the price map without an order. For proxy administrators, read-only ones too.',
       complexity: pageCost,
-      resolve(_root, args, { scope }) {
-        const held = listQuarantined(scope, undefined);
-        return { ...pageOf(held, args, ({ id }) => id), totalCount: held.length };
+      args: {
+        filter: t.arg({ type: QuarantineFilterType, description: 'All quarantined prices when absent.' }),
+        orderBy: t.arg({ type: QuarantineOrderType, description: 'The order of the price map when absent.' }),
+      },
+      resolve(_root, { filter, orderBy, ...args }, { scope }) {
+        const held = listQuarantined(scope, undefined).filter(
+          ({ entryId, reason }) => hasPart(entryId, filter?.entryId) && isAsked(reason, filter?.reason),
+        );
+        return pageOf(inOrder(held, orderBy, BY, idOf), args, idOf);
       },
     },
     {
@@ -73,7 +101,7 @@ builder.queryField('quarantinedPrices', (t) =>
       description: 'One page of quarantined prices.',
       fields: (connection) => ({
         totalCount: connection.int({
-          description: 'Number of quarantined prices, on all pages.',
+          description: 'Number of quarantined prices that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
       }),

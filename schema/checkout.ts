@@ -16,6 +16,7 @@ import type { Page } from '../src/domain/page.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { nodesOf } from './node.ts';
+import { creationOrder } from './order.ts';
 import type { Connection } from './paging.ts';
 import { CatalogKeyType, CheckoutType } from './refs.ts';
 
@@ -109,7 +110,7 @@ const IssuedCatalogKeyType = builder.objectRef<IssuedCatalogKey>('IssuedCatalogK
 });
 
 const CheckoutConnectionType = builder.connectionObject(
-  { type: CheckoutType, name: 'CheckoutConnection', description: 'One page of purchases, newest first.' },
+  { type: CheckoutType, name: 'CheckoutConnection', description: 'One page of purchases.' },
   { name: 'CheckoutEdge', description: 'One purchase of a page.' },
 );
 
@@ -127,20 +128,38 @@ async function connectionOf(page: Promise<Page<Checkout>>, after: string | null)
   };
 }
 
+const CheckoutFilterType = builder.inputType('CheckoutFilter', {
+  description: 'Filter of purchases.',
+  fields: (t) => ({ state: t.field({ type: CheckoutStateType, description: 'Exact state.' }) }),
+});
+
+const CheckoutOrderType = creationOrder('Checkout', 'purchases');
+
 builder.queryField('checkouts', (t) =>
   t.field({
     type: CheckoutConnectionType,
-    description: 'Purchases of access to the catalog, newest first. At most 50 a page. For proxy administrators.',
+    description:
+      'Purchases of access to the catalog, newest first without an order. At most 50 a page. For proxy administrators.',
     complexity: ({ first }) => ({
       field: 1,
       multiplier: Math.max(0, Math.min(first ?? CHECKOUT_PAGE_SIZE, CHECKOUT_PAGE_SIZE)),
     }),
     args: {
+      filter: t.arg({ type: CheckoutFilterType, description: 'All purchases when absent.' }),
+      orderBy: t.arg({ type: CheckoutOrderType, description: 'Newest first when absent.' }),
       first: t.arg.int({ description: 'Page size, 1 to 50; 50 when absent.' }),
       after: t.arg.string({ description: 'Returns purchases after this cursor.' }),
     },
-    resolve: (_root, { first, after }, { scope }) =>
-      connectionOf(listCheckouts(scope, { cursor: after ?? null, limit: first ?? CHECKOUT_PAGE_SIZE }), after ?? null),
+    resolve: (_root, { filter, orderBy, first, after }, { scope }) =>
+      connectionOf(
+        listCheckouts(scope, {
+          state: filter?.state ?? null,
+          descending: orderBy?.direction !== 'ascending',
+          cursor: after ?? null,
+          limit: first ?? CHECKOUT_PAGE_SIZE,
+        }),
+        after ?? null,
+      ),
   }),
 );
 

@@ -44,6 +44,8 @@ const CredentialOrderType = rowOrder('Credential', 'credentials', {
   NAME: { value: 'name', description: 'Name.' },
 });
 
+const idOf = ({ id }: Credential) => id;
+
 builder.queryField('credentials', (t) =>
   t.connection(
     {
@@ -57,7 +59,7 @@ builder.queryField('credentials', (t) =>
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = (await listCredentials(scope, undefined)).filter(({ id }) => hasPart(id, filter?.name));
         const values = { created_at: (row: Credential) => row.createdAt.getTime(), name: (row: Credential) => row.id };
-        return pageOf(inOrder(found, orderBy, values), args, ({ id }) => id);
+        return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
     {

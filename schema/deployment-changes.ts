@@ -69,6 +69,8 @@ const StoredOrderType = rowOrder('StoredDeployment', 'stored deployments', {
   MODEL: { value: 'model', description: 'Public model name.' },
 });
 
+const idOf = ({ id }: StoredDeployment) => id;
+
 builder.queryField('storedDeployments', (t) =>
   t.connection(
     {
@@ -87,7 +89,7 @@ builder.queryField('storedDeployments', (t) =>
           created_at: (row: StoredDeployment) => row.createdAt.getTime(),
           model: (row: StoredDeployment) => row.modelGroup,
         };
-        return pageOf(inOrder(found, orderBy, values), args, ({ id }) => id);
+        return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
     {

@@ -105,6 +105,8 @@ const matches = ({ name, kind, modes, defaultOn, teamId }: GuardrailDefinition, 
   isAsked(defaultOn, filter?.defaultOn) &&
   isAsked(teamId, filter?.teamId);
 
+const idOf = ({ id }: GuardrailDefinition) => id;
+
 builder.queryField('guardrails', (t) =>
   t.connection(
     {
@@ -118,7 +120,7 @@ builder.queryField('guardrails', (t) =>
       },
       resolve: (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = listGuardrails(scope, undefined).filter((row) => matches(row, filter));
-        return pageOf(inOrder(found, orderBy, BY), args, ({ id }) => id);
+        return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
       },
     },
     {

@@ -24,6 +24,7 @@ import { described, FindingKindType, FindingPriorityType, FindingStatusType } fr
 import { FindingType, LensRunType, LensType } from './lens-types.ts';
 import { LENS_ID, RunInput, runRequestFrom, SettingsInput, settingsFrom } from './lens-settings.ts';
 import { CONTENT_COST } from './limits.ts';
+import { valueOrder } from './order.ts';
 import { localId } from './global-id.ts';
 import { type Connection, pageCost } from './paging.ts';
 
@@ -92,24 +93,30 @@ function rowOf(cursor: string | null | undefined): { readonly lastSeen: string; 
   throw new InvalidInput('Invalid cursor.');
 }
 
+const FindingOrderType = valueOrder('Finding', 'findings', {
+  LAST_SEEN: { value: 'lastSeen', description: 'When it was last seen.' },
+});
+
 builder.queryField('findings', (t) =>
   t.field({
     type: FindingConnectionType,
     complexity: pageCost,
-    description: 'Findings of all lenses, the last seen first. For administrators.',
+    description: 'Findings of all lenses, the last seen first without an order. For administrators.',
     args: {
       filter: t.arg({ type: FindingFilterInput, description: 'All findings when absent.' }),
+      orderBy: t.arg({ type: FindingOrderType, description: 'The last seen first when absent.' }),
       first: t.arg.int({ description: 'Page size, 1 to 200; 50 when absent.' }),
       after: t.arg.string({ description: 'Returns findings after this cursor.' }),
     },
-    async resolve(_root, { filter, first, after }, { scope }): Promise<FindingList> {
+    async resolve(_root, { filter, orderBy, first, after }, { scope }): Promise<FindingList> {
       const wanted = {
         lensId: lensOrNull(filter?.lensId),
         status: filter?.status ?? null,
         kind: filter?.kind ?? null,
         priority: filter?.priority ?? null,
       };
-      const page = { filter: wanted, limit: first ?? 50, after: rowOf(after) };
+      const descending = orderBy?.direction !== 'ascending';
+      const page = { filter: wanted, descending, limit: first ?? 50, after: rowOf(after) };
       const { items, hasMore } = await listFindings(scope, page);
       const edges = items.map((node) => ({ node, cursor: cursorOf(node) }));
       const [startCursor, endCursor] = [edges[0]?.cursor ?? null, edges.at(-1)?.cursor ?? null];

@@ -61,17 +61,18 @@ interface ListOrder<Field extends string> {
 }
 
 /** A list in the order that is asked for, rows of equal value by id; in its own order without one. */
-export function inOrder<Item extends { readonly id: string }, Field extends string>(
+export function inOrder<Item, Field extends string>(
   items: readonly Item[],
   orderBy: ListOrder<Field> | null | undefined,
   values: Readonly<Record<Field, (item: Item) => string | number>>,
+  idOf: (item: Item) => string,
 ): readonly Item[] {
   if (orderBy === null || orderBy === undefined) return items;
   const valueOf = values[orderBy.field];
   const before = orderBy.direction === 'ascending' ? -1 : 1;
   const compare = (one: string | number, other: string | number): number =>
     one === other ? 0 : one < other ? before : -before;
-  return items.toSorted((one, other) => compare(valueOf(one), valueOf(other)) || compare(one.id, other.id));
+  return items.toSorted((one, other) => compare(valueOf(one), valueOf(other)) || compare(idOf(one), idOf(other)));
 }
 
 /** Whether a text contains a part in any case; true for no part and for a blank one. */

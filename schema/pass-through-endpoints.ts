@@ -93,6 +93,8 @@ const BY = {
   target: (row: PassThroughEndpoint) => row.target,
 };
 
+const idOf = ({ id }: PassThroughEndpoint) => id;
+
 builder.queryField('passThroughEndpoints', (t) =>
   t.connection(
     {
@@ -112,7 +114,7 @@ builder.queryField('passThroughEndpoints', (t) =>
             hasPart(target, filter?.target) &&
             isAsked(isFromConfig, filter?.isFromConfig),
         );
-        return pageOf(inOrder(found, orderBy, BY), args, ({ id }) => id);
+        return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
       },
     },
     {

@@ -8,10 +8,15 @@ import {
   CatalogStatusDocument,
   QuarantinedPricesDocument,
   ReleaseQuarantinedPriceDocument,
+  TypedDocumentString,
 } from './generated/graphql.ts';
 import { openGraph } from './graph-server.ts';
 
 const TAKEN = new Date('2023-11-15T10:00:00.000Z');
+
+interface Data {
+  readonly quarantinedPrices: { readonly totalCount: number; readonly nodes: readonly { readonly entryId: string }[] };
+}
 
 let folder: string;
 let catalog: RefreshingCatalog;
@@ -56,6 +61,21 @@ describe('quarantinedPrices', () => {
         { quarantineId, entryId: 'm2', field, quarantinedValue: 0.4, servedValue: null, reason: 'TOO_HIGH', since },
       ],
     ]);
+  });
+  it('takes a filter and an order', async () => {
+    const list = async (args: string) => {
+      const { data } = await house.call<Data, object>(
+        new TypedDocumentString(`{ quarantinedPrices(${args}) { totalCount nodes { entryId } } }`),
+        {},
+        'sk-admin',
+      );
+      return [data.quarantinedPrices.totalCount, ...data.quarantinedPrices.nodes.map(({ entryId }) => entryId)];
+    };
+    expect(await list('filter: { reason: TEN_FOLD }')).toEqual([2, 'm0', 'm1']);
+    expect(await list('filter: { entryId: "M2" }')).toEqual([1, 'm2']);
+    expect(await list('orderBy: { field: ENTRY_ID }')).toEqual([3, 'm2', 'm1', 'm0']);
+    const since = await list('orderBy: { field: SINCE, direction: ASC }');
+    expect(since.toReversed()).toEqual([...(await list('orderBy: { field: SINCE }')).slice(1), 3]);
   });
   it('is read by pages', async () => {
     const first = (await house.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;

@@ -7,9 +7,13 @@ import {
   CreateCheckoutDocument,
   ReplaceCatalogKeyDocument,
   RevokeCatalogKeyDocument,
-  type TypedDocumentString,
+  TypedDocumentString,
 } from './generated/graphql.ts';
 import type { GraphAnswer } from './graph-server.ts';
+
+interface Listed {
+  readonly checkouts: { readonly nodes: readonly { readonly checkoutId: string; readonly state: string }[] };
+}
 
 let stripe: FakeStripe;
 let app: TestApp;
@@ -73,6 +77,22 @@ describe('purchases in the graph', () => {
     const second = await call(CheckoutsDocument, { first: 1, after });
     expect([first.data.checkouts.nodes, second.data.checkouts.nodes]).toEqual([[open], [sold]]);
     expect([first, second].map(({ data: page }) => page.checkouts.pageInfo.hasNextPage)).toEqual([true, false]);
+  });
+
+  it('are listed by state and in both orders', async () => {
+    const list = async (args: string) => {
+      const { data } = await call<Listed, object>(
+        new TypedDocumentString(`{ checkouts${args} { nodes { checkoutId state } } }`),
+        {},
+      );
+      return data.checkouts.nodes;
+    };
+    await purchase('paid');
+    const newest = await list('');
+    expect(await list('(orderBy: { direction: ASC })')).toEqual(newest.toReversed());
+    expect(await list('(filter: { state: PAID })')).toEqual(newest.filter(({ state }) => state === 'PAID'));
+    expect(await list('(filter: { state: REFUNDED })')).toEqual([]);
+    expect(newest.map(({ state }) => state)).toContain('PAID');
   });
 
   it.each([

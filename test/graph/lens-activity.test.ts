@@ -124,6 +124,9 @@ describe('edges of lenses', () => {
     expect(findings.length).toBeGreaterThan(0);
     const counted = `query ($id: ID!) { all: findings(first: 1, filter: { lensId: $id }) { totalCount nodes { title } }
       none: findings(filter: { lensId: $id, status: DISMISSED }) { totalCount } }`;
+    const orders = `{ latest: findings { nodes { id } } oldest: findings(orderBy: { direction: ASC }) { nodes { id } } }`;
+    const { latest, oldest } = (await ask(orders)).data as Record<string, { readonly nodes: readonly unknown[] }>;
+    expect(oldest?.nodes).toEqual(latest?.nodes.toReversed());
     expect((await ask(counted, { id: lens.id })).data).toMatchObject({
       all: { totalCount: findings.length, nodes: [{}] },
       none: { totalCount: 0 },

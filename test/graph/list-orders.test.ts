@@ -141,14 +141,38 @@ describe.each(LISTS)('%s', (list, id, orders, filters) => {
 /** Connections without a filter or an order. */
 const WITHOUT: readonly (readonly string[])[] = [
   ['catalogChanges', 'orderBy'],
-  ['checkouts', 'filter', 'orderBy'],
-  ['findings', 'orderBy'],
-  ['models', 'orderBy'],
-  ['quarantinedPrices', 'filter', 'orderBy'],
   ['sessions', 'orderBy'],
   // Estimates are ordered by their cost: that is what they are for.
   ['workloadEstimates', 'orderBy'],
 ];
+
+describe('models', () => {
+  it.each(['NAME', 'OFFERS', 'CONTEXT_WINDOW'])('are ordered by %s, both ways, over pages', async (field) => {
+    const read = async (direction: string, after = '') =>
+      (
+        (await ask(
+          `{ models(first: 400, orderBy: { field: ${field}, direction: ${direction} }${after}) {
+            totalCount pageInfo { hasNextPage endCursor } nodes { id: name NAME: name OFFERS: offerCount CONTEXT_WINDOW: maxContextWindow } } }`,
+        )) as { models: Page & { readonly nodes: readonly Readonly<Record<string, string | number | null>>[] } }
+      ).models;
+    const whole = async (direction: string) => {
+      const rows: Readonly<Record<string, string | number | null>>[] = [];
+      let after = '';
+      for (;;) {
+        const one = await read(direction, after);
+        rows.push(...one.nodes);
+        if (!one.pageInfo.hasNextPage) return [rows, one.totalCount] as const;
+        after = `, after: "${one.pageInfo.endCursor}"`;
+      }
+    };
+    const [rising, total] = await whole('ASC');
+    const [falling] = await whole('DESC');
+    expect([rising.length, falling.map(({ id }) => id)]).toEqual([total, rising.map(({ id }) => id).toReversed()]);
+    const values = rising.map((row) => row[field] ?? 0);
+    expect(values.every((value, at) => at === 0 || value >= (values[at - 1] ?? 0))).toBe(true);
+    expect(new Set(values).size).toBeGreaterThan(1);
+  });
+});
 
 describe('every connection of rows', () => {
   it('takes a filter and an order, except those that are listed here', async () => {

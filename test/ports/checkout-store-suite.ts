@@ -43,6 +43,8 @@ function anEvent(
 const MARKED = { checkoutId: 'checkout-1' };
 const PAID = anEvent('evt_paid', 'paid', ['cs_1', 'pi_1'], MARKED);
 
+const NEWEST = { state: null, descending: true, after: null, limit: 10 } as const;
+
 /** What every CheckoutStore promises. */
 export function checkoutStoreSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`CheckoutStore on ${engine.name}`, () => {
@@ -195,10 +197,16 @@ export function checkoutStoreSuite(engine: Engine): void {
     it('lists the newest first, in pages, also of one instant', async () => {
       const ids = ['a', 'b', 'c', 'd', 'e'];
       for (const [index, id] of ids.entries()) await store.add(aCheckout({ id, createdAt: at(index < 3 ? 0 : index) }));
-      const first = await store.list(null, 3);
+      const first = await store.list({ ...NEWEST, limit: 3 });
       const last = first.at(-1);
       expect(first.map(({ id }) => id)).toEqual(['e', 'd', 'c']);
-      expect((await store.list(last ?? null, 3)).map(({ id }) => id)).toEqual(['b', 'a']);
+      expect((await store.list({ ...NEWEST, after: last ?? null, limit: 3 })).map(({ id }) => id)).toEqual(['b', 'a']);
+      const oldest = { ...NEWEST, descending: false };
+      const from = await store.find('b');
+      expect((await store.list(oldest)).map(({ id }) => id)).toEqual(ids);
+      expect((await store.list({ ...oldest, after: from })).map(({ id }) => id)).toEqual(['c', 'd', 'e']);
+      expect(await store.list({ ...NEWEST, state: 'paid' })).toEqual([]);
+      expect(await store.list({ ...NEWEST, state: 'open', limit: 1 })).toMatchObject([{ id: 'e' }]);
     });
 
     it('deletes old unpaid checkouts, and nothing else', async () => {
@@ -210,7 +218,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.take(anEvent('evt_expired', 'expired', ['cs_2'], { checkoutId: 'expired' }));
       await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
-      expect((await store.list(null, 10)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
+      expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
       // What was kept still leads from a late refund to its purchase; what was dropped leads nowhere.
       expect((await store.take(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
         'refunded',

@@ -239,11 +239,17 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.add({ ...aLens('a'), findings: [old, low] });
       await lenses.add({ ...aLens('b'), findings: [closed, last] });
       const all = { lensId: null, status: null, kind: null, priority: null };
-      const ids = async (filter: object, limit = 9, from: Finding | null = null) =>
-        (await lenses.findings({ filter: { ...all, ...filter }, limit, after: from })).map(({ finding }) => finding.id);
-      expect(await lenses.findings({ filter: all, limit: 1, after: null })).toEqual([{ lensId: 'b', finding: last }]);
+      const ids = async (filter: object, limit = 9, from: Finding | null = null, descending = true) =>
+        (await lenses.findings({ filter: { ...all, ...filter }, descending, limit, after: from })).map(
+          ({ finding }) => finding.id,
+        );
+      expect(await lenses.findings({ filter: all, descending: true, limit: 1, after: null })).toEqual([
+        { lensId: 'b', finding: last },
+      ]);
       expect(await ids({})).toEqual(['f4', 'f3', 'f2', 'f1']);
       expect(await ids({}, 2, closed)).toEqual(['f2', 'f1']);
+      expect(await ids({}, 9, null, false)).toEqual(['f1', 'f2', 'f3', 'f4']);
+      expect(await ids({}, 9, low, false)).toEqual(['f3', 'f4']);
       expect(await ids({ lensId: 'a' })).toEqual(['f2', 'f1']);
       expect(await ids({ status: 'open', kind: 'issue', priority: 'high' })).toEqual(['f4', 'f1']);
       expect(await lenses.countFindings(all)).toBe(4);

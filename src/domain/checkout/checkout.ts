@@ -30,6 +30,16 @@ export interface Checkout {
 /** A page of checkouts begins after this one. */
 export type CheckoutPosition = Pick<Checkout, 'createdAt' | 'id'>;
 
+/** One page of checkouts in the order of their creation. */
+export interface CheckoutPage {
+  /** State that they have; null for all. */
+  readonly state: CheckoutState | null;
+  readonly descending: boolean;
+  /** The checkout after which the page begins; null for the first page. */
+  readonly after: CheckoutPosition | null;
+  readonly limit: number;
+}
+
 /** Store of checkouts and their payment events. */
 export interface CheckoutStore {
   /** Stores a new checkout. */
@@ -54,8 +64,7 @@ export interface CheckoutStore {
   issueKey(id: string, key: CatalogKey, instead: string | null): Promise<boolean>;
   /** Revokes the key for good. Resolves to the changed checkout; null when there is none with this id. */
   revoke(id: string, at: Date): Promise<Checkout | null>;
-  /** Newest first, at most `limit`. */
-  list(after: CheckoutPosition | null, limit: number): Promise<readonly Checkout[]>;
+  list(page: CheckoutPage): Promise<readonly Checkout[]>;
   /** Removes checkouts that were never paid and events without a checkout, when older than this. */
   prune(before: Date): Promise<void>;
 }

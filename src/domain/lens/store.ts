@@ -33,6 +33,8 @@ export interface FindingFilter {
 /** Latest findings that match. */
 export interface FindingPage {
   readonly filter: FindingFilter;
+  /** The last seen first, else the longest unseen. */
+  readonly descending: boolean;
   readonly limit: number;
   /** The finding after which the page begins; null for the first page. */
   readonly after: Pick<Finding, 'id' | 'lastSeen'> | null;

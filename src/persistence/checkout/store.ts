@@ -11,11 +11,13 @@ import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 /** Reads of the writing connection: a buyer returns within milliseconds of the payment event. */
 const CURRENT = { connectionType: 'write' } as const;
 
-/** Checkouts that follow a place, newest first. The first condition bounds the range that the index reads. */
-const after = ({ createdAt, id }: CheckoutPosition): FilterQuery<CheckoutEntity> => ({
-  createdAt: { $lte: createdAt.getTime() },
-  $or: [{ createdAt: { $lt: createdAt.getTime() } }, { id: { $lt: id } }],
-});
+/** Checkouts that follow a place. The first condition bounds the range that the index reads. */
+function following({ createdAt, id }: CheckoutPosition, descending: boolean): object {
+  const ms = createdAt.getTime();
+  return descending
+    ? { createdAt: { $lte: ms }, $or: [{ createdAt: { $lt: ms } }, { id: { $lt: id } }] }
+    : { createdAt: { $gte: ms }, $or: [{ createdAt: { $gt: ms } }, { id: { $gt: id } }] };
+}
 
 /** Removes unpaid checkouts of before, and events without a checkout. */
 async function removeBefore(em: SqlEntityManager, before: number): Promise<void> {
@@ -83,10 +85,14 @@ export function createCheckoutStore({ orm, flavour, inFlight }: Database): Check
         entity.revokedAt ??= at.getTime();
         return checkoutOf(entity);
       }),
-    list: (place, limit) =>
+    list: ({ state, descending, after, limit }) =>
       inFlight.run(async () => {
-        const where = place === null ? {} : after(place);
-        const order = { orderBy: { createdAt: 'desc', id: 'desc' }, limit } as const;
+        const where = {
+          ...(state === null ? {} : { state }),
+          ...(after === null ? {} : following(after, descending)),
+        } as FilterQuery<CheckoutEntity>;
+        const direction = descending ? 'desc' : 'asc';
+        const order = { orderBy: { createdAt: direction, id: direction }, limit } as const;
         return (await orm.em.fork().find(CheckoutEntity, where, { ...CURRENT, ...order })).map(checkoutOf);
       }),
     prune: (before) =>

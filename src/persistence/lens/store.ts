@@ -167,14 +167,15 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
         const found = await fork().find(LensRunEntity, { id: { $in: [...ids] } }, { fields: ['id'] });
         return new Set(found.map(({ id }) => id));
       }),
-    findings: ({ filter, limit, after }) =>
+    findings: ({ filter, descending, limit, after }) =>
       inFlight.run(async () => {
-        const options = { orderBy: { lastSeen: 'desc', id: 'desc' }, limit } as const;
-        const found = await fork().find(LensFindingEntity, { $and: [...conditionsOf(filter, after)] }, options);
+        const direction = descending ? 'desc' : 'asc';
+        const options = { orderBy: { lastSeen: direction, id: direction }, limit } as const;
+        const conditions = [...conditionsOf(filter), ...(after === null ? [] : [beyondFinding(after, descending)])];
+        const found = await fork().find(LensFindingEntity, { $and: conditions }, options);
         return found.map(lensFindingOf);
       }),
-    countFindings: (filter) =>
-      inFlight.run(() => fork().count(LensFindingEntity, { $and: [...conditionsOf(filter, null)] })),
+    countFindings: (filter) => inFlight.run(() => fork().count(LensFindingEntity, { $and: [...conditionsOf(filter)] })),
     findFinding: (id) =>
       inFlight.run(async () => {
         const found = await fork().findOne(LensFindingEntity, { id: storable(id) });
@@ -221,12 +222,16 @@ export function createLensStore({ orm, inFlight }: Database): LensStore {
 
 const lensFindingOf = (row: LensFindingEntity): LensFinding => ({ lensId: row.lensId, finding: findingOf(row) });
 
-function conditionsOf(filter: FindingPage['filter'], after: FindingPage['after']): readonly object[] {
+function conditionsOf(filter: FindingPage['filter']): readonly object[] {
   const wanted: readonly (readonly [string, string | null])[] = Object.entries({ ...filter });
-  const equals = wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: storable(value) }]));
-  if (after === null) return equals;
+  return wanted.flatMap(([name, value]) => (value === null ? [] : [{ [name]: storable(value) }]));
+}
+
+/** Condition that a finding comes after another one. */
+function beyondFinding(after: NonNullable<FindingPage['after']>, descending: boolean): object {
+  const beyond = descending ? '$lt' : '$gt';
   const lastSeen = new Date(after.lastSeen).getTime();
-  return [...equals, { $or: [{ lastSeen: { $lt: lastSeen } }, { lastSeen, id: { $lt: storable(after.id) } }] }];
+  return { $or: [{ lastSeen: { [beyond]: lastSeen } }, { lastSeen, id: { [beyond]: storable(after.id) } }] };
 }
 
 export const createLensWorkerStore = (database: Database): LensWorkerStore =>
