@@ -1,6 +1,7 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { type Customer, type CustomerPatch, newCustomer, patchedCustomer } from '../src/domain/customers/customer.ts';
 import { Conflict, NotFound } from '../src/domain/errors.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -12,6 +13,8 @@ import type { Scope } from './operation/scope.ts';
 export interface CustomerView {
   readonly customer: Customer;
   readonly budget: Budget | null;
+  /** What its calls have cost, of all time. */
+  readonly spend: Usd;
 }
 
 const unknownCustomer = (id: string): NotFound =>
@@ -21,13 +24,23 @@ async function viewsOf(
   scope: Scope<CustomerPlatform>,
   customers: readonly Customer[],
 ): Promise<readonly CustomerView[]> {
-  const budgets = await budgetsOf(scope, customers);
-  return customers.map((customer) => ({ customer, budget: budgets.get(customer.budgetId ?? '') ?? null }));
+  if (customers.length === 0) return [];
+  const ids = customers.map(({ id }) => id);
+  const [budgets, totals] = await Promise.all([
+    budgetsOf(scope, customers),
+    scope.platform.stores.spend.totalsOfOwners('end_user', ids),
+  ]);
+  return customers.map((customer) => ({
+    customer,
+    budget: budgets.get(customer.budgetId ?? '') ?? null,
+    spend: totals.get(customer.id) ?? ZERO_USD,
+  }));
 }
 
 async function viewOf(scope: Scope<CustomerPlatform>, customer: Customer): Promise<CustomerView> {
-  const budgets = await budgetsOf(scope, [customer]);
-  return { customer, budget: budgets.get(customer.budgetId ?? '') ?? null };
+  const [view] = await viewsOf(scope, [customer]);
+  if (view === undefined) throw unknownCustomer(customer.id);
+  return view;
 }
 
 /** A customer and its settings. */

@@ -10,6 +10,7 @@ import {
 } from '../resolvers/customers.ts';
 import { REGIONS } from '../src/domain/customers/customer.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { usdNumber } from '../src/domain/money.ts';
 import {
   fields,
   flagOf,
@@ -58,12 +59,11 @@ function parseNamed(search: string) {
   ]);
 }
 
-const renderCustomer = ({ customer, budget }: CustomerView) => ({
+const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
   user_id: customer.id,
   blocked: customer.blocked,
   alias: customer.alias,
-  // Spend is not summed by customer.
-  spend: null,
+  spend: usdNumber(spend),
   allowed_model_region: customer.allowedModelRegion,
   default_model: customer.defaultModel,
   models: [],

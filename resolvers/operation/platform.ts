@@ -92,7 +92,7 @@ export interface AccessGroupPlatform {
 
 /** Customers of client applications. */
 export interface CustomerPlatform extends BudgetPlatform {
-  readonly stores: Pick<Stores, 'budgets' | 'customers'>;
+  readonly stores: Pick<Stores, 'budgets' | 'customers' | 'spend'>;
 }
 
 /** Tags of calls. */

@@ -21,7 +21,7 @@ export const OWNER_TYPES: Readonly<Record<string, string>> = {
     model_access_groups: unknown, team_membership: unknown, organization_membership: unknown }
   `,
   Customer: `
-    { user_id: string, blocked: boolean, alias: string | null, spend: unknown, allowed_model_region: string | null,
+    { user_id: string, blocked: boolean, alias: string | null, spend: number, allowed_model_region: string | null,
     default_model: string | null, models: unknown[], budget_id: string | null,
     litellm_budget_table: LinkedBudget | null, object_permission_id: unknown, object_permission: unknown }
   `,

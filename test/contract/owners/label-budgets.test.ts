@@ -66,6 +66,20 @@ describe('the budget of a customer', () => {
     await calls.manage('/customer/new', { user_id: 'early', max_budget: 1 });
     expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
   });
+
+  it('is shown with the spend of the customer, also of before it was created', async () => {
+    expect([await call({ user: 'shown' }), await call({ user: 'shown' })]).toEqual([200, 200]);
+    await calls.manage('/customer/new', { user_id: 'shown', max_budget: 9 });
+    await calls.manage('/customer/new', { user_id: 'silent' });
+    const spendOf = async (id: string): Promise<unknown> => {
+      const answer = await calls.app.call('GET', `/customer/info?end_user_id=${id}`);
+      return ((await answer.json()) as { spend: unknown }).spend;
+    };
+    await vi.waitFor(async () => expect(await spendOf('shown')).toBe(2), 5_000);
+    expect(await spendOf('silent')).toBe(0);
+    const listed = await calls.app.call('GET', '/customer/list');
+    expect(await listed.json()).toContainEqual(expect.objectContaining({ user_id: 'shown', spend: 2 }));
+  });
 });
 
 describe('the budget of a tag', () => {
