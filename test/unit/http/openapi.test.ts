@@ -89,6 +89,7 @@ describe('what rows state', () => {
         "checkout.replace",
         "checkout.webhook",
         "codingAgents.webhook",
+        "interactions.cancel",
         "keys.health",
         "lens.cancel",
         "lens.deleteFeedback",
