@@ -17,7 +17,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 const TEXTS = ['', ' ', '\0', 'a\uD800', '%_\\', "' or 1=1 --", '\u{1F600}', '𝔘'.repeat(5_000)];
 const b64 = (text: string): string => Buffer.from(text).toString('base64url');
 
-/** Values of each scalar that nobody sends by mistake only. */
+/** Hostile values of each scalar. */
 const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   String: TEXTS,
   ID: [...TEXTS, b64('Team:x'), b64('Trace:\0'), b64('Nothing:1'), '0'.repeat(32), 'f'.repeat(64)],
