@@ -1,7 +1,6 @@
 import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
 import type { Limits } from '../domain/budgets/limits.ts';
-import type { AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -137,15 +136,18 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
     (id) => idOrNull(id ?? null) !== null,
   );
 
+/** What keys look up of models for each call. */
+export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
+
 /** A key with its owners, and with the models of its access groups. */
 function ownedKey(
   key: VirtualKey,
   rows: OwnerRows,
   groups: readonly AccessGroup[],
-  accessGroupsOf: AccessGroupsOf,
+  models: ModelDirectory,
 ): VirtualKey {
   const granted = grantsOf(groups, key);
-  const own = { ...key, models: widened(key.models, granted.key), accessGroupsOf };
+  const own = { ...key, models: widened(key.models, granted.key), ...models };
   return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
 }
 
@@ -162,7 +164,7 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
-  accessGroupsOf: AccessGroupsOf,
+  models: ModelDirectory,
 ): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -170,7 +172,7 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, accessGroupsOf)]));
+    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, models)]));
   }
 
   return {
