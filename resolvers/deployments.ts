@@ -6,7 +6,6 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
-import { deploymentsFor, isFor } from '../src/domain/deployments/team-models.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
@@ -14,8 +13,6 @@ import type { Scope } from './operation/scope.ts';
 
 /** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
-  /** The only team that may call it; null for a model of all. */
-  readonly teamId: string | null;
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
   /** Why it cannot be called; null where it can. Only administrators see the reason. */
@@ -36,11 +33,10 @@ export function seenBy(scope: Scope<DeploymentPlatform>): readonly SeenDeploymen
   const snapshot = catalog.current();
   return gateway
     .deployments()
-    .filter((one) => isAdmin || (isFor(caller.key, one) && mayCallSome(caller.key, one.modelGroup)))
+    .filter(({ modelGroup }) => isAdmin || mayCallSome(caller.key, modelGroup))
     .map((deployment) => ({
       id: deployment.id,
       modelGroup: deployment.modelGroup,
-      teamId: deployment.teamId ?? null,
       provider: deployment.provider,
       upstreamModel: deployment.upstreamModel,
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
@@ -94,7 +90,6 @@ export const listCallableModels = operation({
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
-    const own = deploymentsFor(key, seenBy(scope));
-    return grouped(own, ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
+    return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },
 });

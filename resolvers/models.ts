@@ -1,20 +1,13 @@
 import { visibilityOf } from '../src/domain/caller.ts';
-import { type ModelInfo, modelInfos, type OtherTeams } from '../src/domain/deployments/model-info.ts';
+import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
 import { type FallbackType, listsFor } from '../src/domain/fallbacks/fallback.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import type { Team } from '../src/domain/teams/team.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
-import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { readableTeam } from './team-views.ts';
-
-/** Deployments, and the teams that have some. */
-type ModelInfoPlatform = DeploymentPlatform & TeamPlatform;
 
 /** Filter of models. */
 interface ModelListDraft {
@@ -113,51 +106,21 @@ export interface ModelInfoDraft {
   readonly group: string | null;
   /** Excludes failing deployments. */
   readonly onlyHealthy: boolean;
-  /** Only what the keys of this team may call. */
-  readonly teamId?: string | null;
-  /** Also models of the teams of the caller's user. */
-  readonly withTeams?: boolean;
 }
-
-/** Teams whose models the caller sees beside those of its key's team: all for administrators, else those of its user when asked for. */
-async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): Promise<OtherTeams> {
-  const caller = callerOf(scope);
-  if (visibilityOf(caller).kind === 'all') return 'all';
-  const user = withTeams ? idOrNull(caller.userId) : null;
-  if (user === null) return [];
-  const members = await scope.platform.stores.teamMembers.all({ teamIds: null, userIds: [user] });
-  return members.map(({ teamId }) => teamId);
-}
-
-/** Whether the keys of a team may call a model, by the list of the team. */
-const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
-  deployment.teamId === undefined
-    ? !platform.deployments.isTeamModel(team.id, name) &&
-      allowsModel(team.models, name, platform.deployments.accessGroupsOf(name))
-    : deployment.teamId === team.id;
 
 /**
- * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment, NotFound for an
- * unknown team, and Forbidden for a team of others.
+ * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',
   access: anyKey,
-  async run(
-    scope: Scope<ModelInfoPlatform>,
-    { deploymentId, group, onlyHealthy, teamId = null, withTeams = false }: ModelInfoDraft,
-  ): Promise<readonly KnownModel[]> {
+  run(scope: Scope<DeploymentPlatform>, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
     const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
-    const team = teamId === null ? null : await readableTeam(scope, teamId);
-    const seen = await otherTeams(scope, withTeams);
-    const teams = team === null || seen === 'all' ? seen : [...seen, team.id];
-    const named = modelInfos(deployments.all(), catalog.current(), caller.key, teams).filter(
-      (one) =>
-        (deploymentId === null || one.deployment.id === deploymentId) &&
-        (group === null || one.name === group) &&
-        (team === null || isOfTeam(scope, team, one)),
+    const named = modelInfos(deployments.all(), catalog.current(), caller.key).filter(
+      ({ name, deployment }) =>
+        (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
     );
     if (deploymentId !== null && named.length === 0)
       throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
@@ -181,8 +144,6 @@ export interface ModelPageDraft {
   readonly onlyWildcards: boolean;
   /** Only those that the caller's user stored. */
   readonly onlyOwn: boolean;
-  readonly teamId: string | null;
-  readonly withTeams: boolean;
   readonly sort: (typeof MODEL_SORTS)[number] | null;
   readonly descending: boolean;
 }
@@ -198,18 +159,11 @@ export interface ModelPage {
 export const listModelPage = operation({
   name: 'listModelPage',
   access: anyKey,
-  async run(scope: Scope<ModelInfoPlatform>, draft: ModelPageDraft): Promise<ModelPage> {
-    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn, teamId, withTeams } = draft;
+  run(scope: Scope<DeploymentPlatform>, draft: ModelPageDraft): ModelPage {
+    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn } = draft;
     const search = draft.search?.toLowerCase() ?? '';
     const { userId } = callerOf(scope);
-    const listed = await listModelInfo(scope, {
-      deploymentId: null,
-      group: name,
-      onlyHealthy: false,
-      teamId,
-      withTeams,
-    });
-    const found = listed.filter(
+    const found = listModelInfo(scope, { deploymentId: null, group: name, onlyHealthy: false }).filter(
       (one) =>
         (deploymentId === null || one.deployment.id === deploymentId) &&
         one.name.toLowerCase().includes(search) &&

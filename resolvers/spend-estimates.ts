@@ -1,4 +1,3 @@
-import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { PriceRow } from '../src/domain/catalog/prices.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
@@ -8,7 +7,7 @@ import { addUsd, type Usd } from '../src/domain/money.ts';
 import { adjustedParts } from '../src/domain/settings/cost-adjustments.ts';
 import { type PricedUsage, priceUsage } from '../src/domain/spend/priced-usage.ts';
 import { anyKey } from './operation/access.ts';
-import { callerOf, operation } from './operation/operation.ts';
+import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -19,12 +18,9 @@ interface ModelPrices {
 }
 
 /** Prices of a configured model or of an entry of the catalog; null for a model that neither has. */
-function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | null {
-  const { platform } = scope;
+function pricesOf({ platform }: Scope<SpendPlatform>, model: string): ModelPrices | null {
   const catalog = platform.catalog.current();
-  const deployment = deploymentsFor(callerOf(scope).key, platform.gateway.deployments()).find(
-    ({ modelGroup }) => modelGroup === model,
-  );
+  const deployment = platform.gateway.deployments().find(({ modelGroup }) => modelGroup === model);
   if (deployment === undefined) {
     const entry = catalog.find(model);
     return entry === null ? null : { row: entry.row, provider: entry.provider };

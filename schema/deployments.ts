@@ -86,10 +86,6 @@ builder.node(DeploymentType, {
   fields: (t) => ({
     deploymentId: t.exposeID('id', { description: 'Id in the configuration, or generated from its position there.' }),
     model: t.exposeString('modelGroup', { description: 'Public model name that the deployment serves.' }),
-    teamId: t.exposeID('teamId', {
-      nullable: true,
-      description: 'The only team whose keys may call it (`model_info.team_id`). Null for a model of all.',
-    }),
     provider: t.exposeString('provider', { description: 'Provider, e.g. `openai`.' }),
     upstreamModel: t.exposeString('upstreamModel', { description: 'Model name sent to the upstream.' }),
     apiBase: t.exposeString('apiBase', {

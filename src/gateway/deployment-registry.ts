@@ -12,7 +12,6 @@ import type {
   KnownDeployment,
 } from '../domain/deployments/deployment-source.ts';
 import { accessGroupsOf, type AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
-import { standsFor } from '../domain/deployments/model-names.ts';
 import type { Parameters } from '../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../domain/deployments/stored-deployment.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -44,20 +43,7 @@ interface Built {
   readonly broken: readonly BrokenDeployment[];
   readonly blocked: ReadonlySet<string>;
   readonly accessGroupsOf: AccessGroupsOf;
-  /** Public names and wildcards of the models of teams, by team. */
-  readonly teamModels: ReadonlyMap<string, ReadonlySet<string>>;
 }
-
-/** A model name among those of all, or of a team. */
-const placeOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
-  JSON.stringify([teamId, modelGroup]);
-
-const teamModelsOf = (deployments: readonly Deployment[]): ReadonlyMap<string, ReadonlySet<string>> =>
-  new Map(
-    [...Map.groupBy(deployments, ({ teamId = '' }) => teamId)]
-      .filter(([teamId]) => teamId !== '')
-      .map(([teamId, own]) => [teamId, new Set(own.map(({ modelGroup }) => modelGroup))]),
-  );
 
 /** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
 export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
@@ -127,17 +113,14 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     for (const row of rows)
       add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
     const open = all.filter(({ stored }) => stored?.blocked !== true);
-    const callable = new Set(open.map(({ deployment }) => placeOf(deployment)));
-    const places = all.map(({ deployment }) => placeOf(deployment));
+    const callable = new Set(open.map(({ deployment }) => deployment.modelGroup));
+    const names = all.map(({ deployment }) => deployment.modelGroup);
     return {
       current: open.map(({ deployment }) => deployment),
       all,
       broken,
-      blocked: new Set(places.filter((place) => !callable.has(place))),
-      teamModels: teamModelsOf(all.map(({ deployment }) => deployment)),
-      accessGroupsOf: accessGroupsOf(
-        all.map(({ deployment }) => deployment).filter(({ teamId }) => teamId === undefined),
-      ),
+      blocked: new Set(names.filter((name) => !callable.has(name))),
+      accessGroupsOf: accessGroupsOf(all.map(({ deployment }) => deployment)),
     };
   }
 
@@ -165,16 +148,10 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
 
   return {
     current: () => built.current,
-    isBlocked: (modelGroup, teamId) =>
-      built.blocked.has(placeOf({ modelGroup })) ||
-      (teamId !== null && built.blocked.has(placeOf({ modelGroup, teamId }))),
+    isBlocked: (model) => built.blocked.has(model),
     all: () => built.all,
     broken: () => built.broken,
     accessGroupsOf: (model) => built.accessGroupsOf(model),
-    isTeamModel(teamId, model) {
-      const names = built.teamModels.get(teamId);
-      return names !== undefined && (names.has(model) || [...names].some((name) => standsFor(name, model)));
-    },
     find,
     firstOf,
     configure(deployments, named) {

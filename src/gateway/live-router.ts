@@ -1,15 +1,12 @@
 import type { Provider } from '../domain/chat/provider.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
-import { createRouter, type TeamRouter } from './route.ts';
+import { createRouter, type Router } from './route.ts';
 
 /** A router over the current deployments: it is made again when their list was replaced. */
-export function createLiveRouter(
-  source: Pick<DeploymentSource, 'current'>,
-  providers: readonly Provider[],
-): TeamRouter {
+export function createLiveRouter(source: Pick<DeploymentSource, 'current'>, providers: readonly Provider[]): Router {
   let of = source.current();
   let router = createRouter(of, providers);
-  const live = (): TeamRouter => {
+  const live = (): Router => {
     const now = source.current();
     if (now !== of) {
       router = createRouter(now, providers);
@@ -20,6 +17,5 @@ export function createLiveRouter(
   return Object.assign((model: string, deploymentId?: string) => live()(model, deploymentId), {
     all: (model: string) => live().all(model),
     byId: (id: string) => live().byId(id),
-    forTeam: (teamId: string | null) => live().forTeam(teamId),
   });
 }

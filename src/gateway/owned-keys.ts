@@ -1,6 +1,7 @@
 import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
 import type { Limits } from '../domain/budgets/limits.ts';
+import type { AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -136,18 +137,15 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
     (id) => idOrNull(id ?? null) !== null,
   );
 
-/** What keys look up of models for each call. */
-export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
-
 /** A key with its owners, and with the models of its access groups. */
 function ownedKey(
   key: VirtualKey,
   rows: OwnerRows,
   groups: readonly AccessGroup[],
-  models: ModelDirectory,
+  accessGroupsOf: AccessGroupsOf,
 ): VirtualKey {
   const granted = grantsOf(groups, key);
-  const own = { ...key, models: widened(key.models, granted.key), ...models };
+  const own = { ...key, models: widened(key.models, granted.key), accessGroupsOf };
   return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
 }
 
@@ -164,7 +162,7 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
-  models: ModelDirectory,
+  accessGroupsOf: AccessGroupsOf,
 ): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -172,7 +170,7 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, models)]));
+    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, accessGroupsOf)]));
   }
 
   return {

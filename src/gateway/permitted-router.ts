@@ -1,12 +1,11 @@
 import { admittingGroups, type VirtualKey } from '../domain/keys/virtual-key.ts';
-import type { Route, Router, TeamRouter } from './route.ts';
+import type { Route, Router } from './route.ts';
 
 /**
- * A router for a key: names mean the models of its team before those of all. A key that may call a model by an access group alone gets only the deployments of that group. It
+ * A router for a key: a key that may call a model by an access group alone gets only the deployments of that group. It
  * does not check whether the key may call the model at all.
  */
-export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
-  const routeOf = key === null ? router : (router.forTeam(key.teamId) ?? router);
+export function permittedFor(routeOf: Router, key: VirtualKey | null): Router {
   if (key?.accessGroupsOf === undefined) return routeOf;
   const permits = (model: string): ((route: Route) => boolean) | null => {
     const lists = admittingGroups(key, model);

@@ -15,11 +15,11 @@ import { isOfGuardrail } from './guarding.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
 import { inRegion } from './regional-router.ts';
-import { type Route, type Router, type TeamRouter, unknownModel } from './route.ts';
+import { type Route, type Router, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
 interface RetryTools {
-  readonly routeOf: TeamRouter;
+  readonly routeOf: Router;
   readonly cooldowns: Cooldowns;
   /** The configured policy, read for each call. */
   readonly policyOf: () => RoutingPolicy;

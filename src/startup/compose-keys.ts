@@ -66,7 +66,7 @@ export async function composeKeys(
   {
     stores,
     deployments,
-  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'> },
+  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf'> },
 ): Promise<Keys> {
   const { settings } = context;
   const networkOf = createClientNetworks(settings.trustedProxies);
@@ -77,10 +77,7 @@ export async function composeKeys(
   });
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const owned = createOwnedKeys(stores.keys, stores, {
-    accessGroupsOf: (model) => deployments.accessGroupsOf(model),
-    isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
-  });
+  const owned = createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model));
   const held =
     acceptance === null
       ? owned

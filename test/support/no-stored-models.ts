@@ -13,7 +13,6 @@ export const NO_STORED_MODELS = {
     all: () => [],
     broken: () => [],
     accessGroupsOf: () => [],
-    isTeamModel: () => false,
     configure: refuse,
     refresh: refuse,
     reload: refuse,

@@ -2,7 +2,6 @@ import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { allowsModel, groupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { entryFor } from './priced-by.ts';
-import { deploymentsFor } from './team-models.ts';
 
 /** A model name of requests, with its catalog entry. */
 export interface NamedModel {
@@ -20,7 +19,7 @@ export const standsFor = (group: string, name: string): boolean =>
 export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
   const groups = groupsFor(key, group);
-  return modelLists(key, group).every(
+  return modelLists(key).every(
     (models) => allowsModel(models, group, groups) || models.some((name) => standsFor(group, name)),
   );
 }
@@ -72,7 +71,7 @@ export function namedModels(
   const add = (model: NamedModel): void => {
     if (!named.has(model.name)) named.set(model.name, model);
   };
-  for (const deployment of deploymentsFor(key, deployments)) {
+  for (const deployment of deployments) {
     const { modelGroup } = deployment;
     const itself = { name: modelGroup, entry: entryFor(deployment, catalog) };
     if (!isWildcard(modelGroup)) {
@@ -97,9 +96,9 @@ export function namedModel(
   catalog: CatalogSnapshot,
   { key, name }: { readonly key: VirtualKey | null; readonly name: string },
 ): NamedModel | null {
-  const own = deploymentsFor(key, deployments);
   const found =
-    own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => standsFor(modelGroup, name));
+    deployments.find(({ modelGroup }) => modelGroup === name) ??
+    deployments.find(({ modelGroup }) => standsFor(modelGroup, name));
   if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
   return { name, entry: found.modelGroup === name ? entryFor(found, catalog) : catalog.find(name) };
 }
