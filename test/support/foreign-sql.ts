@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const RUN = `const { DatabaseSync } = require('node:sqlite');
   const [file, sql, ...params] = process.argv.slice(1);
@@ -15,9 +16,14 @@ const RUN = `const { DatabaseSync } = require('node:sqlite');
   };
   console.log(run(4));`;
 
+const start = promisify(execFile);
+
 /**
  * Runs a statement on the SQLite database of a running product; returns the number of changed rows. In a process of its own:
- * locks of SQLite do not hold between two copies of its library in one process.
+ * locks of SQLite do not hold between two copies of its library in one process. The event loop stays free meanwhile: a product
+ * in this process must be able to end a transaction whose lock the statement waits for.
  */
-export const changeFromOutside = (dataDir: string, sql: string, ...params: readonly string[]): number =>
-  Number(execFileSync(process.execPath, ['-e', RUN, join(dataDir, 'lensgate.db'), sql, ...params]).toString());
+export async function changeFromOutside(dataDir: string, sql: string, ...params: readonly string[]): Promise<number> {
+  const { stdout } = await start(process.execPath, ['-e', RUN, join(dataDir, 'lensgate.db'), sql, ...params]);
+  return Number(stdout);
+}

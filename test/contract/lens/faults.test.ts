@@ -21,9 +21,9 @@ const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1)
   send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
 /** Ends the lease of a run, as if its worker were gone for five minutes. */
-function loseWorker(runId: string): void {
+async function loseWorker(runId: string): Promise<void> {
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
-  expect(changeFromOutside(app().dataDir, sql, runId)).toBe(1);
+  expect(await changeFromOutside(app().dataDir, sql, runId)).toBe(1);
 }
 
 describe('a run whose worker is lost', () => {
@@ -33,7 +33,7 @@ describe('a run whose worker is lost', () => {
     const path = `/lens/worker/${lens.id}/${runId}`;
     await asWorker('POST', CLAIM);
     const sample = (await asWorker('GET', `${path}/sample`)).body;
-    loseWorker(runId);
+    await loseWorker(runId);
     const again = (await asWorker('POST', CLAIM)).body;
     expect(again['job']).toMatchObject({ id: runId, status: 'running', stage: 'Collecting executions', attempts: 2 });
     expect((await asWorker('GET', `${path}/sample`, undefined, 2)).body).toEqual(sample);
@@ -48,7 +48,7 @@ describe('a run whose worker is lost', () => {
     const runId = lens.jobs[0].id;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       expect((await asWorker('POST', CLAIM)).body['job']).toMatchObject({ id: runId, attempts: attempt });
-      loseWorker(runId);
+      await loseWorker(runId);
     }
     expect((await asWorker('POST', CLAIM)).body).toBeNull();
     const failed = await lensAt(lens.id);

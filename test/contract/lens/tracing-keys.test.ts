@@ -87,9 +87,9 @@ describe('tracing keys', () => {
       insert into lens_tracing_key
         (id, name, token_hash, team_id, user_id, organization_id, created_at, created_by, updated_at, updated_by)
       select 'full-' || i, 'n', 'h' || i, '', '', '', 0, '', 0, '' from n`;
-    expect(changeFromOutside(dataDir, fill)).toBe(10_000);
+    expect(await changeFromOutside(dataDir, fill)).toBe(10_000);
     expect(await send('POST', PATH, {})).toEqual(detail(409, 'Revoke an unused ingestion key before creating another'));
-    expect(changeFromOutside(dataDir, "delete from lens_tracing_key where id like 'full-%'")).toBe(10_000);
+    expect(await changeFromOutside(dataDir, "delete from lens_tracing_key where id like 'full-%'")).toBe(10_000);
   });
 
   it('lens.createTracingKey 422: names each fault', async () => {
