@@ -9,7 +9,7 @@ import type { RecordState } from './platform.ts';
 /** Services outside that calls are reported to. */
 export interface OutsidePlatform {
   /** Null where no collector of spans is configured. */
-  readonly spanExport: Pick<SpanExport, 'counts'> | null;
+  readonly spanExport: Pick<SpanExport, 'counts' | 'push'> | null;
 }
 
 /** State of the process. */

@@ -14,6 +14,7 @@ import { removeExpiredTraces } from '../../resolvers/trace-removal.ts';
 import type { Authorship, ChangeAuthor } from '../domain/audit-log/audit-entry.ts';
 import { healthCheckRetentionMs } from '../domain/deployments/health-check.ts';
 import type { DutyBackend } from '../domain/jobs/duty.ts';
+import { type DutyRun, dutySpan } from '../domain/jobs/duty-run.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createDutyRunner, type DutyRunner } from '../runtime/tasks/duty-runner.ts';
@@ -49,7 +50,7 @@ interface Planned {
 
 /**
  * Periodic work that one of all processes over a database does, as jobs. `alone`: no other process uses the database. Its
- * periods begin with the process then, so that nothing waits for the job of an earlier one.
+ * periods begin with the process then, so that nothing waits for the job of an earlier one. Each run is exported as a span.
  */
 export function composeDuties(
   context: Pick<StartContext, 'settings' | 'log'>,
@@ -57,6 +58,7 @@ export function composeDuties(
   { alone, authorship }: { readonly alone: boolean; readonly authorship: Authorship },
 ): readonly DutyRunner[] {
   const anchor = alone ? systemClock.now() : new Date(0);
+  const onRun = (run: DutyRun): void => platform.spanExport?.push(dutySpan(run, randomIds));
   const workerId = `${hostname()}:${process.pid}:${randomIds.uuid()}`;
   return [...upkeepOf(context, platform), ...retentionsOf(context, platform)]
     .filter(({ seconds }) => seconds > 0)
@@ -68,6 +70,7 @@ export function composeDuties(
         deadlineMs: longestSeconds * MS_PER_SECOND,
         firstLookMs,
         work: (signal) => authorship.by(authorOf(name), () => work(signal)),
+        onRun,
         clock: systemClock,
         log: context.log,
       }),

@@ -1,5 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
-import { type Duty, type DutyBackend, dutyLeaseMs, type DutyOutcome, periodOf } from '../../domain/jobs/duty.ts';
+import { type Duty, type DutyBackend, dutyLeaseMs, periodOf } from '../../domain/jobs/duty.ts';
+import type { DutyRun } from '../../domain/jobs/duty-run.ts';
 import { claimOf, type Job } from '../../domain/jobs/job.ts';
 import type { Log } from '../telemetry/log.ts';
 import { withinDeadline } from './deadline.ts';
@@ -22,6 +23,8 @@ interface DutyRunnerOptions {
   readonly firstLookMs: number;
   /** Rejects with the signal's reason when it stops before its end. */
   readonly work: (signal: AbortSignal) => Promise<void>;
+  /** Called after each run, before its job ends; it must not throw. */
+  readonly onRun: (run: DutyRun) => void;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -36,7 +39,7 @@ class DutyLost extends Error {
  * runs, its lease is extended. A failed run, and one that is aborted at its deadline, is logged; the next period runs again.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
-  const { duty, backend, anchor, deadlineMs, firstLookMs, work, clock, log } = options;
+  const { duty, backend, anchor, deadlineMs, firstLookMs, work, onRun, clock, log } = options;
   const leaseMs = dutyLeaseMs(duty);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -57,12 +60,13 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
       }
     };
     const beating = setInterval(() => void extend(), leaseMs / 3).unref();
-    let outcome: DutyOutcome = { kind: 'completed' };
+    const startedAt = clock.now();
+    let outcome: DutyRun['outcome'] = { kind: 'completed' };
     try {
       await withinDeadline(work, { deadlineMs, signal: both });
     } catch (error) {
-      if (lost.signal.aborted) return;
-      if (signal.aborted) outcome = { kind: 'released' };
+      if (lost.signal.aborted) outcome = { kind: 'lost' };
+      else if (signal.aborted) outcome = { kind: 'released' };
       else {
         outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
         log.warn({ err: error, duty: duty.name }, 'a duty failed; trying again in the next period');
@@ -70,7 +74,8 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
     } finally {
       clearInterval(beating);
     }
-    await backend.end(duty, claim, outcome);
+    onRun({ duty, job, startedAt, endedAt: clock.now(), outcome });
+    if (outcome.kind !== 'lost') await backend.end(duty, claim, outcome);
   }
 
   async function look(): Promise<void> {

@@ -37,6 +37,8 @@ function aRunner() {
     periods: [] as (string | null)[],
     ended: [] as DutyOutcome[],
     warnings: [] as string[],
+    /** Outcome, attempt and length in ms of each run. */
+    reported: [] as (readonly [string, number, number])[],
     runs: [] as { readonly signal: AbortSignal; readonly end: PromiseWithResolvers<void> }[],
   };
   const backend: DutyBackend = {
@@ -62,6 +64,8 @@ function aRunner() {
       state.runs.push({ signal, end });
       return end.promise;
     },
+    onRun: ({ outcome, job, startedAt, endedAt }) =>
+      void state.reported.push([outcome.kind, job.attempts, endedAt.getTime() - startedAt.getTime()]),
     clock: { now: () => new Date(), monotonicMs: () => Date.now() },
     log: { warn: (_facts, event) => void state.warnings.push(event) },
   });
@@ -79,6 +83,10 @@ it('adds the job of each period once, and looks twice in a lease for jobs of los
   // The start is 0 seconds into a minute.
   expect(state.periods).toEqual(['22:14:00', null, null, null, '22:15:00']);
   expect(state.ended).toEqual([{ kind: 'completed' }, { kind: 'completed' }]);
+  expect(state.reported).toEqual([
+    ['completed', 1, 0],
+    ['completed', 1, 59_100],
+  ]);
   await runner.stop();
 });
 
@@ -89,6 +97,7 @@ it('a failure ends the job, and the next period runs', async () => {
   state.runs[0]?.end.reject(new Error('no'));
   await vi.advanceTimersByTimeAsync(60_000);
   expect(state.ended).toEqual([{ kind: 'failed', error: 'no' }]);
+  expect(state.reported).toEqual([['failed', 1, 0]]);
   expect(state.runs).toHaveLength(2);
   expect(state.warnings).toEqual(['a duty failed; trying again in the next period']);
   await runner.stop();
@@ -103,6 +112,7 @@ it('a job that another process holds now is left', async () => {
   await vi.advanceTimersByTimeAsync(10_000);
   expect(state.runs[0]?.signal.aborted).toBe(true);
   expect(state.ended).toEqual([]);
+  expect(state.reported).toEqual([['lost', 1, 20_000]]);
   await runner.stop();
 });
 
@@ -134,6 +144,7 @@ it('a stop aborts the work and returns the job', async () => {
   await vi.advanceTimersByTimeAsync(100);
   await runner.stop();
   expect(state.ended).toEqual([{ kind: 'released' }]);
+  expect(state.reported).toEqual([['released', 1, 0]]);
   await vi.advanceTimersByTimeAsync(600_000);
   expect(state.runs).toHaveLength(1);
 });
