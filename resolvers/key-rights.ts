@@ -164,11 +164,10 @@ export async function allowedDraft(
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
   const { team, member, isManager } = await standingIn(scope, teamId);
-  if (team === null) throw unknownTeamOf(teamId);
-  if (!isManager) {
-    if (member === null) throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
-    if (!isPermitted(team, route)) throw new NotPermitted(team, route);
-  }
+  // The same for an unknown team, so that names of teams cannot be probed.
+  if (team === null || (!isManager && member === null))
+    throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
+  if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);
   assertMayMake({ caller, memberRole: member?.role ?? null }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))

@@ -253,6 +253,20 @@ export interface KeysToDelete {
   readonly aliases: readonly string[];
 }
 
+/** Deletes keys; the caller has checked the right to do so. Returns those that were not deleted before. */
+export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly string[]): Promise<readonly VirtualKey[]> {
+  const { stores, keyRing, clock } = scope.platform;
+  const change = { now: clock.now(), by: callerOf(scope).keyHash };
+  const removed: VirtualKey[] = [];
+  for (const hash of hashes) {
+    const done = await stores.keys.change(hash, (key) => deleted(key, change));
+    if (done === null) continue;
+    keyRing.forget(done.before);
+    removed.push(done.after);
+  }
+  return removed;
+}
+
 /**
  * Deletes those of the keys that exist, for good; their spend and what they created stay. Returns the deleted keys. Throws
  * InvalidInput when none is named and NotFound when none exists.
@@ -261,7 +275,7 @@ export const deleteKeys = operation({
   name: 'deleteKeys',
   access: keyMaker,
   async run(scope: Scope<KeyPlatform>, { keys, aliases }: KeysToDelete): Promise<readonly VirtualKey[]> {
-    const { stores, keyRing, clock } = scope.platform;
+    const { stores } = scope.platform;
     if (keys.length === 0 && aliases.length === 0) {
       const message = "Value error, At least one of 'keys' or 'key_aliases' must be provided.";
       throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);
@@ -270,15 +284,10 @@ export const deleteKeys = operation({
     const aliased = await stores.keys.findAliases(aliases);
     const found = [...named, ...aliased].filter((key) => key !== null);
     for (const key of found) await assertManages(scope, key, '/key/delete');
-    const hashes = new Set(found.map(({ hash }) => hash));
-    const change = { now: clock.now(), by: callerOf(scope).keyHash };
-    const removed: VirtualKey[] = [];
-    for (const hash of hashes) {
-      const done = await stores.keys.change(hash, (key) => deleted(key, change));
-      if (done === null) continue;
-      keyRing.forget(done.before);
-      removed.push(done.after);
-    }
+    // Only an administrator learns that a key does not exist.
+    if (named.includes(null) || aliases.some((alias) => aliased.every((key) => key.alias !== alias)))
+      await assertManages(scope, null, '/key/delete');
+    const removed = await removeKeys(scope, [...new Set(found.map(({ hash }) => hash))]);
     if (removed.length === 0)
       throw new NotFound('keys', [...keys.map((key) => nameOf(scope, key)), ...aliases].join(', '), 'No keys found');
     return removed;

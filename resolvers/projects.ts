@@ -1,16 +1,16 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
-import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { newProject, patchedProject, type Project, type ProjectPatch } from '../src/domain/projects/project.ts';
 import { ALL_TEAMS } from '../src/domain/teams/team.ts';
-import { isAnyAdmin, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
+import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { budgetOf, budgetsOf, type WantedBudget } from './operation/owned-budgets.ts';
+import { budgetOf, budgetsOf, ownBudgetOf, type WantedBudget } from './operation/owned-budgets.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { allowedGuardrails } from './guardrail-rights.ts';
-import { managedTeam, readableTeam } from './team-views.ts';
+import { managedTeam, mayReadTeam } from './team-views.ts';
 import { listTeams } from './teams.ts';
 
 /** A project with its budget. */
@@ -29,6 +29,19 @@ async function viewsOf(scope: Scope<TeamPlatform>, projects: readonly Project[])
 async function viewOf(scope: Scope<TeamPlatform>, project: Project): Promise<ProjectView> {
   const budgets = await budgetsOf(scope, [project]);
   return { project, budget: budgets.get(project.budgetId ?? '') ?? null };
+}
+
+/** A budget that the caller may give a project: only a proxy administrator names one that other rows may have. */
+async function budgetOfProject(
+  scope: Scope<TeamPlatform>,
+  wanted: WantedBudget,
+  current: string | null,
+): Promise<string | null> {
+  if (callerOf(scope).role === 'proxy_admin') return budgetOf(scope, wanted, current);
+  const named = idOrNull(wanted.budgetId);
+  if (named !== null && named !== current)
+    throw new Forbidden('Only proxy admins choose the budget of a project by its id.', 'budget');
+  return ownBudgetOf(scope, wanted.limits, current);
 }
 
 /** Creates a project of a team. Throws NotFound for the team, Conflict when the id is taken, InvalidInput and Forbidden. */
@@ -55,7 +68,7 @@ export const createProject = operation({
     allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
     const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
     if ((await stores.projects.find(about.id)) !== null) throw new Conflict(`Project id = ${about.id} already exists.`);
-    const budgetId = await budgetOf(scope, budget, null);
+    const budgetId = await budgetOfProject(scope, budget, null);
     const project = newProject({ ...patch, budgetId }, { ...about, teamId });
     await stores.projects.add(project);
     return viewOf(scope, project);
@@ -72,9 +85,12 @@ export const getProject = operation({
   name: 'getProject',
   access: teamReader,
   async run(scope: Scope<TeamPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
+    const caller = callerOf(scope);
     const project = await scope.platform.stores.projects.find(id);
+    // The same for an unknown project, without the name of its team.
+    if (!isAnyAdmin(caller) && (project === null || !(await mayReadTeam(scope, project.teamId))))
+      throw new Forbidden(`User=${caller.userId} not authorized to access this project=${id}`, 'team_member');
     if (project === null) throw unknownProject(id);
-    await readableTeam(scope, project.teamId);
     return viewOf(scope, project);
   },
 });
@@ -104,13 +120,14 @@ export const updateProject = operation({
   ): Promise<ProjectView> {
     const { projects } = scope.platform.stores;
     const about = authored(scope);
+    const caller = callerOf(scope);
     const current = await projects.find(id);
-    if (current === null) throw unknownProject(id);
+    if (current === null) throw caller.role === 'proxy_admin' ? unknownProject(id) : refuseManagement(caller);
     await managedTeam(scope, current.teamId);
     const team = await managedTeam(scope, patch.teamId ?? current.teamId);
     assertOfTeam(patch.models ?? current.models, team.models);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: current.metadata, ofTeam: false });
-    const budgetId = await budgetOf(scope, budget, current.budgetId);
+    const budgetId = await budgetOfProject(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, about));
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.forgetOwner({ kind: 'projectId', id });

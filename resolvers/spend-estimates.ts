@@ -3,11 +3,12 @@ import type { Usage } from '../src/domain/chat/chat.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
+import { mayCall } from '../src/domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../src/domain/money.ts';
 import { adjustedParts } from '../src/domain/settings/cost-adjustments.ts';
 import { type PricedUsage, priceUsage } from '../src/domain/spend/priced-usage.ts';
 import { anyKey } from './operation/access.ts';
-import { operation } from './operation/operation.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
@@ -17,10 +18,13 @@ interface ModelPrices {
   readonly provider: string | null;
 }
 
-/** Prices of a configured model or of an entry of the catalog; null for a model that neither has. */
-function pricesOf({ platform }: Scope<SpendPlatform>, model: string): ModelPrices | null {
+/** Prices of a configured model that the caller may call, or of an entry of the catalog; null for other models. */
+function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | null {
+  const { platform } = scope;
   const catalog = platform.catalog.current();
-  const deployment = platform.gateway.deployments().find(({ modelGroup }) => modelGroup === model);
+  const deployment = mayCall(callerOf(scope).key, model)
+    ? platform.gateway.deployments().find(({ modelGroup }) => modelGroup === model)
+    : undefined;
   if (deployment === undefined) {
     const entry = catalog.find(model);
     return entry === null ? null : { row: entry.row, provider: entry.provider };

@@ -10,6 +10,7 @@ import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { removeKeys } from './keys.ts';
 import { joined, type WantedMember } from './team-joining.ts';
 import { type UserView, userViews } from './user-views.ts';
 import { managedTeam, type MemberView, readableTeam, type TeamView, teamView, unknownTeam } from './team-views.ts';
@@ -177,7 +178,7 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
   return view;
 }
 
-/** Removes a user from a team. Throws NotFound, InvalidInput and Forbidden. */
+/** Removes a user from a team, and deletes its keys of the team. Throws NotFound, InvalidInput and Forbidden. */
 export const removeTeamMember = operation({
   name: 'removeTeamMember',
   access: teamManager,
@@ -187,6 +188,13 @@ export const removeTeamMember = operation({
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
     await stores.teamMembers.remove([member.id]);
+    const keys = await stores.keys.findOwned('userId', [member.userId]);
+    // A session stays: it is refused with the reason.
+    const ofTeam = keys.filter(({ teamId, settings }) => teamId === team.id && settings.session === undefined);
+    await removeKeys(
+      scope,
+      ofTeam.map(({ hash }) => hash),
+    );
     ownedKeys.forgetOwner({ kind: 'userId', id: member.userId });
     return teamView(scope, team);
   },

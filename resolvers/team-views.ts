@@ -1,7 +1,8 @@
+import { memberId } from '../src/domain/admission/counters.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../src/domain/errors.ts';
-import type { Usd } from '../src/domain/money.ts';
+import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
@@ -11,7 +12,7 @@ import { isAnyAdmin, refuseManagement } from './operation/access.ts';
 import { callerOf } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { keyInfos, sumOf } from './user-views.ts';
+import { keyInfos, windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */
 export interface MemberView {
@@ -20,7 +21,7 @@ export interface MemberView {
   readonly user: User | null;
   /** Its own budget, else the default of the team; null for none. */
   readonly budget: Budget | null;
-  /** What the keys of its user in the team have spent. */
+  /** What the keys of its user in the team have spent, deleted keys too. */
   readonly spend: Usd;
 }
 
@@ -30,26 +31,31 @@ export interface TeamView {
   readonly members: readonly MemberView[];
   readonly memberBudget: Budget | null;
   readonly keys: readonly KeyInfo[];
-  /** What its keys have spent. Keys that were deleted do not count. */
+  /** What its keys have spent in its budget window, deleted keys too: its budget is compared with it. */
   readonly spend: Usd;
 }
 
 export const unknownTeam = (id: string): NotFound => new NotFound('team', id, `Team not found, passed team_id=${id}`);
 
-/** Teams with their members, budgets and keys: five statements for any number of teams. */
+/** Teams with their members, budgets and keys: seven statements for any number of teams. */
 export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team[]): Promise<readonly TeamView[]> {
   if (teams.length === 0) return [];
   const { stores } = scope.platform;
   const ids = teams.map(({ id }) => id);
-  const [members, rows] = await Promise.all([
+  const [members, rows, totals] = await Promise.all([
     stores.teamMembers.all({ teamIds: ids, userIds: null }),
     stores.keys.findOwned('teamId', ids),
+    stores.spend.totalsOfOwners('team', ids),
   ]);
   const budgetIds = [...members.map((one) => one.budgetId), ...teams.map((one) => one.memberBudgetId)];
-  const [users, budgets, infos] = await Promise.all([
+  const [users, budgets, infos, ofMembers] = await Promise.all([
     stores.users.findMany(members.map(({ userId }) => userId)),
     stores.budgets.findMany(budgetIds.flatMap((id) => id ?? [])),
     keyInfos(scope, rows),
+    stores.spend.totalsOfOwners(
+      'member',
+      members.map(({ teamId, userId }) => memberId(teamId, userId)),
+    ),
   ]);
   const userById = new Map(users.map((user) => [user.id, user]));
   const budgetById = new Map(budgets.map((budget) => [budget.id, budget]));
@@ -63,11 +69,11 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
           member,
           user: userById.get(member.userId) ?? null,
           budget: budgetById.get(member.budgetId ?? team.memberBudgetId ?? '') ?? null,
-          spend: sumOf(keys.filter(({ row }) => row.userId === member.userId)),
+          spend: ofMembers.get(memberId(member.teamId, member.userId)) ?? ZERO_USD,
         })),
       memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
       keys,
-      spend: sumOf(keys),
+      spend: windowSpendOf(team, totals),
     };
   });
 }
@@ -115,15 +121,23 @@ export async function managedTeam(scope: Scope<TeamPlatform>, id: string): Promi
   return team;
 }
 
+/** Whether the caller may read a team; false for one that does not exist, unless the caller reads all. */
+async function mayRead(scope: Scope<TeamPlatform>, id: string, team: Team | null): Promise<boolean> {
+  const caller = callerOf(scope);
+  if (isAnyAdmin(caller) || caller.teamId === id) return true;
+  if (team !== null && (await membershipOf(scope, team)) !== null) return true;
+  return administers(scope, caller, team?.organizationId ?? null);
+}
+
+/** Whether the caller may read a team. */
+export const mayReadTeam = async (scope: Scope<TeamPlatform>, id: string): Promise<boolean> =>
+  mayRead(scope, id, await scope.platform.stores.teams.find(id));
+
 /** A team that the caller may read. Throws NotFound, and Forbidden for a team of others. */
 export async function readableTeam(scope: Scope<TeamPlatform>, id: string): Promise<Team> {
-  const caller = callerOf(scope);
   const team = await scope.platform.stores.teams.find(id);
-  if (!isAnyAdmin(caller) && caller.teamId !== id) {
-    const isMember = team !== null && (await membershipOf(scope, team)) !== null;
-    if (!isMember && !(await administers(scope, caller, team?.organizationId ?? null)))
-      throw new Forbidden(`User=${caller.userId} not authorized to access this team=${id}`, 'team_member');
-  }
+  if (!(await mayRead(scope, id, team)))
+    throw new Forbidden(`User=${callerOf(scope).userId} not authorized to access this team=${id}`, 'team_member');
   if (team === null) throw unknownTeam(id);
   return team;
 }

@@ -10,7 +10,7 @@ export interface UserView {
   readonly user: User;
   readonly teamIds: readonly string[];
   readonly keys: readonly KeyInfo[];
-  /** What its keys have spent. Keys that were deleted do not count. */
+  /** What its keys have spent in its budget window, deleted keys too: its budget is compared with it. */
   readonly spend: Usd;
 }
 
@@ -24,21 +24,26 @@ export async function keyInfos(
   return rows.map((row) => ({ row, spend: totals.get(row.hash) ?? ZERO_USD, status: statusOf(row, now) }));
 }
 
-export const sumOf = (keys: readonly KeyInfo[]): Usd => keys.reduce((sum, { spend }) => (sum + spend) as Usd, ZERO_USD);
+/** The spend of an owner in its budget window, by what it has spent in all. */
+export const windowSpendOf = ({ id, spentBefore }: Pick<User, 'id' | 'spentBefore'>, totals: OwnerTotals): Usd =>
+  ((totals.get(id) ?? ZERO_USD) - (spentBefore ?? ZERO_USD)) as Usd;
 
-/** Users with their teams and keys: four statements for any number of users. */
+type OwnerTotals = ReadonlyMap<string, Usd>;
+
+/** Users with their teams and keys: five statements for any number of users. */
 export async function userViews(scope: Scope<UserPlatform>, users: readonly User[]): Promise<readonly UserView[]> {
   if (users.length === 0) return [];
   const { stores } = scope.platform;
   const ids = users.map(({ id }) => id);
-  const [members, rows] = await Promise.all([
+  const [members, rows, totals] = await Promise.all([
     stores.teamMembers.all({ teamIds: null, userIds: ids }),
     stores.keys.findOwned('userId', ids),
+    stores.spend.totalsOfOwners('user', ids),
   ]);
   const infos = await keyInfos(scope, rows);
   return users.map((user) => {
     const keys = infos.filter(({ row }) => row.userId === user.id);
     const teamIds = members.filter(({ userId }) => userId === user.id).map(({ teamId }) => teamId);
-    return { user, teamIds, keys, spend: sumOf(keys) };
+    return { user, teamIds, keys, spend: windowSpendOf(user, totals) };
   });
 }

@@ -36,6 +36,27 @@ export async function budgetOf(
   return budget.id;
 }
 
+/**
+ * The id of a budget of a row whose author may not change budgets of other rows: one that the author has made is changed, any
+ * other stays as it is and is replaced by a budget of the row alone.
+ */
+export async function ownBudgetOf(
+  scope: Scope<BudgetPlatform>,
+  limits: BudgetPatch,
+  current: string | null,
+): Promise<string | null> {
+  if (current === null || Object.keys(limits).length === 0) return budgetOf(scope, { budgetId: null, limits }, current);
+  const { stores, ids } = scope.platform;
+  const about = authored(scope);
+  const before = await stores.budgets.find(current);
+  if (before === null || before.createdBy === about.by) return budgetOf(scope, { budgetId: null, limits }, current);
+  const id = ids.uuid();
+  const stamps = newBudget({}, { ...about, id });
+  const { createdAt, createdBy } = stamps;
+  await stores.budgets.add({ ...patchedBudget(before, limits, about), id, createdAt, createdBy });
+  return id;
+}
+
 /** The budgets of rows, by id, in one statement. */
 export async function budgetsOf(
   { platform }: Scope<BudgetPlatform>,

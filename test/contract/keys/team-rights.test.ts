@@ -189,7 +189,7 @@ describe('a member of the team', () => {
 describe('a user', () => {
   it('keys.generate 400: of no team that exists, and of none that it is no member of', async () => {
     expect(await post('/key/generate', { team_id: 'none' }, users['admin'])).toEqual(
-      envelope(400, 'Unable to find team object in database. Team ID: none'),
+      envelope(400, 'User=admin not assigned to team=none'),
     );
     expect(await post('/key/generate', { team_id: 'other' }, users['admin'])).toEqual(
       envelope(400, 'User=admin not assigned to team=other'),

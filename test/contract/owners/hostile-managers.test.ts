@@ -1,0 +1,138 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chat, detail, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const PRICED = {
+  model_name: 'priced',
+  litellm_params: { model: 'openai/secret-model', api_key: 'k', input_cost_per_token: 0.5, output_cost_per_token: 0.5 },
+};
+const client = tenancyClient({
+  config: {
+    model_list: [
+      PRICED,
+      {
+        model_name: 'paid',
+        litellm_params: { model: 'demo/demo', input_cost_per_token: 0.001, output_cost_per_token: 0.001 },
+      },
+    ],
+  },
+});
+const { post, get } = client;
+
+/** Keys of users: the administrator and two members of the team `own`, and a user without a team. */
+const users: Record<string, string> = {};
+
+beforeAll(async () => {
+  await post('/team/new', { team_id: 'own' });
+  await post('/team/new', { team_id: 'foreign' });
+  for (const name of ['admin', 'member', 'leaver', 'stranger']) users[name] = await client.user({ user_id: name });
+  for (const [user_id, role] of [
+    ['admin', 'admin'],
+    ['member', 'user'],
+    ['leaver', 'user'],
+  ])
+    await post('/team/member_add', { team_id: 'own', member: { user_id, role } });
+});
+
+describe('a removed member', () => {
+  it('teamMembers.remove 200: loses its keys of the team, and keeps its others', async () => {
+    const ofTeam = await client.key({ team_id: 'own', user_id: 'leaver' });
+    const ofMember = await client.key({ team_id: 'own', user_id: 'member' });
+    expect((await post('/v1/chat/completions', chat(), ofTeam)).status).toBe(200);
+    const removed = await post('/team/member_delete', { team_id: 'own', user_id: 'leaver' }, users['admin']);
+    expect(removed.status).toBe(200);
+    const statuses = [ofTeam, ofMember, users['leaver']].map(
+      async (key) => (await post('/v1/chat/completions', chat(), key)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
+  });
+});
+
+describe('an administrator of a team', () => {
+  const budgetOf = async (id: string): Promise<unknown> => {
+    const { body } = await post('/budget/info', { budgets: [id] });
+    return (body as unknown as readonly Json[])[0]?.['max_budget'];
+  };
+
+  it('projects.create 403, projects.update 403: names no budget of other rows', async () => {
+    await post('/budget/new', { budget_id: 'of-others', max_budget: 1 });
+    const draft = { team_id: 'own', project_alias: 'p', budget_id: 'of-others' };
+    const refused = 'Only proxy admins choose the budget of a project by its id.';
+    expect(await post('/project/new', draft, users['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
+    const { body } = await post('/project/new', { team_id: 'own', project_alias: 'p' }, users['admin']);
+    const change = { project_id: body['project_id'], budget_id: 'of-others' };
+    expect(await post('/project/update', change, users['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
+  });
+
+  it('projects.update 200: changes the limits of the project alone, not a budget that others share', async () => {
+    await post('/budget/new', { budget_id: 'shared', max_budget: 1, rpm_limit: 7 });
+    const { body } = await post('/project/new', { team_id: 'own', project_alias: 'q', budget_id: 'shared' });
+    const change = { project_id: body['project_id'], max_budget: 9_999 };
+    const changed = await post('/project/update', change, users['admin']);
+    expect(changed.body['litellm_budget_table']).toMatchObject({ max_budget: 9_999, rpm_limit: 7 });
+    expect(changed.body['budget_id']).not.toBe('shared');
+    expect(await budgetOf('shared')).toBe(1);
+    const again = await post('/project/update', { ...change, max_budget: 5 }, users['admin']);
+    expect(again.body['budget_id']).toBe(changed.body['budget_id']);
+    expect(again.body['litellm_budget_table']).toMatchObject({ max_budget: 5, rpm_limit: 7 });
+  });
+});
+
+describe('names that a caller may not know are refused as unknown ones are', () => {
+  it('projects.info 403: without the team of the project', async () => {
+    const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
+    const refused = (id: unknown) =>
+      envelope(403, `User=stranger not authorized to access this project=${String(id)}`, 'auth_error', 'None');
+    for (const id of [body['project_id'], 'none'])
+      expect(await get(`/project/info?project_id=${String(id)}`, users['stranger'])).toEqual(refused(id));
+    const answers = [body['project_id'], 'none'].map((project_id) =>
+      post('/project/update', { project_id, max_budget: 1 }, users['stranger']),
+    );
+    const [known, unknown] = await Promise.all(answers);
+    expect(known).toEqual(unknown);
+    expect(known?.status).toBe(401);
+  });
+
+  it('keys.delete 403', async () => {
+    await client.key({ key_alias: 'theirs', team_id: 'foreign' });
+    const refused = envelope(403, 'You are not authorized to delete this key');
+    for (const name of ['theirs', 'nobodys'])
+      expect(await post('/key/delete', { key_aliases: [name] }, users['stranger'])).toEqual(refused);
+    expect(await post('/key/delete', { keys: ['0'.repeat(64)] }, users['stranger'])).toEqual(refused);
+  });
+
+  it('spend.estimate 404: prices of models that a key may not call', async () => {
+    const key = await client.key({ models: ['paid'] });
+    const ask = (model: string, by?: string) =>
+      post('/cost/estimate', { model, input_tokens: 1, output_tokens: 1 }, by);
+    expect((await ask('priced')).body['cost_per_request']).toBe(1);
+    expect(await ask('priced', key)).toEqual(detail(404, "No price is known for the model 'priced'."));
+    expect(await ask('none', key)).toEqual(detail(404, "No price is known for the model 'none'."));
+    expect(
+      (await post('/spend/calculate', { model: 'priced', messages: [{ role: 'user', content: 'hi' }] }, key)).status,
+    ).toBe(400);
+  });
+});
+
+describe('the spend of teams, members and users', () => {
+  it('teams.info 200, users.info 200: has that of deleted keys, as their budgets have', async () => {
+    const app = client.app();
+    await post('/user/new', { user_id: 'spender', max_budget: 1 });
+    await post('/team/new', { team_id: 'spending', max_budget: 1 });
+    await post('/team/member_add', { team_id: 'spending', member: { user_id: 'spender', role: 'user' } });
+    const draft = { team_id: 'spending', user_id: 'spender' };
+    const key = await client.key(draft);
+    expect((await post('/v1/chat/completions', chat('paid'), key)).status).toBe(200);
+    const spent = async () => {
+      const { team_info: team, team_memberships: members } = (await get('/team/info?team_id=spending')).body;
+      const ofMember = (members as readonly Json[]).find((one) => one['user_id'] === 'spender');
+      const { user_info: user } = (await get('/user/info?user_id=spender')).body;
+      return [(team as Json)['spend'], ofMember?.['spend'], (user as Json)['spend']];
+    };
+    await expect.poll(async () => (await spent())[0], { timeout: 20_000 }).toBeGreaterThan(0);
+    const before = await spent();
+    expect(before[1]).toBe(before[0]);
+    expect(before[2]).toBe(before[0]);
+    await app.call('POST', '/key/delete', { keys: [key] });
+    expect(await spent()).toEqual(before);
+  });
+});
