@@ -4,6 +4,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { Exchange, Outcome, Usage } from '../domain/chat/chat.ts';
 import type { Deployment } from '../domain/chat/provider.ts';
 import { DomainError } from '../domain/errors.ts';
+import { believedUsage } from '../domain/inference/expected-tokens.ts';
 import { spendOf } from '../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../domain/money.ts';
 import { chargedOf } from './budget-charges.ts';
@@ -70,6 +71,11 @@ const NO_OUTCOME: Outcome = {
 
 const NO_RETRIES: Tries = { retries: 0, mostRetries: null, fallbacks: 0, mostFallbacks: null };
 
+/** Most that one call costs: 100,000 USD. A larger amount is a fault of an upstream, and a few of them would overflow sums. */
+const MOST_COST = (100_000n * 10n ** 12n) as Usd;
+
+const believedCost = (cost: Usd | null): Usd | null => (cost !== null && cost > MOST_COST ? MOST_COST : cost);
+
 /** Admits a call. */
 export function openCall(
   tools: CallTools,
@@ -78,11 +84,13 @@ export function openCall(
     readonly signal: AbortSignal;
     /** Usage of a call whose caller left before its end; null where it is not known. */
     readonly cutUsage?: (request: Accounted, seen: { pieces: number; reported: Usage | null }) => Usage | null;
+    /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
+    readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
     /** Cost of an answered call, where it is not the price of its usage. */
     readonly costOf?: (outcome: Outcome) => Usd | null;
   },
 ): OpenCall {
-  const { caller, costOf, cutUsage, signal } = about;
+  const { caller, costOf, cutUsage, signal, uncountedUsage } = about;
   let target: CallTarget = about;
   const account = openCallAccount(tools, about);
   const { callId, traceId, spanId, elapsedMs } = account;
@@ -105,18 +113,29 @@ export function openCall(
     return tools.budgets.windowsOf(caller.key, { deployment, model: request.model }, request.labels);
   }
 
+  /** The outcome of an answer; of a complete one with an estimate where the upstream reports no usage. */
+  function outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
+    const reported = answer.outcome();
+    const believed = believedUsage(reported.usage);
+    const known = believed === reported.usage ? reported : { ...reported, usage: believed };
+    const isKnown = known.usage !== null || known.measured !== undefined || known.charged !== undefined;
+    if (isKnown || !isComplete || known.failure !== null || costOf !== undefined) return known;
+    const usage = uncountedUsage?.(target.request, answer.pieces?.() ?? 0) ?? null;
+    return usage === null ? known : { ...known, usage };
+  }
+
   /** A complete answer is priced before it is sent, so that its headers contain the cost. */
-  function priced(): Usd | null {
+  function priced(isComplete = exchange?.streaming === false): Usd | null {
     if (cost !== null || exchange === null) return cost;
-    const outcome = exchange.outcome();
-    cost = costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome);
+    const outcome = outcomeOf(exchange, isComplete);
+    cost = believedCost(costOf === undefined ? tools.price(target.deployment, outcome) : costOf(outcome));
     return cost;
   }
 
   /** The outcome of a call whose caller left: the upstream bills the prompt and what it has written. */
   function cutOutcome(): Outcome | null {
     if (exchange !== null && (!exchange.streaming || cost !== null)) return null;
-    const known = exchange?.outcome() ?? NO_OUTCOME;
+    const known = exchange === null ? NO_OUTCOME : outcomeOf(exchange, false);
     if (known.charged !== undefined || known.measured !== undefined) return null;
     if (known.finishReason !== null && known.usage !== null) return null;
     const seen = { pieces: exchange?.pieces?.() ?? 0, reported: known.usage };
@@ -129,8 +148,9 @@ export function openCall(
     const isLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
     const cut = isLeft && isSent ? cutOutcome() : null;
-    const charged = cut === null ? priced() : tools.price(target.deployment, cut);
-    const outcome = cut ?? exchange?.outcome() ?? null;
+    const isComplete = end === 'completed' || exchange?.streaming === false;
+    const charged = cut === null ? priced(isComplete) : believedCost(tools.price(target.deployment, cut));
+    const outcome = cut ?? (exchange === null ? null : outcomeOf(exchange, isComplete));
     rate?.settle(outcome === null ? null : usedTokens(outcome));
     // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
     const isStarted = batch !== null && end === 'completed';

@@ -13,7 +13,7 @@ import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
 import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
-import { usageOfCut } from '../domain/inference/expected-tokens.ts';
+import { usageOfCut, usageOfUncounted } from '../domain/inference/expected-tokens.ts';
 import type { Forwarder } from '../domain/pass-through/forwarded.ts';
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../domain/settings/cost-adjustments.ts';
@@ -218,6 +218,8 @@ export function createGateway(
   /** Usage of a model call whose caller left. */
   const cutUsage: Parameters<typeof openCall>[1]['cutUsage'] = (request, seen) =>
     usageOfCut(request as ModelRequest, seen);
+  const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
+    usageOfUncounted(request as ModelRequest, pieces);
 
   return {
     ...createPassing({
@@ -265,7 +267,7 @@ export function createGateway(
       const route = found instanceof Promise ? await found : found;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
-      const call = openCall(tools, { caller, request, deployment, signal, cutUsage });
+      const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });
       if (guard !== null) call.guarded(guard);
       try {
         const reserving = retrying.reserve(call, { key: caller.key, request, route });

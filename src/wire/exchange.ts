@@ -1,5 +1,6 @@
 import { type ByteStream, bytesOf, iterate } from '../domain/bytes.ts';
 import type { ChatDelta, Exchange, Outcome } from '../domain/chat/chat.ts';
+import { tokensOfBytes } from '../domain/inference/expected-tokens.ts';
 import type { Measured } from '../domain/inference/billed-quantity.ts';
 import type { StreamInspector, WholeAnswer } from './dialect.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
@@ -32,7 +33,14 @@ export function wholeExchange(head: Head, { bytes, outcome, deltas }: WholeAnswe
     bytes: bytesOf(bytes),
     deltas: () => wholeDeltas(deltas()),
     outcome: () => outcome,
+    pieces: () => tokensOfBytes(deltas().reduce((sum, delta) => sum + writtenBytes(delta), 0)),
   };
+}
+
+/** Bytes of what the model has written in a delta. */
+function writtenBytes(delta: ChatDelta): number {
+  if (delta.kind === 'toolCall') return Buffer.byteLength(`${delta.name ?? ''}${delta.arguments}`);
+  return 'text' in delta ? Buffer.byteLength(delta.text) : 0;
 }
 
 /** Exchange of an answer that is forwarded without parsing. `measured` is what it is billed by. */

@@ -143,6 +143,6 @@ export interface Exchange {
   deltas(): AsyncIterableIterator<ChatDelta>;
   /** Outcome so far; complete when the body has ended. */
   outcome(): Outcome;
-  /** Events with content so far, about one token each; absent where they are not counted. */
+  /** Tokens of the answer so far, by its events with content or by the size of its text; absent where they are not counted. */
   readonly pieces?: () => number;
 }

@@ -16,6 +16,8 @@ const NO_TEXT = new Set(['role', 'type', 'id', 'name', 'detail']);
 function promptTokens(value: unknown): number {
   if (typeof value === 'string') return value.startsWith('data:') ? MEDIUM_TOKENS : textTokens(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + promptTokens(item), 0);
+  // A prompt may be a list of tokens.
+  if (typeof value === 'number') return 1;
   if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce((sum, [name, inner]) => (NO_TEXT.has(name) ? sum : sum + promptTokens(inner)), 0);
 }
@@ -50,6 +52,31 @@ export function usageOfCut(
   return {
     inputTokens: inputTokens(request),
     outputTokens: pieces,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  };
+}
+
+/** Most tokens of one call that are believed, of input and of output: more is a fault of the upstream. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** Usage as the upstream reports it; null for counts that no call can have. */
+export const believedUsage = (usage: Usage | null): Usage | null =>
+  usage === null || Math.max(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) > MOST_TOKENS ? null : usage;
+
+/**
+ * Usage of a complete answer that reports none: its prompt, and `pieces` as the tokens of its text. Null for a call that is not
+ * billed by tokens.
+ */
+export function usageOfUncounted(
+  request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
+  pieces: number,
+): Usage | null {
+  if (request.endpoint.operation !== 'embeddings') return usageOfCut(request, { pieces, reported: null });
+  return {
+    inputTokens: inputTokens(request),
+    outputTokens: 0,
     cacheReadTokens: 0,
     cacheWriteTokens: 0,
     reasoningTokens: 0,

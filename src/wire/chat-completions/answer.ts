@@ -42,9 +42,10 @@ function usageIn(answer: Fields): Usage | null {
   return withServiceTier(usage, answer['service_tier']);
 }
 
-/** Reads a `usage` object. Null when it is missing or has no counts. */
+/** Reads a `usage` object. Null when it is missing, or has no counts or a wrong one, such as a negative number. */
 export function usageOf(value: unknown): Usage | null {
   const usage = object(value);
+  if (isWrong(usage['prompt_tokens']) || isWrong(usage['completion_tokens'])) return null;
   const inputTokens = count(usage['prompt_tokens']);
   const outputTokens = count(usage['completion_tokens']);
   if (inputTokens === null && outputTokens === null) return null;
@@ -66,6 +67,9 @@ export function usageOf(value: unknown): Usage | null {
     ...searchesAndCitations(usage),
   };
 }
+
+/** Whether a member is there and is no count. */
+const isWrong = (value: unknown): boolean => value !== undefined && value !== null && count(value) === null;
 
 /** Perplexity's counts of searches, and of the tokens of citations. */
 function searchesAndCitations(usage: Fields): Pick<Usage, 'webSearches' | 'searchSize' | 'citationTokens'> {

@@ -199,10 +199,11 @@ describe('what a call leaves behind', () => {
     expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
   });
 
-  it('no cost where the upstream counted nothing', async () => {
+  it('an estimate by the prompt where the upstream counted nothing', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
     await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(NOTHING_READ);
-    expect(records[0]?.spend).toMatchObject({ usage: null, cost: null, status: 'success' });
+    const usage = { inputTokens: 2, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+    expect(records[0]?.spend).toMatchObject({ usage, cost: usd('0.2'), status: 'success' });
   });
 });
 
