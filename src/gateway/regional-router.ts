@@ -1,6 +1,7 @@
 import type { Deployment } from '../domain/chat/provider.ts';
 import type { Region } from '../domain/customers/customer.ts';
 import { Forbidden } from '../domain/errors.ts';
+import { filteredRouter } from './filtered-router.ts';
 import type { LabelBudget } from './label-budgets.ts';
 import type { Route, Router } from './route.ts';
 
@@ -23,23 +24,7 @@ function regionOf({ options, apiBase }: Pick<Deployment, 'options' | 'apiBase'>)
 export function inRegion(routeOf: Router, region: Region | undefined): Router {
   if (region === undefined) return routeOf;
   const isThere = ({ deployment }: Route): boolean => regionOf(deployment) === region;
-  const all = (model: string): readonly Route[] => routeOf.all(model).filter(isThere);
-  const select = (model: string, deploymentId?: string): Route | null => {
-    let found = routeOf(model, deploymentId);
-    if (found === null || isThere(found)) return found;
-    if (deploymentId !== undefined) return null;
-    const turns = routeOf.all(model).length;
-    for (let turn = 1; turn < turns; turn += 1) {
-      found = routeOf(model);
-      if (found !== null && isThere(found)) return found;
-    }
-    return all(model)[0] ?? null;
-  };
-  const byId = (id: string): Route | null => {
-    const found = routeOf.byId(id);
-    return found !== null && isThere(found) ? found : null;
-  };
-  return Object.assign(select, { all, byId });
+  return filteredRouter(routeOf, () => isThere);
 }
 
 /** The place of the customer of a call; null where its calls may go anywhere. */
