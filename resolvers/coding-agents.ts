@@ -305,7 +305,7 @@ export const stopCodingAgent = operation({
   },
 });
 
-/** Deletes an agent and forgets it; returns its last known state. Throws NotFound and UpstreamFailed. */
+/** Deletes an agent at the provider and its stored row; returns its last known state. Throws NotFound and UpstreamFailed. */
 export const deleteCodingAgent = operation({
   name: 'deleteCodingAgent',
   access: codingAgentWriter,

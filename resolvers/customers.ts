@@ -13,7 +13,7 @@ import type { Scope } from './operation/scope.ts';
 export interface CustomerView {
   readonly customer: Customer;
   readonly budget: Budget | null;
-  /** What its calls have cost, of all time. */
+  /** Total cost of its calls, over all budget windows. */
   readonly spend: Usd;
 }
 

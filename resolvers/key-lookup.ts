@@ -9,7 +9,7 @@ export const HASH = /^[0-9a-f]{64}$/;
 
 export const missing = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
 
-/** A key's row, what it has spent in all, and what it is now. */
+/** A key's row, its total spend, and its current status. */
 export interface KeyInfo {
   readonly row: VirtualKey;
   readonly spend: Usd;
@@ -25,7 +25,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
     const secretHash = keyGenerator.hash(named);
     const key = await stores.keys.find(secretHash);
     if (key !== null && opens(key, secretHash, clock.now())) return key;
-    // The first secret opens a rotated key no more, and still names it: its hash is the key's identity.
+    // The first secret of a rotated key is no longer valid, but its hash is still the key's identity.
     const [first] = await stores.keys.findMany([secretHash]);
     return first?.deletedAt === null ? first : null;
   }

@@ -142,7 +142,7 @@ async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamM
   return id !== null && (await platform.stores.budgets.find(id)) !== null;
 }
 
-/** A draft as the caller may have it made. `route` tells a key of a user from one of a team alone. Throws Forbidden and InvalidInput. */
+/** The draft that the caller has the right to create. `route` distinguishes a key of a user from a service account of a team. Throws Forbidden and InvalidInput. */
 export async function allowedDraft(
   scope: KeyScope,
   draft: KeyDraft,

@@ -32,7 +32,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A key as its maker sees it, once: afterwards only its hash exists. */
+/** A new key with its secret, which is shown once; only its hash is stored. */
 export interface GeneratedKey {
   readonly clearKey: string;
   readonly row: VirtualKey;
@@ -59,7 +59,7 @@ function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
 }
 
-/** Makes a key for another operation, which has decided about it. Throws InvalidInput, and Conflict when it is taken. */
+/** Creates a key for another operation, which has checked access. Throws InvalidInput, and Conflict when it is taken. */
 export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
   const { stores, keyRing } = scope.platform;
   const secret = secretFor(scope, draft.key);

@@ -24,10 +24,10 @@ function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readon
   });
 }
 
-/** What the catalog and the configuration say of a deployment. */
+/** A deployment with its facts from the catalog and the configuration. */
 interface AnalysisModel {
   readonly row: Readonly<Record<string, unknown>>;
-  /** No price is known, and none is expected: a server of one's own that no catalog lists. */
+  /** Whether no price is known or expected, as for a self-hosted server that no catalog lists. */
   readonly isUnpriced: boolean;
 }
 

@@ -16,7 +16,7 @@ interface ModelListDraft {
   readonly teamId: string | null;
   /** Lists access groups instead of models, or after them. */
   readonly groups?: 'only' | 'also' | null;
-  /** Fallbacks to tell of each model; null for none. */
+  /** Kind of fallbacks to list with each model; null lists none. */
   readonly fallbackType?: FallbackType | null;
 }
 
@@ -43,12 +43,12 @@ const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
   return [...new Set(callable.flatMap(({ accessGroups = [] }) => accessGroups))];
 };
 
-/** A model, and those that are called after it failed, where they were asked for. */
+/** A model and its fallbacks, which are empty unless the request asks for them. */
 export interface ListedModel extends NamedModel {
   readonly fallbacks: readonly string[];
 }
 
-/** Models of a list with their fallbacks that the caller's key may call; without any when no type is asked for. */
+/** Adds to each model the fallbacks that the caller's key may call; none without a kind of fallbacks. */
 function withFallbacks(
   scope: Scope<DeploymentPlatform>,
   models: readonly NamedModel[],
@@ -183,7 +183,7 @@ function tokenCost({ entry, deployment }: ModelInfo): number | null {
   return cost > 0 ? cost : null;
 }
 
-/** Facts in the order of a sort; those without a value are last both ways. */
+/** Sorts facts. Those without a value are last in both directions. */
 function sorted(models: readonly KnownModel[], { sort, descending }: ModelPageDraft): readonly KnownModel[] {
   if (sort === null) return models;
   const rankOf = (one: KnownModel): string | number | null => {

@@ -164,7 +164,7 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
   }
 }
 
-/** What a spender has spent in all; null where the caller may not see it. A key of its own is visible to every caller. */
+/** Total spend of an owner; null where the caller may not see it. A key of its own is visible to every caller. */
 export const readTotalSpend = operation({
   name: 'readTotalSpend',
   access: teamReader,

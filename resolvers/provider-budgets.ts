@@ -11,7 +11,7 @@ export interface ProviderBudget extends RouteBudget {
   readonly provider: string;
   /** What the calls of the window cost. */
   readonly spent: Usd;
-  /** End of the window; null for a budget that never begins anew. */
+  /** End of the window; null for a budget that is never reset. */
   readonly resetAt: Date | null;
 }
 

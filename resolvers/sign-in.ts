@@ -68,7 +68,7 @@ export const exchangeCode = operation({
   },
 });
 
-/** Who a name and password are. Throws SignInRefused, SignInThrottled, and Unavailable. */
+/** Checks a name and password, and returns the user. Throws SignInRefused, SignInThrottled, and Unavailable. */
 export async function signedIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
   const { throttle } = scope.platform.signIns;
   const attempt = { source: scope.client.network, name: username };
@@ -128,7 +128,7 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
 const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 
-/** What a session takes over from a key. It makes no calls that cost where the key has a budget. */
+/** Settings that a session copies from a key. It makes no billed calls where the key has a budget. */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
   if (key === null) return { models: [], maxBudget: null, metadata: {} };
   const without = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };

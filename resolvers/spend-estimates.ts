@@ -12,7 +12,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Prices of a model, and whose they are. */
+/** Prices of a model, and the provider that has them. */
 interface ModelPrices {
   readonly row: PriceRow;
   readonly provider: string | null;
@@ -36,11 +36,11 @@ function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | nul
 /** A priced usage with its discount and margin, and the provider whose prices it has. */
 export interface UsageEstimate extends PricedUsage {
   readonly provider: string | null;
-  /** The part of the total that the margin is. */
+  /** The margin, which the total includes. */
   readonly margin: Usd;
 }
 
-/** A priced usage with the discount and the margin of its provider. Its parts are those of the list price. */
+/** Applies the discount and the margin of its provider to a priced usage. The parts keep the list price. */
 function adjusted(
   { platform }: Scope<SpendPlatform>,
   priced: PricedUsage,

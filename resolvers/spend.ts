@@ -18,13 +18,13 @@ const MOST_COUNTED = 10_000;
 /** Keys of one step of a reset. */
 const RESET_STEP = 500;
 
-/** Filter of a request; whose calls it shows follows from the caller. A key is named by itself or its hash. */
+/** Filter of a request. The caller decides which calls it can match. A key is given as secret or hash. */
 export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
 }
 
-/** The filter with keys by their hashes, limited to what the caller may see. `seesAll` tells who sees the calls of everyone. */
+/** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
 export async function visibleFilter(
   scope: Scope<SpendPlatform>,
   asked: AskedFilter,
@@ -132,7 +132,7 @@ export interface SpendReport {
   readonly keys: ReadonlyMap<string, VirtualKey>;
 }
 
-/** Groups calls without an access check, as the caller may see them. */
+/** Groups the calls that the caller may see. Does not check access. */
 async function groupedSpend(scope: Scope<SpendPlatform>, grouping: AskedGrouping): Promise<SpendReport> {
   const { stores, records } = scope.platform;
   await records.readable();
@@ -162,7 +162,7 @@ export interface CaptureRate {
   readonly priced: number;
 }
 
-/** How many answered calls of a period have a cost: the others have no known price, or are free. */
+/** Counts the answered calls of a period that have a cost. The others are free or have no known price. */
 export const readCaptureRate = operation({
   name: 'readCaptureRate',
   access: spendAdmin,

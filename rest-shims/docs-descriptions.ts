@@ -96,7 +96,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'interactions.create': "Call a model in the format of Google's Interactions API.",
   'interactions.delete': 'Delete a stored interaction.',
   'interactions.get': 'Read a stored interaction.',
-  'providerBudgets.list': 'List the budgets of providers, what was spent of each, and when it begins anew.',
+  'providerBudgets.list': 'List the budgets of providers, their spend, and when it is reset.',
   'globalActivity.cacheHits': 'Read cache hits by day.',
   'globalActivity.days': 'Read calls and tokens by day.',
   'globalActivity.exceptions': 'Read failed calls by day.',

@@ -7,9 +7,9 @@ import { SystemCaller } from '../../src/domain/system-caller.ts';
 export interface Access {
   readonly name: string;
   readonly description: string;
-  /** Throws Forbidden when this caller may not, Unauthenticated when a null caller, who sent no credential, must send one. */
+  /** Throws Forbidden for a caller without the right, and Unauthenticated where a credential is required and none was sent (null). */
   readonly check: (caller: Caller | null) => void;
-  /** Whether holders of tracing keys may, who may do nothing else. */
+  /** Whether tracing keys have this right. They have no other rights. */
   readonly admitsTraceSenders?: true;
 }
 
@@ -99,7 +99,7 @@ export const modelAdmin: Access = {
   },
 };
 
-/** Proxy administrators. A refusal tells what the caller lacks. */
+/** Proxy administrators. The refusal names the missing right. */
 export const keyAdmin: Access = {
   name: 'keyAdmin',
   description: 'Proxy administrators.',
@@ -299,7 +299,7 @@ export const codingAgentWriter: Access = {
   },
 };
 
-/** Background work only: no credential has this right, an administrator's neither. */
+/** Background work only: no credential has this right, not even that of an administrator. */
 export const system: Access = {
   name: 'system',
   description: 'The process itself, for background work.',

@@ -6,7 +6,7 @@ import type { SpanExport } from '../../src/domain/traces/span-export.ts';
 import type { Stores } from './stores.ts';
 import type { RecordState } from './platform.ts';
 
-/** Services outside that calls are reported to. */
+/** External services that calls are reported to. */
 export interface OutsidePlatform {
   /** Null where no collector of spans is configured. */
   readonly spanExport: Pick<SpanExport, 'counts' | 'push'> | null;
@@ -29,7 +29,7 @@ export interface MetricsPlatform {
   readonly metrics: Metrics;
 }
 
-/** Periodic work that one of all processes does. */
+/** Periodic work that runs in one process of all. */
 export interface DutyPlatform {
   readonly stores: Pick<Stores, 'jobs'>;
   readonly clock: Clock;

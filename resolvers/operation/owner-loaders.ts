@@ -32,7 +32,7 @@ export interface OwnerLoaders {
   readonly membersOfOrganization: Lists<OrganizationMember>;
   readonly organizationsOfUser: Lists<OrganizationMember>;
   readonly projectsOfTeam: Lists<Project>;
-  /** Total spend, of all time. */
+  /** Total spend, over all budget windows. */
   readonly totalSpend: DataLoader<SpenderId, Usd, string>;
 }
 

@@ -28,7 +28,7 @@ export const activityReader: Access = {
   },
 };
 
-/** Administrators, the read-only ones too. A refusal tells what the caller lacks. */
+/** Administrators, the read-only ones too. The refusal names the missing right. */
 export const spendAdmin: Access = {
   name: 'spendAdmin',
   description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',

@@ -25,7 +25,7 @@ export interface Window {
   readonly resetAt: Date;
 }
 
-/** The window of a budget; null where its spend never begins anew. */
+/** The window of a budget; null where its spend is never reset. */
 export const windowIn = ({
   budgetDuration: duration,
   budgetResetAt: resetAt,

@@ -1,11 +1,11 @@
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 
 /**
- * Recognises catalog keys from memory. What this process takes back it forgets at once; what another takes back is
- * believed for a minute at most.
+ * Validates catalog keys from memory. A key that this process revokes is evicted at once; one that another process
+ * revokes stays cached for at most a minute.
  */
 export interface CatalogKeyRing extends PaidKeys {
-  /** Forgets a key, so that the next call reads it afresh. */
+  /** Evicts a key, so that the next call reads it from the store. */
   forget(hash: string): void;
   /** Evicts all keys. */
   forgetAll(): void;

@@ -6,7 +6,7 @@ import { classOfFailure } from '../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../domain/routing/routing-policy.ts';
 import type { Route, Router } from './route.ts';
 
-/** Deployments that are left out for some seconds after failures, in this process. */
+/** Deployments that get no calls for some seconds after failures. Each process counts its own failures. */
 export interface Cooldowns {
   succeeded(deployment: Deployment): void;
   /** `isAlone` when the group has no other deployment. */

@@ -6,7 +6,7 @@ import { EMBEDDINGS } from '../domain/inference/endpoint.ts';
 import type { CallGuard, Guards } from './guarding.ts';
 import type { Route } from './route.ts';
 
-/** Selects the guardrails of model calls; null for a call that has nothing to do with any. */
+/** Selects the guardrails of model calls; null for a call without any. */
 type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
 /** Whether any deployment names a guardrail. Computed once for each list of deployments. */

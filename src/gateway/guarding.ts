@@ -15,7 +15,7 @@ import { callerGuardrailsOf } from '../domain/guardrails/key-guardrails.ts';
 import { rejection } from '../domain/guardrails/rejection.ts';
 import { selectedGuardrails } from '../domain/guardrails/selection.ts';
 
-/** What a call is guarded by. */
+/** The guardrails that apply to a call. */
 interface Guarding {
   readonly caller: Caller;
   /** Name of the model that the caller sent. */

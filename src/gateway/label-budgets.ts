@@ -33,7 +33,7 @@ export interface LabelBudget {
   readonly modelMaxBudget?: Readonly<Record<string, unknown>>;
   /** Its total spend at the start of its budget window. */
   readonly spentBefore: Usd;
-  /** Its budget window; null where its spend never begins anew. */
+  /** Its budget window; null where its spend is never reset. */
   readonly window: { readonly duration: string; readonly resetAt: Date } | null;
 }
 

@@ -2,7 +2,7 @@ import type { Provider } from '../domain/chat/provider.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
 import { createRouter, type Router } from './route.ts';
 
-/** A router over the current deployments: it is made again when their list was replaced. */
+/** A router over the current deployments, rebuilt when their list is replaced. */
 export function createLiveRouter(source: Pick<DeploymentSource, 'current'>, providers: readonly Provider[]): Router {
   let of = source.current();
   let router = createRouter(of, providers);

@@ -31,11 +31,11 @@ const RESETS_SECONDS = 5;
 const RETENTION_SECONDS = 600;
 /** Delay of the first round of retention, in ms: the first requests need the time. */
 const FIRST_ROUND_MS = 100;
-/** Traces of one step of retention in ClickHouse, where each step rewrites parts of tables. */
+/** Most traces that one retention step deletes in ClickHouse: each step rewrites parts of tables. */
 const CLICKHOUSE_STEP = 5_000;
 /** Longest time of a run, in seconds. The rest of a long retention is removed in the next period. */
 const LONGEST_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
-/** Days for which reviews and answers of lens runs are kept to be used again. */
+/** Days for which reviews and answers of lens runs stay cached. */
 const LENS_WORK_DAYS = 30;
 
 /** A duty and its work; zero seconds never run it. */

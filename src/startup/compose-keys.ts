@@ -28,7 +28,7 @@ import type { StartContext } from './context.ts';
 /** Names the network a request comes from. */
 type NetworkOf = ReturnType<typeof createClientNetworks>;
 
-/** Who calls: keys of the gateway, and the watch that ends live feeds of keys that no longer hold. */
+/** The key ring of the gateway, and the watch that ends live feeds of invalid keys. */
 export interface Keys {
   readonly keyRing: TracingKeyRing;
   readonly callerWatch: CallerWatch;
@@ -115,7 +115,7 @@ export async function composeKeys(
   return { keyRing, callerWatch, networkOf };
 }
 
-/** What is sold, to whom, and what is free. */
+/** The checkout, the keys that it sells, and the free tier. */
 export interface Sales {
   readonly payments: PaymentProvider;
   readonly catalogKeys: CatalogKeyRing;

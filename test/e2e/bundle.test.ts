@@ -120,7 +120,7 @@ describe('a start', () => {
     expect(complaint.endsWith(LOUD)).toBe(true);
   });
 
-  it('refuses a source that finds files in a way the bundle would lose', async () => {
+  it('refuses a source that locates files in a way that the bundle breaks', async () => {
     write('src/word.ts', "export const word: string = new URL('x', import.meta.url).pathname.slice(-1);\n");
     const { file, complaint } = await start();
     expect(file).toMatch(/src\/main\.ts$/);
@@ -253,12 +253,12 @@ describe.skipIf(process.platform !== 'linux')('the threads for files and stateme
   }
   const { UV_THREADPOOL_SIZE: _own, ...rest } = process.env;
 
-  it('are no more than the cores of a small machine', async () => {
+  it('are at most the cores of a small machine', async () => {
     const cores = availableParallelism();
     expect(await threads(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
   });
 
-  it('are as many as the environment says', async () => {
+  it('are as many as the environment sets', async () => {
     expect(await threads({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
   });
 });

@@ -89,7 +89,7 @@ const untilNoted = (server: Running, count: number) =>
 const CAME = 'ADDED null null';
 
 describe('the past of the catalog', () => {
-  it('outlives restarts, and nothing of it is noted twice', async () => {
+  it('survives restarts, and no change is recorded twice', async () => {
     const first = await start();
     await untilNoted(first, 1);
     published = mapWith(2e-6);
@@ -122,7 +122,7 @@ describe('the past of the catalog', () => {
     expect(priceHistory.at(-1)?.to).toBeNull();
   });
 
-  it('misses nothing when the process is killed after a swap and before it was written', async () => {
+  it('misses no change when the process is killed between a swap and its write', async () => {
     const first = await start();
     await untilNoted(first, 1);
     // No process can write now: the swap is served, its difference waits.

@@ -127,7 +127,7 @@ describe('the last good data stays when upstream', () => {
 });
 
 describe('a map is taken', () => {
-  it.each(['image/png', 'application/octet-stream', ''])('whatever its content type says: "%s"', async (type) => {
+  it.each(['image/png', 'application/octet-stream', ''])('with any content type: "%s"', async (type) => {
     upstream.answers(sendsText(JSON.stringify(mapOf(3_000, 2)), type));
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);

@@ -80,7 +80,7 @@ const firstHold = (source: RefreshingCatalog): HeldPrice => {
 };
 
 describe('unit mistakes', () => {
-  it('are kept out of the built-in catalog', async () => {
+  it('are not in the built-in catalog', async () => {
     const source = await aProcess();
     const entry = source.current().find('azure_ai/jais-30b-chat');
     expect([entry?.row['input_cost_per_token'], entry?.row['output_cost_per_token'], entry?.mode]).toEqual([
@@ -141,7 +141,7 @@ describe('unit mistakes', () => {
   });
 });
 
-it('a price that is held bills no call', async () => {
+it('a quarantined price bills no call', async () => {
   const source = await following(priced(1e-6));
   const costOf = createPricer(source.current);
   const usage = { inputTokens: 1_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };

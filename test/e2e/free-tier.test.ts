@@ -69,7 +69,7 @@ describe('a thousand free calls', () => {
     expect(await call(second, { authorization: `Bearer ${second.key}` })).toBe(200);
   });
 
-  it('lose none to a restart in between', async () => {
+  it('are counted over a restart', async () => {
     const first = await start();
     const { served } = await burst([first], 333);
     await first.end('SIGTERM');

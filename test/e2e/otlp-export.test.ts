@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The product's own ingest in a process of its own, where one was before if a port is given. */
+/** A collector: the product's own ingest in another process. `port` is the port of an earlier collector that it replaces. */
 const startCollector = (port = '0'): Promise<ServerProcess> =>
   spawnServer(join(folder, 'collector'), { args: ['--port', port], env: { LITELLM_MASTER_KEY: COLLECTOR_KEY } });
 
@@ -57,7 +57,7 @@ async function exportedOf(gateway: TestApp): Promise<readonly string[]> {
   return text.split('\n').filter((line) => line.startsWith('lensgate_otlp_'));
 }
 
-it.each(['http/protobuf', 'http/json'])('a call is a span in a collector elsewhere, over %s', async (protocol) => {
+it.each(['http/protobuf', 'http/json'])('a call is a span in an external collector, over %s', async (protocol) => {
   const gateway = await startGateway({
     config: { general_settings: { store_prompts_in_spend_logs: true } },
     env: {
@@ -144,7 +144,7 @@ it('prompts that are not stored are not exported, and one line of the configurat
   expect(JSON.stringify(span)).not.toContain('order');
 });
 
-it('a collector that is away costs no call anything, and gets its spans when it is back', async () => {
+it('an unreachable collector delays no call, and gets its spans once it is reachable', async () => {
   const gateway = await startGateway({
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

@@ -58,7 +58,7 @@ describe('a second process on one SQLite database', () => {
     expect((await refusal({ DATABASE_URL: database.DATABASE_URL }))[0]).toBe(1);
   });
 
-  it('starts after the first was killed, and notes itself', async () => {
+  it('starts after the first was killed, and writes its own note', async () => {
     const first = await start();
     await first.end('SIGKILL');
     expect(existsSync(holderFile())).toBe(true);

@@ -51,7 +51,7 @@ describe('gatewayActivity', () => {
   const chats = { category: 'LLM', route: '/chat/completions', succeeded: 2, failed: 1 };
   const tools = { category: 'MCP', route: '/mcp', succeeded: 0, failed: 1 };
 
-  it('tells requests by date, category and route', async () => {
+  it('counts requests by date, category and route', async () => {
     const { data, errors } = await graph(GatewayActivityDocument);
     expect(errors).toBeUndefined();
     const date = today();
@@ -76,7 +76,7 @@ describe('gatewayActivity', () => {
     });
   });
 
-  it('tells some categories and routes only', async () => {
+  it('counts some categories and routes only', async () => {
     const { data } = await graph(GatewayActivityDocument, { categories: ['MCP', 'A2A'] });
     expect(data['gatewayActivity']).toMatchObject({ succeeded: 0, failed: 1, series: [{ date: today(), ...tools }] });
     const { data: routed } = await graph(GatewayActivityDocument, { routes: ['/chat/completions'] });
@@ -109,7 +109,7 @@ describe('gatewayActivity', () => {
 });
 
 describe('endpointActivity', () => {
-  it('tells tokens, spend and results by endpoint and day', async () => {
+  it('has tokens, spend and results by endpoint and day', async () => {
     const { data, errors } = await graph(EndpointActivityDocument);
     expect(errors).toBeUndefined();
     const [chats, ...others] = data['endpointActivity'] as readonly Readonly<Record<string, unknown>>[];

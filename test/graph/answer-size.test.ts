@@ -175,7 +175,7 @@ describe('an event of a subscription', () => {
 });
 
 describe('the lists of an answer', () => {
-  it('yield no more fields than one answer may have', async () => {
+  it('have at most as many fields as one answer may have', async () => {
     house = await openGraph({ entries: Array.from({ length: 600 }, (_, index) => anEntry(`azure/r${index}/gpt-4o`)) });
     const lists = Array.from(
       { length: 200 },

@@ -106,7 +106,7 @@ describe('priceHistory', () => {
     ]);
   });
 
-  it('tells of an entry that is gone, knows none that never was, and one that has no past yet', async () => {
+  it('has a removed entry, no unknown entry, and an entry without history', async () => {
     house = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
     const gone = await house.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
     expect(gone.data.priceHistory).toEqual([
@@ -120,7 +120,7 @@ describe('priceHistory', () => {
     expect(await house.call(PriceHistoryDocument, { entryId: 'new' })).toEqual({ data: { priceHistory: [] } });
   });
 
-  it('refuses a time that ends before it begins, and says when the past cannot be read', async () => {
+  it('refuses a period that ends before it begins, and reports a history that cannot be read', async () => {
     house = await openGraph({ history: stores.catalogHistory });
     expect(await house.call(PriceHistoryDocument, { entryId: 'm', from: dayText(2), to: dayText(2) })).toMatchObject({
       data: { priceHistory: null },
@@ -193,7 +193,7 @@ describe('pricesAt', () => {
 });
 
 describe('catalogChanges', () => {
-  it('lists changes newest first, page by page, and says what history covers', async () => {
+  it('lists changes newest first, page by page, and the period that the history covers', async () => {
     house = await openGraph({ history: await withPast() });
     const first = await house.call(CatalogChangesDocument, { first: 3 }, null);
     expect(first.data.catalogChanges.nodes).toMatchObject([
@@ -277,7 +277,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
   });
   const listening = (count: number) => eventually(() => house.bus.subscriberCount() === count, `${count} listeners`);
 
-  it('tells each subscriber what it asked for', async () => {
+  it('sends each subscriber the changes that match its filter', async () => {
     house = await openGraph({ history: stores.catalogHistory });
     const [all, one, prices] = [
       follow({}),

@@ -48,20 +48,23 @@ afterEach(async () => {
 const held = async (key: string | null) => house.call(QuarantinedPricesDocument, {}, key);
 
 describe('quarantinedPrices', () => {
-  it.each(['sk-admin', 'sk-viewer'])('shows %s what is kept out, why, and what is served instead', async (key) => {
-    const since = TAKEN.toISOString();
-    const quarantineId = expect.stringMatching(/^[\w-]{22}$/);
-    const field = 'input_cost_per_token';
-    const { data } = await held(key);
-    expect([data.quarantinedPrices.totalCount, data.quarantinedPrices.nodes]).toEqual([
-      3,
-      [
-        { quarantineId, entryId: 'm0', field, quarantinedValue: 1e-3, servedValue: 1e-6, reason: 'TEN_FOLD', since },
-        { quarantineId, entryId: 'm1', field, quarantinedValue: 2e-5, servedValue: 2e-6, reason: 'TEN_FOLD', since },
-        { quarantineId, entryId: 'm2', field, quarantinedValue: 0.4, servedValue: null, reason: 'TOO_HIGH', since },
-      ],
-    ]);
-  });
+  it.each(['sk-admin', 'sk-viewer'])(
+    'shows %s the quarantined prices, the reasons, and the prices that are served',
+    async (key) => {
+      const since = TAKEN.toISOString();
+      const quarantineId = expect.stringMatching(/^[\w-]{22}$/);
+      const field = 'input_cost_per_token';
+      const { data } = await held(key);
+      expect([data.quarantinedPrices.totalCount, data.quarantinedPrices.nodes]).toEqual([
+        3,
+        [
+          { quarantineId, entryId: 'm0', field, quarantinedValue: 1e-3, servedValue: 1e-6, reason: 'TEN_FOLD', since },
+          { quarantineId, entryId: 'm1', field, quarantinedValue: 2e-5, servedValue: 2e-6, reason: 'TEN_FOLD', since },
+          { quarantineId, entryId: 'm2', field, quarantinedValue: 0.4, servedValue: null, reason: 'TOO_HIGH', since },
+        ],
+      ]);
+    },
+  );
   it('takes a filter and an order', async () => {
     const list = async (args: string) => {
       const { data } = await house.call<Data, object>(
@@ -102,7 +105,7 @@ describe('releaseQuarantinedPrice', () => {
   const firstId = async (): Promise<string> =>
     (await held('sk-admin')).data.quarantinedPrices.nodes[0]?.quarantineId ?? '';
 
-  it('serves exactly that price from then on', async () => {
+  it('serves exactly the released price from then on', async () => {
     const id = await firstId();
     const { data } = await house.call(ReleaseQuarantinedPriceDocument, { id });
     expect(data.releaseQuarantinedPrice).toEqual({
@@ -120,7 +123,7 @@ describe('releaseQuarantinedPrice', () => {
       id,
     });
   });
-  it.each([null, 'sk-team-a', 'sk-viewer'])('is not for %s, and changes nothing', async (key) => {
+  it.each([null, 'sk-team-a', 'sk-viewer'])('is refused for %s, and changes nothing', async (key) => {
     const before = catalog.current();
     const { errors } = await house.call(ReleaseQuarantinedPriceDocument, { id: await firstId() }, key);
     expect([errors?.[0]?.extensions?.['code'], catalog.current() === before, catalog.held().length]).toEqual([
@@ -132,7 +135,7 @@ describe('releaseQuarantinedPrice', () => {
 });
 
 describe('catalogStatus', () => {
-  it('says how old the data is and what is kept out, to everyone', async () => {
+  it('shows the age of the data and the number of quarantined prices to everyone', async () => {
     const { data } = await house.call(CatalogStatusDocument, {}, null);
     expect(data.catalogStatus).toEqual({
       snapshotId: catalog.current().id,

@@ -133,7 +133,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('hides what is a bug, and logs it under the request id that it tells', async () => {
+  it('masks a bug, and logs it with the request id of the error', async () => {
     house = await openGraph({ gateway: failingGateway(new Error('password is hunter2')) });
     const { errors } = await house.call(ChatDocument, { input: HELLO });
     const requestId = errors?.[0]?.extensions?.['requestId'];

@@ -26,7 +26,7 @@ afterAll(async () => {
   await stripe.stop();
 });
 
-/** Runs an operation over the whole product: purchases are what a store and a payment provider make of them. */
+/** Runs an operation over the whole product, with its store and a fake payment provider. */
 async function call<Data, Variables>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
@@ -43,7 +43,7 @@ async function call<Data, Variables>(
 const catalog = async (key: string): Promise<number> =>
   (await fetch(`${app.url}/model_catalog?page_size=1`, { headers: { 'x-api-key': key } })).status;
 
-/** Begins a purchase through the graph, pays it when told to, and sees its key. */
+/** Starts a purchase through the graph; with `paid`, pays it and reads its key. */
 async function purchase(end: 'paid' | 'left') {
   const { data } = await call(CreateCheckoutDocument, {}, { key: null });
   if (!('url' in data.createCheckout)) throw new Error(JSON.stringify(data));
@@ -105,7 +105,7 @@ describe('purchases in the graph', () => {
     expect(errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT' } }]);
   });
 
-  it('lose their key to an administrator, at once and for good', async () => {
+  it('have their key revoked by an administrator, at once and permanently', async () => {
     const { id, key } = await purchase('paid');
     expect(await catalog(key)).toBe(200);
     const { data } = await call(RevokeCatalogKeyDocument, { id });
@@ -155,7 +155,7 @@ describe('purchases in the graph', () => {
     expect(await catalog(catalogKey)).toBe(200);
   });
 
-  it('say what to set where nothing is for sale, and what Stripe refused', async () => {
+  it('name the missing settings where nothing is for sale, and the error of Stripe', async () => {
     const other = await startApp();
     const { errors } = await call(CreateCheckoutDocument, {}, { at: other, key: null });
     expect(errors).toMatchObject([

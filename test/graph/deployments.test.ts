@@ -69,7 +69,7 @@ const UNTRIED = {
 };
 
 describe('deployments', () => {
-  it('tell how calls to each have gone, without credentials', async () => {
+  it('have the health of each deployment, without credentials', async () => {
     // They take turns: the first gets 200, 400 and 500.
     for (const status of [200, 503, 400, 200, 500, 200]) await call(status);
     expect(await graph(DeploymentsDocument)).toEqual({

@@ -19,7 +19,7 @@ async function open(limit: number): Promise<void> {
 const used = async () => (await house.call(FreeTierUsageDocument, {}, null)).data.freeTierUsage?.requestsToday;
 
 describe('freeTierUsage', () => {
-  it('tells what the address has used, and counts nothing', async () => {
+  it('shows the usage of the address, and is not counted itself', async () => {
     await open(5);
     await house.call(CatalogEntryDocument, { id: 'gpt-4o' }, null);
     expect(await house.call(FreeTierUsageDocument, {}, null)).toEqual({

@@ -59,7 +59,7 @@ describe('GraphQL over HTTP', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
 
-  it('says nothing of statuses inside', async () => {
+  it('has no HTTP statuses of operations', async () => {
     const answers = await Promise.all(
       ['{ nope }', '{', '{ trace(id: "x") { name } }'].map((query) => house.post(JSON.stringify({ query }))),
     );

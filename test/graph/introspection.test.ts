@@ -207,7 +207,7 @@ describe('introspection', () => {
     ]);
   });
 
-  it('is answered alike for everybody, whatever asked before', async () => {
+  it('has the same answer for every caller, in any order of requests', async () => {
     house = await openGraph();
     const query = '{ __schema { queryType { name } } __type(name: "Decimal") { kind } __typename }';
     const answer = {

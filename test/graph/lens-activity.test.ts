@@ -55,7 +55,7 @@ describe('the preview of a sample', () => {
     expect(executions).toHaveLength(8);
   });
 
-  it('admits what the selection says, and goes on from an offset', async () => {
+  it('has the executions of the selection, and continues at an offset', async () => {
     const all = (await ask(PREVIEW, { input: {} })).data['lensSamplePreview'] as {
       readonly executions: readonly { readonly id: string }[];
     };

@@ -73,7 +73,7 @@ beforeAll(async () => {
 afterAll(() => calls.stop());
 
 describe('owners in the graph', () => {
-  it('lead from a team to its members, keys, calls and traces, and back', async () => {
+  it('have edges from a team to its members, keys, calls and traces, and back', async () => {
     const { data, errors } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') });
     expect(errors).toBeUndefined();
     const trace = { traceId: expect.stringMatching(/^[0-9a-f]{32}$/) as unknown };
@@ -122,7 +122,7 @@ describe('owners in the graph', () => {
     });
   });
 
-  it('show a member what it may see', async () => {
+  it('show a member only what it may see', async () => {
     const { data } = await graph(OwnersOfATeamDocument, { id: globalId('Team', 'crew') }, ada);
     const team = data['node'] as Data;
     expect(team).toMatchObject({

@@ -146,7 +146,7 @@ describe('a query with a plan', () => {
       }
   });
 
-  it('goes on being planned after a request that failed', async () => {
+  it('is still planned after a failed request', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
     const expected = await asked(plain, query, { mode: 're:(' });
     for (let time = 0; time < 20; time += 1) {

@@ -119,7 +119,7 @@ it('keeps a failure to the one it happened to', async () => {
   ]);
 });
 
-it('is one subscriber to the bus for readers alike, each of whom hears when their key holds no more', async () => {
+it('is one bus subscriber for equal readers, and each ends with its own key', async () => {
   const admin: Caller = { role: 'proxy_admin', keyHash: 'admin', key: null, teamId: null, userId: null };
   let blocked = false;
   const current = (): Caller => {

@@ -83,7 +83,7 @@ describe('Trace.spans', () => {
 });
 
 describe('Span.parent and Span.children', () => {
-  it('lead through the tree, with one read of the spans, and page', async () => {
+  it('have the edges of the tree, with one read of the spans, and pages', async () => {
     const below = (number: number, parent: number) =>
       aSpan({ ...at(number), traceId: traceId(2), parentSpanId: spanId(parent) });
     const orphan = below(5, 9);

@@ -127,7 +127,7 @@ describe('span', () => {
     `);
   });
 
-  it('that is not there is an error that says so', async () => {
+  it('that does not exist is a clear error', async () => {
     const { data, errors } = await house.call(SpanDocument, { traceId: traceId(1), spanId: spanId(9) });
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { span: null },

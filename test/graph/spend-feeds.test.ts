@@ -55,7 +55,7 @@ it('spendUpdates shows calls to those who may read them, and owners as each may 
   }
 });
 
-it('budgetAlerts tells an administrator once of a budget that refuses', async () => {
+it('budgetAlerts sends an administrator one alert of a budget that refuses', async () => {
   await calls.manage('/team/new', { team_id: 'poor', max_budget: 0 });
   const key = await calls.newKey({ team_id: 'poor' });
   const admin = alertsOf(calls.app.adminKey);

@@ -116,7 +116,7 @@ describe('a stream of the single connection mode', () => {
     expect((await start(first, '2')).status).toBe(404);
   });
 
-  it('tells an invalid operation its faults as a result', async () => {
+  it('answers an invalid operation with its faults as a result', async () => {
     house = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
@@ -127,7 +127,7 @@ describe('a stream of the single connection mode', () => {
 });
 
 describe('the distinct connections mode', () => {
-  it('ends at once, and says why, when it is the first question of a process that drains', async () => {
+  it('ends at once with a reason, when it is the first request during a shutdown', async () => {
     house = await openGraph();
     house.transport.close();
     const answer = await fetch(at(), {

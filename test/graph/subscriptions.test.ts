@@ -49,7 +49,7 @@ async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
 }
 
 describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
-  it('tells each trace as it lands, to whom may see it', async () => {
+  it('sends each trace when it is stored, to callers who may see it', async () => {
     house = await openGraph();
     const team = followed(subscribe(house.url, TraceUpdatesDocument, {}, 'sk-team-a'));
     const one = followed(subscribe(house.url, TraceUpdatesDocument, { traceId: traceId(2) }));
@@ -87,7 +87,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     );
   });
 
-  it('goes on behind the last update for who comes back', async () => {
+  it('continues behind the last update after a reconnect', async () => {
     house = await openGraph();
     const before = followed(subscribe(house.url, TraceUpdateIdsDocument, {}));
     await listening(1);
@@ -107,7 +107,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     expect(late.received).toMatchObject([{ errors: [{ extensions: { code: 'CONFLICT' } }] }]);
   });
 
-  it('ends with a reason when the key holds no more', async () => {
+  it('ends with a reason when the key becomes invalid', async () => {
     const current = (): never => {
       throw new Unauthenticated('Expired Key.', 'expired');
     };
@@ -124,7 +124,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     await listening(0);
   });
 
-  it('ends with a reason when the key holds no more while nothing happens, and a chat of it goes on', async () => {
+  it('ends with a reason when the key becomes invalid between events, and a running chat continues', async () => {
     let blocked = false;
     const current = (): Caller => {
       if (blocked) throw new Unauthenticated('Blocked Key.', 'blocked');
@@ -254,7 +254,7 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
     await eventually(() => house.lines.length === 1, 'a line of it');
   });
 
-  it('gives the upstream up when the client leaves, while it says nothing', async () => {
+  it('cancels a silent upstream call when the client leaves', async () => {
     let left = 0;
     const silent = (): AsyncIterableIterator<ChatDelta> => ({
       [Symbol.asyncIterator]() {

@@ -59,7 +59,7 @@ describe('a search of traces', () => {
     expect(numbers(nodes).slice(0, first.length)).toEqual(first);
   });
 
-  it('goes on from page to page, and shows each caller their own', async () => {
+  it('continues from page to page, and shows each caller its own traces', async () => {
     const asked = { orderBy: { field: 'DURATION' }, filter: { minDurationMs: 20 }, first: 2 } as const;
     const first = (await house.call(TraceSearchDocument, asked)).data.traces;
     const second = (await house.call(TraceSearchDocument, { ...asked, after: first.pageInfo.endCursor })).data.traces;
@@ -68,7 +68,7 @@ describe('a search of traces', () => {
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
-  it('goes on with the cursor alone, by the filter and the order that it was given for', async () => {
+  it('continues with the cursor alone, by its filter and order', async () => {
     const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
     for (const [asked, found] of [
       [{ filter: { ...filter, minCostUsd: '0.001' }, orderBy: { field: 'COST' } }, [3, 1]],
@@ -256,7 +256,7 @@ describe('the agents of a window', () => {
   });
 });
 
-it('a feed tells of traces once the filter lets them through', async () => {
+it('a feed sends a trace from the update that matches the filter', async () => {
   const subscriber = overYoga(house.url, TraceUpdatesFilteredDocument, { filter: { minErrors: 1 } });
   await eventually(() => house.bus.subscriberCount() === 1, 'the subscriber');
   await house.ingest(TEAM_KEY, aSpan({ traceId: traceId(7) }));

@@ -139,14 +139,14 @@ async function askRow(row: RouteRow, asked: Asked, key: string): Promise<string>
   return outcomeOf(answer.status, row);
 }
 
-/** Where a signed token has another outcome than a key of its role: no key is stored for it, of which to tell. */
+/** Signed tokens with another outcome than a key of their role: no stored key exists whose facts could be shown. */
 const UNLIKE_KEYS: readonly string[] = ['internal_user', 'internal_user_viewer'].map(
   (role) => `keys.info: a token of ${role} gets 403, a key in`,
 );
 
 /** Rows that refuse the admin key with an empty request. */
 const CLOSED_TO_ADMINS: readonly string[] = [
-  // `x` is the id of no response, which is not told from that of another owner.
+  // No response has the id `x`. The answer is the same as for a response of another owner.
   'responses.get',
   'responses.delete',
   'responses.inputItems',

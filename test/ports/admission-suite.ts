@@ -71,7 +71,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(admission.usedOf('key:a')).toBe(9n);
       }));
 
-    it('gives a released amount back', () =>
+    it('makes a released amount available again', () =>
       within(async ({ admission }) => {
         (await reserve(admission, charge(10n))).release();
         (await reserve(admission, charge(10n))).release();

@@ -57,7 +57,7 @@ export function checkoutStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives a checkout back as it was added', async () => {
+    it('returns a checkout as it was added', async () => {
       const whole = aCheckout({
         mode: 'subscription',
         sessionId: 'cs_1',
@@ -74,7 +74,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect([await store.find('other'), await store.findByKey('other')]).toEqual([null, null]);
     });
 
-    it('notes a session once', async () => {
+    it('stores the session of a checkout once', async () => {
       await store.add(aCheckout());
       await store.setSession('checkout-1', 'cs_1');
       await store.setSession('checkout-1', 'cs_2');
@@ -86,7 +86,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
       expect(await store.take(PAID)).toEqual(paid);
       expect(await store.take(PAID)).toEqual(paid);
-      // A second event of one name is the first, whatever it says.
+      // An event with a stored id changes nothing, whatever its content.
       expect(await store.take({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
       expect(await store.find('checkout-1')).toEqual(paid);
     });
@@ -107,7 +107,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect((await store.take(PAID))?.state).toBe('paid');
     });
 
-    // Of a subscription: only the session and the subscription carry our mark, and a refund names neither.
+    // Events of a subscription. Only those of the session and the subscription have our metadata; a refund names neither.
     const THREAD: readonly PaymentEvent[] = [
       anEvent('evt_session', 'paid', ['cs_1', 'sub_1', 'in_1'], MARKED),
       anEvent('evt_invoice', 'linked', ['inpay_1', 'in_1', 'pi_1']),
@@ -116,7 +116,7 @@ export function checkoutStoreSuite(engine: Engine): void {
     ];
 
     it.each(permutationsOf(THREAD).map((order) => [order.map(({ id }) => id).join(' '), order] as const))(
-      'finds the purchase of a refund through whatever came before: %s',
+      'finds the purchase of a refund through earlier events, in any order: %s',
       async (_name, order) => {
         await store.add(aCheckout());
         for (const event of order) {
@@ -219,7 +219,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.take(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
       await store.prune(at(50));
       expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
-      // What was kept still leads from a late refund to its purchase; what was dropped leads nowhere.
+      // A late refund finds a purchase that was kept, and none that was deleted.
       expect((await store.take(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
         'refunded',
       );

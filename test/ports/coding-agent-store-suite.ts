@@ -38,7 +38,7 @@ export function codingAgentStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives an agent back as it was added; an agent has one owner', async () => {
+    it('returns an agent as it was added; an agent has one owner', async () => {
       await store.add(anAgent());
       expect(await store.find('bc_1')).toEqual(anAgent());
       await expect(store.add(anAgent({ keyHash: 'b'.repeat(64) }))).rejects.toThrow(Conflict);

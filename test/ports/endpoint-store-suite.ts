@@ -52,7 +52,7 @@ export function endpointStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives an entry back as it was added, and refuses its id a second time', async () => {
+    it('returns an entry as it was added, and refuses its id a second time', async () => {
       await store.add(aRow());
       expect(await store.find('one')).toEqual(aRow());
       await expect(store.add(aRow())).rejects.toThrow(Conflict);

@@ -124,7 +124,7 @@ export function gatewayActivityStoreSuite({ name, missing, create }: Engine): vo
       expect(await grouped([])).toEqual([[480, 240]]);
     });
 
-    it('forgets processes that have not written for a week', async () => {
+    it('deletes processes that have not written for a week', async () => {
       await store.add(batch(1, [chats()], 'old'), new Date(NOW.getTime() - 8 * 86_400_000));
       await store.add(batch(1, [chats()], 'new'), NOW);
       await store.add(batch(1, [chats()], 'new'), NOW);

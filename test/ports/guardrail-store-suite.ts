@@ -67,7 +67,7 @@ export function guardrailStoreSuite(engine: Engine): void {
     });
     afterAll(() => scratch.remove());
 
-    it('gives a guardrail back as it was added, and refuses its id and its name a second time', async () => {
+    it('returns a guardrail as it was added, and refuses its id and its name a second time', async () => {
       await store.add(aRow());
       expect(await store.find('one')).toEqual(aRow());
       await expect(store.add(aRow({ name: 'other' }))).rejects.toThrow(Conflict);

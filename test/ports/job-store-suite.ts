@@ -185,7 +185,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(await jobs.cancel('none', after(2))).toBeNull();
     });
 
-    it('lists the newest jobs and forgets those that ended long ago', async () => {
+    it('lists the newest jobs and deletes those that ended long ago', async () => {
       for (const [at, id] of ['a', 'b', 'c'].entries()) await jobs.add(aJob(id), after(at));
       await jobs.cancel('a', after(5));
       await jobs.cancel('b', after(7));

@@ -17,7 +17,7 @@ export function keyStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives a key back as it was added', async () => {
+    it('returns a key as it was added', async () => {
       await keys.add(aKey());
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });

@@ -271,7 +271,7 @@ export function lensStoreSuite(engine: Engine): void {
       expect(await lenses.reviews('a', 'k', ids)).toHaveLength(1_200);
     });
 
-    it('forgets old reviews and answers, a number at a time', async () => {
+    it('deletes old reviews and answers, at most a number at a time', async () => {
       await lenses.add(aLens('a'));
       const reviews = ['e1', 'e2'].map((id) => ({ lensId: 'a', criteriaKey: 'k', review: aReview(id, '1') }));
       await lenses.keepReviews(reviews);

@@ -34,7 +34,7 @@ export function settingsStoreSuite(engine: Engine): void {
       expect(Object.keys((await settings.find('general_settings'))?.content ?? {})).toEqual(Object.keys(content));
     });
 
-    it('changes a section, and notes who did it', async () => {
+    it('changes a section, and stores the author of the change', async () => {
       await settings.change('a', () => ({ x: 1, y: 2 }), at(1));
       const { content, createdBy, updatedBy, updatedAt } = await settings.change('a', ({ x }) => ({ x }), at(2));
       expect({ content, createdBy, updatedBy, updatedAt }).toEqual({

@@ -81,7 +81,7 @@ for (const engine of ENGINES)
     const whole = (trace: number, spans: readonly number[]) =>
       spans.map((span) => [saying(trace, span), saying(trace, span)] as const);
 
-    it('become rows when calls of a trace are noted, and nothing is left of them when it is removed', async () => {
+    it('become rows when calls of a trace are recorded, and are removed completely with the trace', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [3] });
       const before = await read(1);
       const call = { traceId: traceId(1), name: 'late' };

@@ -21,7 +21,7 @@ export function spendStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives a row back as it was appended', async () => {
+    it('returns a row as it was appended', async () => {
       const row = aSpendRow({ error: { code: '429', message: 'it\'s "late" ? \\ \u{1F600}' }, status: 'failure' });
       await spend.append([row]);
       expect(await spend.findBySpans([keyOf(row)])).toEqual([row]);

@@ -111,7 +111,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     const heldBy = async (): Promise<readonly number[]> => (await kept()).map((body) => body.heldBy);
 
     describe.each(Object.entries(KINDS))('as %s', (_kind, sentAs) => {
-      it('gives every span of it back whole, and knows whose it is', async () => {
+      it('returns every span of it complete, and its owner', async () => {
         const sent = sentAs([
           { trace: 1, span: 1 },
           { trace: 2, span: 1 },
@@ -234,7 +234,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       expect(await heldBy()).toEqual([]);
     });
 
-    it('forgets the oldest first, no more than asked, and nothing that is young enough', async () => {
+    it('deletes the oldest first, at most the given number, and no newer one', async () => {
       for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
       const left = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);

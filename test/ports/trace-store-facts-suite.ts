@@ -48,7 +48,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       }
     });
 
-    it('counts each call once, whatever order the spans that tell of it come in, and resends change nothing', async () => {
+    it('counts each call once, in any order of its spans, and resends change nothing', async () => {
       const expected = { ...counted(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(CALLS(1)).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
@@ -60,7 +60,7 @@ export function traceStoreFactsSuite(engine: Engine): void {
       }
     });
 
-    it('counts each call once when what tells of it comes at the same moment', async () => {
+    it('counts each call once when its spans arrive at the same moment', async () => {
       await Promise.all(CALLS(1).map((span) => ingest(span)));
       const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       expect(await spendNow(1)).toEqual({ ...counted(2, 1), ...expected });

@@ -62,7 +62,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       );
     });
 
-    it('says Unavailable when too much waits, and keeps what it had taken', async () => {
+    it('throws Unavailable when too much waits, and keeps what it had accepted', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
       const release = await scratch.holdWriters();
       const take = (trace: number): Promise<readonly TraceSummary[]> =>

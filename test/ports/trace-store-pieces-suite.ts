@@ -96,7 +96,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
     const tried = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
     const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
 
-    it('come to the same after each export as all of it at once, whatever the order and the pieces', async () => {
+    it('have the same result after each export as one export of all, for any order and parts', async () => {
       const random = randomFrom(38);
       for (let number = 1; number <= tried; number += 1) {
         const seen = new Map<string, Span>();
@@ -139,7 +139,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('lose a call once, however often the gateway tells of it', async () => {
+    it('lose a call once, however often the gateway reports it', async () => {
       const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
       const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
       const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });

@@ -40,7 +40,7 @@ export function traceStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('gives a span back as it came, whatever is in it', async () => {
+    it('returns a span as it was sent, with any content', async () => {
       const odd = 'it\'s "quoted" ? $1 :x \\ \n\t\u{1F600} \u007F';
       const span = aSpan({
         parentSpanId: spanId(9),

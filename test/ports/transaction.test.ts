@@ -49,7 +49,7 @@ for (const engine of onServer)
     });
     afterAll(() => scratch.remove());
 
-    it('that loses its connection gives it back, however often', async () => {
+    it('that loses its connection returns it to the pool, however often', async () => {
       const database = await scratch.openBare();
       for (let lost = 0; lost < 12; lost += 1)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);

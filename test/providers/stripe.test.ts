@@ -201,7 +201,7 @@ describe('Stripe', () => {
     );
   });
 
-  it.each([429, 500, 503])('is away when it answers %s', async (status) => {
+  it.each([429, 500, 503])('is unavailable when it answers %s', async (status) => {
     stripe.fail({ status, error: { type: 'api_error', message: 'no' } });
     await expect(seller().readSession('cs_1')).rejects.toThrow(Unavailable);
   });

@@ -41,7 +41,7 @@ export interface Ask {
 
 /** Answer to an ask. */
 export interface Share {
-  /** False: the ledger has lost the counter, or this process is no member of it. Ask again with a base that is read anew. */
+  /** False: the ledger has lost the counter, or this process is no member of it. Ask again with a fresh base from the store. */
   readonly known: boolean;
   /** Further amount that this process may use. */
   readonly granted: bigint;

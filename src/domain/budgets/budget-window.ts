@@ -14,7 +14,7 @@ export type WindowScope =
 export interface BudgetWindow {
   /** Name of the window in the store. */
   readonly name: string;
-  /** Its end, Unix ms; 0 for a budget that never begins anew. */
+  /** Its end, Unix ms; 0 for a budget that is never reset. */
   readonly endMs: number;
   /** What a call counts in it, where that is not its cost. */
   readonly amount?: bigint;

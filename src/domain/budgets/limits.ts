@@ -7,7 +7,7 @@ export interface Limits {
   readonly maxBudget: Usd | null;
   /** It never refuses. */
   readonly softBudget: Usd | null;
-  /** How often the spend begins anew, as `1d`; null for never. */
+  /** Reset interval of the spend, as `1d`; null for never. */
   readonly budgetDuration: string | null;
   /** End of the current budget window; null without a budget duration. */
   readonly budgetResetAt: Date | null;
@@ -62,7 +62,7 @@ export function withLimits(before: Limits, patch: LimitsPatch, now: Date): Limit
 }
 
 const DAY_MS = 86_400_000;
-/** Durations whose windows begin anew within a day. */
+/** Durations whose windows are reset within a day. */
 const SHORT = /[smh]$/;
 
 /** Start of the budget window that `now` is in; null in the first window, and for limits without a duration. */

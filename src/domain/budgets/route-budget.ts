@@ -6,7 +6,7 @@ import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 export interface RouteBudget {
   /** Null refuses nothing. */
   readonly limit: Usd | null;
-  /** How often the spend begins anew, as `1d`; null for never. */
+  /** Reset interval of the spend, as `1d`; null for never. */
   readonly duration: string | null;
 }
 

@@ -39,7 +39,7 @@ const MEMBERS = ['name', 'status', 'repository', 'ref', 'branchName', 'url', 'au
 export const haveSameState = (one: AgentState, other: AgentState): boolean =>
   MEMBERS.every((member) => one[member] === other[member]);
 
-/** News about an agent. */
+/** A change of an agent, for subscribers. */
 export interface AgentNews {
   readonly id: string;
   /** Null when it was deleted. */

@@ -36,7 +36,7 @@ const RESTRICTING: ReadonlySet<string> = new Set([
   'service_account_id',
 ]);
 
-/** Members of a key's settings that everyone who may make keys may set. The others are set by proxy administrators. */
+/** Settings of a key that every creator of keys may set. Only proxy administrators set the others. */
 const OPEN_SETTINGS: ReadonlySet<string> = new Set<keyof KeySettings>([
   'keyType',
   'allowedRoutes',

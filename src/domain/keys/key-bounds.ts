@@ -66,7 +66,7 @@ function assertModels({ key }: Caller, models: readonly string[]): void {
     throw refusal('A key cannot give models that it may not call itself.');
 }
 
-/** What a draft is made for, apart from what it says. */
+/** Facts about a new key that its draft does not contain. */
 interface Maker {
   readonly caller: Caller;
   /** Null for a key of a team without a user. */
@@ -165,7 +165,7 @@ export function boundedPatch(
   { patch, isManager, now }: { readonly patch: KeyPatch; readonly isManager: boolean; readonly now: Date },
 ): KeyPatch {
   assertKept(before, patch);
-  // A key that has bounds would raise its own.
+  // A key with bounds could otherwise raise them.
   const mayRaise = isManager && !(caller.key !== null && isBounded(caller.key, before.teamId));
   if (!mayRaise) assertNarrower(before, patch, now);
   if (patch.models !== undefined) assertModels(caller, patch.models);

@@ -36,7 +36,7 @@ export interface Change {
   readonly now: Date;
   /** Hash of the key that makes it. */
   readonly by: string;
-  /** What the key has spent in all. Needed where the patch sets its spend or its windows. */
+  /** Total spend of the key. Needed where the patch sets its spend or its windows. */
   readonly total?: Usd;
 }
 

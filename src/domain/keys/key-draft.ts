@@ -27,7 +27,7 @@ export interface KeyDraft {
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   /** Budgets of windows, in force beside the budget. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
-  /** How often the spend that the budget is compared with begins anew, as `duration`; null for never. */
+  /** Reset interval of the spend that the budget limits, as a duration such as `1d`; null for never. */
   readonly budgetDuration?: string | null;
   /** What it has spent before its first call. */
   readonly spend?: Usd | null;

@@ -26,13 +26,13 @@ export interface VirtualKey {
   readonly models: readonly string[];
   /** Allowance in USD; zero is zero, null is unlimited. */
   readonly maxBudget: Usd | null;
-  /** How often the spend begins anew, as `1d`; null for never. */
+  /** Reset interval of the spend, as `1d`; null for never. */
   readonly budgetDuration: string | null;
   /** End of the current budget window; null without a budget duration. */
   readonly budgetResetAt: Date | null;
   /**
-   * What it had spent in all when its current budget window began, or when its spend was set. Its spend is the total less
-   * this, and the budget is compared with its spend. Below zero when the spend was set above the total.
+   * Total spend at the start of the current budget window, or when the spend was last set. The spend is the total minus
+   * this value, and the budget limits the spend. Below zero when the spend was set above the total.
    */
   readonly spentBefore: Usd;
   readonly settings: KeySettings;
@@ -54,7 +54,7 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where it was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
-  /** Makes the failure of a credential that does not hold for another reason than its own row; absent where it holds. */
+  /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
   /** Facts of the signed token that the key stands for; absent for stored keys. */
   readonly token?: TokenFacts;
@@ -110,7 +110,7 @@ export interface KeyPage {
   readonly from: number | Pick<VirtualKey, 'createdAt' | 'hash'>;
 }
 
-/** Persistent virtual keys. A hash is an identity, except where it is called a secret's. */
+/** Persistent virtual keys. `hash` is the identity of a key, unless a method says that it is the hash of a secret. */
 export interface KeyStore {
   /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is. */
   add(key: VirtualKey): Promise<void>;
@@ -170,7 +170,7 @@ export function statusOf(key: VirtualKey, now: Date): KeyStatus {
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'active';
 }
 
-/** The spend of a key in its current budget window, by what it has spent in all. */
+/** The spend of a key in its current budget window. `total` is its total spend. */
 export const spendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
 
 /** Refuses a key that is blocked or past its expiry, and a key of a blocked team. */
@@ -224,7 +224,7 @@ export function admittingGroups(key: VirtualKey, model: string): readonly (reado
 
 /**
  * Whether a key may call a model: its own list and those of its owners allow it. The admin key (null) may call all.
- * `no-default-models` is the name of none.
+ * `no-default-models` allows none.
  */
 export function mayCall(key: VirtualKey | null, model: string): boolean {
   return key === null || deniedBy(key, model) === null;
@@ -245,7 +245,7 @@ function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'use
   return modelListsOf(owners).find((list) => !allowsModel(list.models, model, groups))?.right ?? null;
 }
 
-/** The model that a key means by a name: an alias of its own, then of its team, else the name. */
+/** Resolves a model name of a key: by an alias of the key, then by one of its team, else the name itself. */
 export function modelBehind(key: VirtualKey | null, name: string): string {
   for (const aliases of [key?.settings.aliases, key?.owners?.team?.modelAliases])
     if (aliases !== undefined && Object.hasOwn(aliases, name)) return aliases[name] ?? name;

@@ -113,7 +113,7 @@ export function queued(state: LensState, asked: RunRequest, about: Queueing): Le
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, asked, about) };
 }
 
-/** The lens with other settings. Changed criteria begin its scans anew. */
+/** The lens with other settings. Changed criteria restart its scans from the beginning. */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
   const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
   const judged = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };

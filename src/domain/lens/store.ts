@@ -5,16 +5,16 @@ import type { Lens, LensRun, LensState, RunHead } from './lens.ts';
 import type { Review } from './review.ts';
 import type { LensWorker } from './worker.ts';
 
-/** An answer of a model that a run has paid for. A run that starts anew does not pay for it again. */
+/** A paid answer of a model. A run that is restarted uses it again. */
 export interface PaidAnswer {
-  /** Of the run and the whole request. */
+  /** Hash of the run and the whole request. */
   readonly id: string;
   readonly runId: string;
   readonly content: string;
   readonly finishReason: string;
 }
 
-/** A review to be used again. */
+/** A cached review. */
 interface CachedReview {
   readonly lensId: string;
   readonly criteriaKey: string;
@@ -33,7 +33,7 @@ export interface FindingFilter {
 /** Latest findings that match. */
 export interface FindingPage {
   readonly filter: FindingFilter;
-  /** The last seen first, else the longest unseen. */
+  /** True: the last seen first. False: the longest unseen first. */
   readonly descending: boolean;
   readonly limit: number;
   /** The finding after which the page begins; null for the first page. */
@@ -74,7 +74,7 @@ export interface LensStore {
   /** Runs of a lens, newest first. */
   runs(lensId: string, offset: number, limit: number): Promise<readonly LensRun[]>;
   findRun(lensId: string, runId: string): Promise<LensRun | null>;
-  /** Those of the ids that runs have. */
+  /** The ids among these that belong to runs. */
   runIdsAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
   findings(page: FindingPage): Promise<readonly LensFinding[]>;
   /** Number of the findings that match. */

@@ -3,7 +3,7 @@ import type { Role } from '../role.ts';
 import type { Usd } from '../money.ts';
 import type { MemberRole } from '../teams/member.ts';
 
-/** What a key's user adds to the rights and limits of the key. */
+/** Rights and limits of a key that come from its user. */
 interface UserRights {
   readonly id: string;
   /** Null: the role of the key applies. */
@@ -17,7 +17,7 @@ interface UserRights {
   readonly spentBefore: Usd;
 }
 
-/** What a key's team adds to the rights and limits of the key. */
+/** Rights and limits of a key that come from its team. */
 interface TeamRights {
   readonly id: string;
   readonly blocked: boolean;
@@ -81,14 +81,14 @@ export interface KeyOwners {
 const seesAll = (role: Role): boolean => role === 'proxy_admin' || role === 'proxy_admin_viewer';
 const writes = (role: Role): boolean => role === 'proxy_admin' || role === 'internal_user';
 
-/** The role that has no right that one of two roles lacks. */
+/** The role with only those rights that both roles have. */
 export function weakerRole(one: Role, other: Role): Role {
   const isWriter = writes(one) && writes(other);
   if (seesAll(one) && seesAll(other)) return isWriter ? 'proxy_admin' : 'proxy_admin_viewer';
   return isWriter ? 'internal_user' : 'internal_user_viewer';
 }
 
-/** A list of models of an owner and the right that a refusal by it lacks. */
+/** A model list of an owner, and the right that its refusal names as missing. */
 interface ModelList {
   readonly models: readonly string[];
   readonly right: 'team_model' | 'user_model';

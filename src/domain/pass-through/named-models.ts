@@ -22,7 +22,7 @@ const isName = (value: unknown): value is string => typeof value === 'string' &&
 const plainName = (provider: string, name: string): string =>
   provider === 'gemini' || provider === 'vertex_ai' ? name.replace(RESOURCE, '') : name;
 
-/** A name that a model list cannot contain: an unknown model without rights stands for it. */
+/** Stands for a model whose name is unknown: no model list can contain it. */
 const ANY_NAME = '';
 
 /**

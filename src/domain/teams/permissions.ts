@@ -16,7 +16,7 @@ export const KEY_PERMISSIONS = [
 ] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
-/** What members of a team may do that permits nothing by itself. */
+/** Routes for members of a team that sets no permissions. */
 const DEFAULT_PERMISSIONS: readonly string[] = ['/key/info', '/key/health'];
 
 const permissionsOf = ({ memberPermissions }: Team): readonly string[] =>

@@ -25,7 +25,7 @@ export interface Team extends Limits, Stamps {
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
   readonly routerSettings: Named;
-  /** What its keys had spent in all at the start of its budget window; null before the first window has ended. */
+  /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
   readonly spentBefore: Usd | null;
 }
 

@@ -34,7 +34,7 @@ const CALL_ID_KEYS = ['litellm.call_id'];
 const NOTHING: Lifted = { said: '', preview: '', keys: [] };
 
 /**
- * A span with its meaning read out of its attributes, without its payload. Never fails: what is odd in a span
+ * A span with its meaning read out of its attributes, without its payload. Never fails: what is invalid in a span
  * stays among its attributes and counts as absent.
  */
 export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHead {

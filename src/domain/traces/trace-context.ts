@@ -1,14 +1,14 @@
-/** The place in a trace that a caller says it is at. */
+/** Trace and parent span of a request, from its `traceparent` header. */
 export interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  /** 16 lower-case hex digits: the parent of what happens next. */
+  /** 16 lower-case hex digits: the parent of the spans of this request. */
   readonly spanId: string;
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
 
-/** Reads a W3C `traceparent` header; null when there is none or it is not valid, as the standard asks. */
+/** Reads a W3C `traceparent` header; null for a missing or invalid one, as the standard requires. */
 export function parseTraceparent(header: string | undefined): TraceContext | null {
   const match = TRACEPARENT.exec(header?.trim() ?? '');
   if (!match) return null;

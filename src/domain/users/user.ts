@@ -22,7 +22,7 @@ export interface User extends Limits, Stamps {
   readonly modelMaxBudget: Readonly<Record<string, unknown>>;
   readonly allowedCacheControls: readonly string[];
   readonly ssoUserId: string | null;
-  /** What its keys had spent in all at the start of its budget window; null before the first window has ended. */
+  /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
   readonly spentBefore: Usd | null;
 }
 

@@ -12,7 +12,7 @@ import type { Database } from '../database/database.ts';
 import { textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Counters that no process asked about for this long are removed, in ms. The next ask begins anew, with the stored total. */
+/** Counters that no process used for this long are removed, in ms. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
 /** Time between two removals by one process, in ms. */
 const REMOVAL_MS = 300_000;

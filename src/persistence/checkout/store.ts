@@ -19,7 +19,7 @@ function following({ createdAt, id }: CheckoutPosition, descending: boolean): ob
     : { createdAt: { $gte: ms }, $or: [{ createdAt: { $gt: ms } }, { id: { $gt: id } }] };
 }
 
-/** Removes unpaid checkouts of before, and events without a checkout. */
+/** Removes old unpaid checkouts, and old events without a checkout. */
 async function removeBefore(em: SqlEntityManager, before: number): Promise<void> {
   const db = em.getKysely<Tables>();
   await db.deleteFrom('checkout').where('created_at', '<', before).where('paid_at', 'is', null).execute();

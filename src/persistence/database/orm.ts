@@ -49,7 +49,7 @@ import { ENTITIES } from './tables.ts';
 import { createWriteHealth } from './write-health.ts';
 import { probeWrites } from './write-probe.ts';
 
-/** How long a PostgreSQL connection may take to come about, and how many there are. */
+/** Timeout of opening a PostgreSQL connection, and the size of the pool. */
 const POSTGRES_CONNECT_MS = 5_000;
 /** How long a write waits for a lock of another connection, where the options name no other time. */
 const LOCK_TIMEOUT_MS = 5_000;

@@ -94,7 +94,7 @@ interface BlockTrace extends BlockPlace {
 /** Writes `sheet_trace`: block and position of each trace's spans. */
 export interface BlockWriter {
   insert(db: Kysely<Tables>, traces: readonly BlockTrace[]): Promise<void>;
-  /** Copies the spans of these traces into rows and forgets their places. The caller overwrites them in the blocks. */
+  /** Copies the spans of these traces into rows and deletes their places. The caller overwrites them in the blocks. */
   layOut(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   /** Copies the spans of these traces into rows. Their places stay known, with 0 spans, for a later removal. */
   becomeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;

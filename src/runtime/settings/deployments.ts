@@ -277,15 +277,15 @@ function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean
   return URL.parse(apiBase)?.origin === URL.parse(vendor.base)?.origin;
 }
 
-/** What is odd about the key of a deployment. */
-interface KeyOddity {
+/** A warning about the key of a deployment. */
+interface KeyWarning {
   readonly text: string;
   /** Whether every call would be refused: its vendor requires a key. */
   readonly isFault: boolean;
 }
 
-/** Oddity of a deployment without a key; null when there is none. */
-export function oddityOf(deployment: Deployment, env: NodeJS.ProcessEnv): KeyOddity | null {
+/** The warning about a deployment without a key; null when it needs none. */
+export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): KeyWarning | null {
   const { modelGroup, provider, apiBase, apiKey, secrets, credentialName, clientCredentials } = deployment;
   const vendor = vendorOf(provider);
   if (

@@ -5,7 +5,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 import { withIds } from './deployment-ids.ts';
-import { addressFault, modelEntry, oddityOf, toDeployment } from './deployments.ts';
+import { addressFault, modelEntry, keyWarningOf, toDeployment } from './deployments.ts';
 
 const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 
@@ -101,7 +101,7 @@ function faultOf(
   // A credential may have the address.
   const fault = credentialName === undefined ? addressFault(provider, apiBase) : null;
   if (fault !== null) return at(fault);
-  const oddity = oddityOf(deployment, about.env);
+  const oddity = keyWarningOf(deployment, about.env);
   if (oddity === null) return null;
   if (oddity.isFault && !about.hasClientCredentials) return at(oddity.text);
   about.warn(oddity.text);

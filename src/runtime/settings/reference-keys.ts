@@ -1,5 +1,5 @@
 /**
- * Sections and keys of the LiteLLM proxy that Lensgate does not support, with what therefore does not happen. Keys that a row of
+ * Sections and keys of the LiteLLM proxy that Lensgate does not support, with the effect that is missing. Keys that a row of
  * the table of settings reads are supported, also when they are named here.
  */
 export interface UnsupportedKeys {

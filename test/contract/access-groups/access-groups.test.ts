@@ -113,7 +113,7 @@ describe('access groups', () => {
 });
 
 describe('the models of an access group', () => {
-  it('are allowed to its keys and teams at once, and no more after they have left it', async () => {
+  it('are allowed to its keys and teams at once, and refused after they have left it', async () => {
     await calls.manage('/team/new', { team_id: 'narrow', models: ['priced'] });
     const key = await calls.newKey({ models: ['priced'] });
     const inTeam = await calls.newKey({ team_id: 'narrow' });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => guarded.stop());
 
 describe('a response that is stored here', () => {
-  it('200: is stored as it was sent, and goes on masked', async () => {
+  it('200: is stored as it was sent, and is continued masked', async () => {
     guarded.says(`ask ${SECRET}`);
     const first = await guarded.ask('/v1/responses', { model: 'claude', input: `I am ${SECRET}`, store: true });
     expect(JSON.stringify(first.body)).toContain('ask [EMAIL_REDACTED]');

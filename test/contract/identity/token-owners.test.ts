@@ -105,7 +105,7 @@ describe('over a WebSocket', () => {
   });
 });
 
-describe('an issuer that is away', () => {
+describe('an issuer that is not reachable', () => {
   it('503: before its keys were read', async () => {
     const away = await startIssuer(['ES256']);
     away.state.status = 500;

@@ -44,7 +44,7 @@ describe('retries without a word of the request', () => {
     );
   });
 
-  it('are as many as litellm_settings or router_settings say, by class too; a request for none wins', async () => {
+  it('follow litellm_settings or router_settings, by class too; a request for none takes precedence', async () => {
     const { ask, plan, asked } = await startRouter(
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
@@ -64,7 +64,7 @@ describe('retries without a word of the request', () => {
 });
 
 describe('cooldowns', () => {
-  it('429: a model whose only deployment answered 401 is not called, and says when it is again', async () => {
+  it('429: a model whose only deployment answered 401 is not called, and the answer has the time of the next call', async () => {
     const { ask, plan, asked } = await startRouter({ num_retries: 0 });
     // The upstream's own Retry-After would win.
     setup?.instead((response) => {

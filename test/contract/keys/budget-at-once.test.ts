@@ -156,7 +156,7 @@ describe('200 calls at once on a budget for five', { timeout: 60_000 }, () => {
     expect(await callsAtOnce(1, key, { model: 'paid' }).ended()).toEqual([422]);
   });
 
-  it('are five, as streams, and those that were left give their part back', async () => {
+  it('are five, as streams, and cancelled ones release their reservations', async () => {
     const key = await newKey(5);
     const leaving = new AbortController();
     const send = (signal?: AbortSignal) =>

@@ -27,7 +27,7 @@ async function loseWorker(runId: string): Promise<void> {
 }
 
 describe('a run whose worker is lost', () => {
-  it('goes on with another attempt, and the former worker owns it no more', async () => {
+  it('continues with another attempt, and the former worker loses its ownership', async () => {
     const lens = await create(aLens());
     const runId = lens.jobs[0].id;
     const path = `/lens/worker/${lens.id}/${runId}`;
@@ -43,7 +43,7 @@ describe('a run whose worker is lost', () => {
     await send('POST', `/lens/${lens.id}/cancel`, {});
   });
 
-  it('three times ends as failed, and the schedule goes on', async () => {
+  it('three times ends as failed, and the schedule continues', async () => {
     const lens = await create(aLens({ enabled: true, interval_minutes: 60 }));
     const runId = lens.jobs[0].id;
     for (let attempt = 1; attempt <= 3; attempt += 1) {

@@ -120,7 +120,7 @@ for (const engine of ENGINES)
       }
     }, 60_000);
 
-    it('of real objects say nothing to a key of another team', async () => {
+    it('of real objects show nothing to a key of another team', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;

@@ -42,7 +42,7 @@ describe('a run of a lens by the worker of this process', () => {
     for (const finding of lens.findings) expect(finding).toMatchObject({ kind: 'issue', status: 'open' });
   });
 
-  it('costs what the ledger of its key says, and returns what it reserved', async () => {
+  it('has the cost that its key is charged, and releases its reservation', async () => {
     expect(lens.jobs[0].cost).toBeGreaterThan(0);
     expect(lens.spent).toBeCloseTo(lens.jobs[0].cost, 12);
     expect(lens['reservations']).toEqual([]);

@@ -172,7 +172,7 @@ describe('the trace service', () => {
       const refused = detail(401, 'Invalid Lens service credential');
       for (const token of [service.adminKey, `${SERVICE_TOKEN}x`, String(made['key']), ''])
         expect(await ask('GET', INTERNAL, token)).toEqual(refused);
-      // The token opens nothing else.
+      // No other route accepts the token.
       expect((await ask('GET', PATH, SERVICE_TOKEN)).status).toBe(401);
     } finally {
       await service.stop();

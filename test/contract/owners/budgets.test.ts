@@ -46,7 +46,7 @@ describe('the budget of a team', () => {
     expect(await answerOf(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
   });
 
-  it('counts what its keys had spent before it had a budget', async () => {
+  it('includes what its keys spent before it had a budget', async () => {
     await calls.manage('/team/new', { team_id: 'later' });
     const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
     for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
@@ -63,7 +63,7 @@ describe('budget windows of owners', () => {
     { owner: { team_id: 'windowed' }, path: '/team/new', subject: 'Team=windowed', cost: '2.0' },
     { owner: { user_id: 'windowed' }, path: '/user/new', subject: 'User=windowed', cost: '1.0' },
   ])(
-    'begin anew at the end of the window: $subject',
+    'are reset at the end of the window: $subject',
     async ({ owner, path, subject, cost }) => {
       await calls.manage(path, {
         ...owner,

@@ -182,7 +182,7 @@ describe('reads across owners', () => {
         return { reader, leaving, body: answer.body?.getReader() };
       }),
     );
-    // The first bytes of a feed come before its subscription: what is read until a trace of one's own is seen settles it.
+    // The first bytes of a feed arrive before it is subscribed. It is subscribed once it delivers a trace of the caller.
     const readUntil = async (body: (typeof feeds)[number]['body'], mark: string): Promise<string> => {
       let text = '';
       while (!text.includes(`"${mark}"`)) text += Buffer.from((await body?.read())?.value ?? []).toString();

@@ -67,7 +67,7 @@ describe('the budget of a customer', () => {
     expect(await call({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
   });
 
-  it('is shown with the spend of the customer, also of before it was created', async () => {
+  it('is shown with the spend of the customer, calls before its creation included', async () => {
     expect([await call({ user: 'shown' }), await call({ user: 'shown' })]).toEqual([200, 200]);
     await calls.manage('/customer/new', { user_id: 'shown', max_budget: 9 });
     await calls.manage('/customer/new', { user_id: 'silent' });

@@ -35,7 +35,7 @@ afterAll(async () => {
 const json = (value: unknown): string => JSON.stringify(value);
 
 describe('a call whose cost is not known', () => {
-  it('costs what the configuration says', async () => {
+  it('costs the configured amount', async () => {
     const own = await newKey(priced, { max_budget: 0.3 });
     const send = async (path: string) =>
       await answerOf(await sendAs(priced, own, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));

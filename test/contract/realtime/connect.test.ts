@@ -240,7 +240,7 @@ describe('realtime.connect 401', () => {
     ]);
   });
 
-  it('with an unknown key, of which no more than its end is shown', async () => {
+  it('with an unknown key, of which only the end is shown', async () => {
     const protocols = ['realtime', 'openai-insecure-api-key.sk-unknown-virtual-key'];
     const { status, headers, body } = await refusalOf(app, { headers: {}, protocols });
     expect([status, body]).toEqual([

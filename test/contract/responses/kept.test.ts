@@ -145,7 +145,7 @@ describe.each([
     );
   });
 
-  it('503: an upstream that is away for now', async () => {
+  it('503: an upstream that is temporarily not available', async () => {
     answerWith(503, { error: { message: 'later', type: 'server_error' } });
     expect(await ask(method, `/v1/responses/${id}${tail}`)).toEqual(
       refusal(503, {

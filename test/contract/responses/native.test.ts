@@ -76,7 +76,7 @@ const event = (data: { readonly type: string; readonly [member: string]: unknown
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 describe('responses.create 200, at an upstream with a Responses API', () => {
-  it('the id is sealed for its owner, the same for the same response, and leads back to its deployment', async () => {
+  it('the id is encrypted for its owner, equal for the same response, and names its deployment', async () => {
     answerWith(ANSWER);
     const key = await newKey();
     const first = await ask({ model: 'thinker', input: 'Hello' }, key);

@@ -95,7 +95,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is held until the next turn of its lane, and by its connection only', async () => {
+  it('is kept until the next turn of its stream, and by its connection only', async () => {
     const client = await open();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork, into a lane of its own.

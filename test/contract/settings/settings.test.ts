@@ -226,7 +226,7 @@ describe('settings.delete', () => {
     });
   });
 
-  it('400: what the file declares, whatever its value is', async () => {
+  it('400: a setting that the file declares, with any value', async () => {
     expect(refusal((await remove('max_parallel_requests')).body)).toMatchObject({
       keys: ['max_parallel_requests'],
       section: 'general_settings',

@@ -141,7 +141,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     ]);
   });
 
-  it('is stored, whatever it says it used, and not estimated where no call can cost that', async () => {
+  it('is stored with any reported usage, and not estimated where no call can cost as much', async () => {
     const traceId = '9'.repeat(32);
     const most = { 'gen_ai.usage.input_tokens': 4_294_967_295, 'gen_ai.usage.output_tokens': 4_294_967_295 };
     const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, at) =>
@@ -281,7 +281,7 @@ describe('traces.get 200: a call that the gateway did not make', () => {
     expect(pick(listed, SPEND)).toEqual({ spend: null, priced_calls: 0, estimated_calls: 0 });
   });
 
-  it('is counted once when two instrumentations tell of it, in one export or in two', async () => {
+  it('is counted once when two instrumentations report it, in one export or in two', async () => {
     for (const [digit, together] of [
       ['4', true],
       ['5', false],

@@ -35,7 +35,7 @@ describe('traces.list 200: paging', () => {
     expect((newest?.trace_ref ?? '') > (next?.trace_ref ?? '')).toBe(true);
   });
 
-  it('a last page that is full leads to an empty one', async () => {
+  it('a full last page is followed by an empty one', async () => {
     const full = await list(`start_ms=${START_MS + 1}&end_ms=${START_MS + TRACES}`);
     expect(full.data).toHaveLength(50);
     expect(await list(`cursor=${full.next_cursor}`)).toEqual({ data: [], next_cursor: null });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import { modelEntry, oddityOf, toDeployment } from '../../../src/runtime/settings/deployments.ts';
+import { modelEntry, keyWarningOf, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
 type Env = Readonly<Record<string, string>>;
 
@@ -173,6 +173,6 @@ describe('warnings about a deployment', () => {
     ['demo', {}, {}, null],
     ['acme/x', {}, { api_base: 'http://acme' }, null],
   ])('are logged: %s %j %j', (model, env: Env, params, oddity) => {
-    expect(oddityOf(deployment(model, env, params), env)).toEqual(oddity);
+    expect(keyWarningOf(deployment(model, env, params), env)).toEqual(oddity);
   });
 });

@@ -46,7 +46,7 @@ interface Batch {
 const sortKey = ({ executionId, observation: { checkId, kind, summary } }: Sighting): string =>
   JSON.stringify([checkId, kind, executionId, summary]);
 
-/** All sightings in a fixed order, so that a run that starts anew asks the same questions. */
+/** All sightings in a fixed order, so that a restarted run sends the same requests. */
 export function sightingsOf(reviews: readonly Pick<Review, 'executionId' | 'extraction'>[]): readonly Sighting[] {
   return reviews
     .flatMap(({ executionId, extraction }) =>
@@ -77,7 +77,7 @@ interface Registry {
   readonly candidate: Candidate;
 }
 
-/** Every sighting alone, for those that the model forgot or could not group. */
+/** One group for each sighting that the model left out or could not group. */
 const alone = ({ executionId, observation }: Sighting): Candidate => ({
   checkId: observation.checkId,
   kind: observation.kind,

@@ -10,7 +10,7 @@ export const BudgetWindowSchema = defineEntity({
   properties: {
     name: p.text().primary(),
     total: p.bigint('string'),
-    /** End of the window, Unix ms; 0 for a budget that never begins anew. */
+    /** End of the window, Unix ms; 0 for a budget that is never reset. */
     endMs: p.bigint('number').index('budget_window_end_ms_index'),
   },
 });

@@ -5,7 +5,7 @@ import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 // Members of a hash: `t:<process>` is the share of a process, `c:<process>` what it has stored, `b` the base, `v` the
 // version of the list of members, `w` the start of the window. Numbers are doubles: exact up to 2^53.
 
-/** Members of a counter that is not used for this long are removed, in ms. The next ask begins anew, with the stored total. */
+/** Members of a counter that is not used for this long are removed, in ms. The next request starts from the stored total. */
 const UNUSED_MS = 3_600_000;
 
 /** Arguments of one ask, after those of all. */

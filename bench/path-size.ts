@@ -1,0 +1,198 @@
+// Files and functions of this project that one warm request runs, on three paths, by the coverage counts of V8.
+//   node bench/path-size.ts [--list]    with `--list` the functions of each path by file
+// A function counts when every one of several requests ran it, so that periodic work does not.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { Session } from 'node:inspector/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { startApp } from '../src/app.ts';
+import { keyGenerator } from '../src/runtime/identifiers.ts';
+import { readSettings } from '../src/runtime/settings/settings.ts';
+import { createLog } from '../src/runtime/telemetry/log.ts';
+import { table } from './report.ts';
+
+const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
+const ROOT = join(import.meta.dirname, '..');
+const WARM = 2;
+const COUNTS = 1;
+
+const EVENTS = ['Hel', 'lo', ''].map((content, index) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta: { content }, finish_reason: index === 2 ? 'stop' : null }],
+  ...(index === 2 ? { usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } } : {}),
+}));
+const upstream = createServer((request, response) => {
+  request.resume().on('end', () => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of EVENTS) response.write(`data: ${JSON.stringify(event)}\n\n`);
+    response.end('data: [DONE]\n\n');
+  });
+});
+await new Promise<void>((resolve) => {
+  upstream.listen(0, '127.0.0.1', resolve);
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'lensgate-path-size-'));
+const file = join(folder, 'config.yaml');
+const { port } = upstream.address() as AddressInfo;
+writeFileSync(
+  file,
+  stringify({
+    model_list: [
+      {
+        model_name: 'm',
+        litellm_params: { model: 'openai/m', api_base: `http://127.0.0.1:${port}/v1`, api_key: 'sk-upstream' },
+      },
+    ],
+  }),
+);
+const settings = readSettings(
+  ['--port', '0', '--host', '127.0.0.1', '--config', file],
+  { LENSGATE_DATA_DIR: folder, LENSGATE_LOG_LEVEL: 'silent', LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
+  keyGenerator,
+);
+const app = await startApp(settings, createLog(settings.logLevel));
+const headers = { 'content-type': 'application/json', authorization: `Bearer ${settings.masterKey.reveal()}` };
+
+async function send(path: string, body: object): Promise<string> {
+  const answer = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+  return text;
+}
+
+const traceIdOf = (number: number): string => number.toString(16).padStart(32, '0');
+
+/** An export of one trace: a root and a model call. */
+function exportOf(number: number): object {
+  const traceId = traceIdOf(number);
+  const start = BigInt(Date.now()) * 1_000_000n;
+  const span = (id: string, parentSpanId: string, attributes: Readonly<Record<string, object>>): object => ({
+    traceId,
+    spanId: id.repeat(16),
+    parentSpanId,
+    name: 'step',
+    kind: 1,
+    startTimeUnixNano: String(start),
+    endTimeUnixNano: String(start + 1_000_000n),
+    attributes: Object.entries(attributes).map(([key, value]) => ({ key, value })),
+  });
+  const spans = [
+    span('a', '', {}),
+    span('b', 'a'.repeat(16), {
+      'gen_ai.operation.name': { stringValue: 'chat' },
+      'gen_ai.request.model': { stringValue: 'gpt-4o' },
+      'gen_ai.usage.input_tokens': { intValue: '3' },
+      'gen_ai.usage.output_tokens': { intValue: '2' },
+    }),
+  ];
+  return { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+}
+
+/** Opens a live feed of traces. Its result waits for the next event that names a trace. */
+async function openFeed(): Promise<(traceId: string) => Promise<void>> {
+  const feed = await fetch(`${app.url}/graphql/stream`, {
+    method: 'POST',
+    headers: { ...headers, accept: 'text/event-stream' },
+    body: JSON.stringify({ query: 'subscription { traceUpdates { cursor trace { traceId name inputTokens } } }' }),
+  });
+  const reader = feed.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (!feed.ok || reader === undefined) throw new Error(`The feed answered ${feed.status}.`);
+  let received = '';
+  return async (traceId) => {
+    while (!received.includes(traceId)) {
+      // oxlint-disable-next-line no-await-in-loop -- one event after the other
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`The feed ended: ${received}`);
+      received += value;
+    }
+    received = '';
+  };
+}
+
+let exported = 0;
+let nextEvent: ((traceId: string) => Promise<void>) | undefined;
+const PATHS: Readonly<Record<string, () => Promise<unknown>>> = {
+  'chat stream': () =>
+    send('/v1/chat/completions', { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+  'catalog query': () => send('/graphql', { query: '{ catalogEntries(first: 5) { nodes { entryId mode } } }' }),
+  // The last one: its feed stays open.
+  'trace ingest to subscriber': async () => {
+    exported += 1;
+    nextEvent ??= await openFeed();
+    await send('/v1/traces', exportOf(exported));
+    await nextEvent(traceIdOf(exported));
+  },
+};
+
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+/** Functions that ran since the last call, by file. */
+async function ran(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const files = new Map<string, readonly string[]>();
+  for (const { url, functions } of result) {
+    if (!url.startsWith('file:')) continue;
+    const path = relative(ROOT, fileURLToPath(url));
+    if (!/^(src|schema|rest-shims|resolvers)\//.test(path)) continue;
+    const names = functions
+      .filter(({ ranges: [range] }) => (range?.count ?? 0) > 0)
+      .map(({ functionName, ranges: [range] }) => functionName || `(at ${range?.startOffset})`);
+    if (names.length > 0) files.set(path, names);
+  }
+  return files;
+}
+
+const functionsOf = (files: ReadonlyMap<string, readonly string[]>): number =>
+  [...files.values()].reduce((sum, names) => sum + names.length, 0);
+
+/** What is in both. */
+const inBoth = (
+  one: ReadonlyMap<string, readonly string[]>,
+  other: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    [...one]
+      .map(([path, names]) => [path, names.filter((name) => other.get(path)?.includes(name) === true)] as const)
+      .filter(([, names]) => names.length > 0),
+  );
+
+const rows: string[][] = [];
+for (const [name, run] of Object.entries(PATHS)) {
+  let always: ReadonlyMap<string, readonly string[]> | undefined;
+  for (let time = 0; time < WARM + COUNTS; time += 1) {
+    /* oxlint-disable no-await-in-loop -- one request after the other is counted */
+    await sleep(time < WARM ? 10 : 300);
+    await ran();
+    await run();
+    // What the end of the answer starts, such as the record of the call, belongs to the request.
+    await sleep(time < WARM ? 0 : 150);
+    const files = await ran();
+    /* oxlint-enable no-await-in-loop */
+    if (time >= WARM) always = always === undefined ? files : inBoth(always, files);
+  }
+  if (always === undefined) continue;
+  rows.push([name, `${always.size} / ${functionsOf(always)}`]);
+  if (options.list) {
+    console.log(`\n## ${name}\n`);
+    for (const [path, names] of [...always].toSorted(([a], [b]) => a.localeCompare(b)))
+      console.log(path, names.length, names.join(', '));
+  }
+}
+console.log(table(['Path', 'Files / functions'], rows));
+
+await app.stop(1_000);
+upstream.close();
+rmSync(folder, { recursive: true, force: true });
