@@ -15,6 +15,7 @@ import {
   type Routed,
   type WindowBudget,
 } from './window-budgets.ts';
+import { throttleOf, withoutBudget } from '../domain/keys/budget-throttle.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
@@ -66,18 +67,20 @@ export interface Budgets {
   /**
    * Reserves the expected cost of a call. Null when nothing is reserved: there is no budget, or it is used up and the
    * deployment costs nothing. Synchronous when the spend of the key and its owners is in memory. Throws BudgetExceeded,
-   * RouteBudgetExceeded for that of the provider or the deployment, and Forbidden for a blocked end user.
+   * RouteBudgetExceeded for that of the provider or the deployment, and Forbidden for a blocked end user. `throttle` is called,
+   * with the part of its limits that the key keeps, where its budget is used up and it goes on.
    */
   reserve(
     caller: Caller,
     call: Estimated,
     labels?: CallLabels,
+    throttle?: Throttle,
   ): CostReservation | null | Promise<CostReservation | null>;
   /**
    * Refuses what `reserve` would refuse. Without a request, as for an open session, reservations are ignored: only a used-up
-   * budget is refused. Throws as `reserve`.
+   * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
-  check(caller: Caller, call?: Estimated, labels?: CallLabels): void | Promise<void>;
+  check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
   charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
@@ -89,6 +92,8 @@ export interface Budgets {
   /** What a key has spent without reservations; null when that is not in memory. A key with a budget of its own is, from its first call on. */
   spentBy(keyHash: string): Usd | null;
 }
+
+type Throttle = (keptPart: number) => void;
 
 /** What a cost counts for, besides a key and its owners. */
 interface AlsoCharged {
@@ -110,6 +115,7 @@ export function createBudgets({
   labelBudgets = NO_LABEL_BUDGETS,
   alerts,
   providerBudgets,
+  throttlePart = () => null,
   now = () => new Date(),
 }: {
   readonly admission: Admission;
@@ -123,6 +129,8 @@ export function createBudgets({
   readonly alerts?: BudgetAlerts;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
+  /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
+  readonly throttlePart?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
   const windowBudgets = createWindowBudgets(now, providerBudgets);
@@ -138,56 +146,73 @@ export function createBudgets({
     throw error;
   }
 
-  function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels) {
+  /** Part of its limits with which a key goes on after a refusal; null where the refusal holds. Free models ignore budgets. */
+  function keptPartAfter({ charge }: Refusal, call: Estimated | undefined, key: VirtualKey | null): number | null {
+    if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
+    const part = throttleOf(key, throttlePart());
+    return part === null || (call !== undefined && isFree(call.deployment)) ? null : part;
+  }
+
+  function reserveAll(key: VirtualKey | null, call: Estimated, { labels, found }: NamedLabels, throttle?: Throttle) {
     assertNoneBlocked(found);
     const windows = windowBudgets.of(key, routedOf(call), found);
     if (!isCharged(key, found, windows)) return null;
     const expected =
       call.cost === undefined ? expectations.of(call.deployment, call.request) : { cost: call.cost, learn() {} };
-    const charges = chargesOf(key, expected.cost, { now: now(), labels: found, windows });
-    const decided = admission.reserve(charges);
-    const taken = (decision: Reservation | Refusal): CostReservation | null =>
-      decision.kind === 'refused'
-        ? refuse(decision, call, key)
-        : costReservation(decision, expected, {
-            admission,
-            charges,
-            charged: key && chargedOf(key),
-            labels,
-            windows,
-            at: call.deployment,
-            routeAt: windowBudgets.ofRoute,
-          });
-    return decided instanceof Promise ? decided.then(taken) : taken(decided);
+    const counted = { admission, charged: key && chargedOf(key), labels, windows };
+    const route = { at: call.deployment, routeAt: windowBudgets.ofRoute };
+
+    function reserveFor(payer: VirtualKey | null): CostReservation | null | Promise<CostReservation | null> {
+      const charges = chargesOf(payer, expected.cost, { now: now(), labels: found, windows });
+      const decided = admission.reserve(charges);
+      const taken = (decision: Reservation | Refusal): ReturnType<typeof reserveFor> => {
+        if (decision.kind === 'reserved') return costReservation(decision, expected, { ...counted, ...route, charges });
+        const keptPart = keptPartAfter(decision, call, payer);
+        if (payer === null || keptPart === null) return refuse(decision, call, key);
+        throttle?.(keptPart);
+        return reserveFor(withoutBudget(payer));
+      };
+      return decided instanceof Promise ? decided.then(taken) : taken(decided);
+    }
+    return reserveFor(key);
   }
 
   function checkAll(
     key: VirtualKey | null,
     call: Estimated | undefined,
     labels: readonly LabelBudget[],
+    throttle?: Throttle,
   ): void | Promise<void> {
     assertNoneBlocked(labels);
     const windows = call === undefined ? NO_WINDOWS : windowBudgets.of(key, routedOf(call), labels);
     if (!isCharged(key, labels, windows)) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
-    const decided = admission.check(chargesOf(key, cost, { now: now(), labels, windows }));
-    const decide = (refusal: Refusal | null): void => {
-      if (refusal !== null) refuse(refusal, call, key);
-    };
-    return decided instanceof Promise ? decided.then(decide) : decide(decided);
+
+    function checkFor(payer: VirtualKey | null): void | Promise<void> {
+      const decided = admission.check(chargesOf(payer, cost, { now: now(), labels, windows }));
+      const decide = (refusal: Refusal | null): void | Promise<void> => {
+        if (refusal === null) return;
+        const keptPart = keptPartAfter(refusal, call, payer);
+        if (payer === null || keptPart === null) return void refuse(refusal, call, key);
+        throttle?.(keptPart);
+        return checkFor(withoutBudget(payer));
+      };
+      return decided instanceof Promise ? decided.then(decide) : decide(decided);
+    }
+    return checkFor(key);
   }
 
   return {
-    reserve({ key }, call, labels = call.request?.labels) {
+    reserve({ key }, call, labels = call.request?.labels, throttle = undefined) {
       const found = labelBudgets.of(labels, key);
-      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found });
-      return found.then((read) => reserveAll(key, call, { labels, found: read }));
+      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found }, throttle);
+      return found.then((read) => reserveAll(key, call, { labels, found: read }, throttle));
     },
-    check({ key }, call, labels = call?.request?.labels) {
+    check({ key }, call, labels = call?.request?.labels, throttle = undefined) {
       const found = labelBudgets.of(labels, key);
-      if (!(found instanceof Promise)) return checkAll(key, call, found);
-      return found.then((read) => checkAll(key, call, read));
+      if (!(found instanceof Promise)) return checkAll(key, call, found, throttle);
+      return found.then((read) => checkAll(key, call, read, throttle));
     },
     charge(charged, cost, { labels, windows = [] } = {}) {
       for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);

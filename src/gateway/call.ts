@@ -100,6 +100,9 @@ export function openCall(
   let rate: RateAdmission | null = null;
   let batch: BatchReservation | null = null;
   let isSent = false;
+  /** Part of its limits that the key keeps, because its budget is used up. */
+  let keptPart: number | undefined;
+  const throttle = (part: number): void => void (keptPart = part);
 
   function release(): void {
     reserved?.settle(null);
@@ -179,7 +182,7 @@ export function openCall(
     },
     reserve(at) {
       release();
-      const reserving = tools.budgets.reserve(caller, at, target.request.labels);
+      const reserving = tools.budgets.reserve(caller, at, target.request.labels, throttle);
       if (!(reserving instanceof Promise)) {
         reserved = reserving;
         return;
@@ -190,7 +193,8 @@ export function openCall(
       });
     },
     limit(limited) {
-      const admitting = tools.limits.admit(caller, limited, target.request.labels);
+      const counted = keptPart === undefined ? limited : { ...limited, keptPart };
+      const admitting = tools.limits.admit(caller, counted, target.request.labels);
       if (!(admitting instanceof Promise)) {
         rate = admitting;
         return;

@@ -69,6 +69,8 @@ export interface GatewayOptions {
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
+  /** Part of its limits that a key keeps beyond its budget, read for each call; null and absent refuse the call. */
+  readonly throttlePart?: () => number | null;
   /** Receives refusals by budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
   /** Counts calls of keys with limits per minute or of parallel calls. */
@@ -123,6 +125,7 @@ export function createGateway(
     ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
     providerBudgets: options.providerBudgets,
+    throttlePart: options.throttlePart,
     now: () => options.clock.now(),
   });
   const health = watchHealth(options.clock);

@@ -67,8 +67,10 @@ export function createRealtime(
       let reserved: CostReservation | null = null;
       let rate: RateAdmission | null = null;
       try {
-        reserved = await budgets.reserve(caller, { deployment, request: null, model: request.model }, request.labels);
-        rate = await tools.limits.admit(caller, request, request.labels);
+        let keptPart: number | undefined;
+        const at = { deployment, request: null, model: request.model };
+        reserved = await budgets.reserve(caller, at, request.labels, (part) => void (keptPart = part));
+        rate = await tools.limits.admit(caller, { ...request, keptPart }, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
           upstream.socket.close(1000, '');

@@ -96,8 +96,9 @@ export function createPassing(about: PassingTools): ObjectGateway {
       try {
         // The cost is not known yet: a batch is charged when it has ended.
         if (action.makes) {
-          await tools.budgets.check(caller, undefined, labels);
-          await call.limit({ model, calls: request.calls });
+          let keptPart: number | undefined;
+          await tools.budgets.check(caller, undefined, labels, (part) => void (keptPart = part));
+          await call.limit({ model, calls: request.calls, keptPart });
           const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
           if (batch) call.starts(batch);
         }

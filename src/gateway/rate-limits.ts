@@ -18,6 +18,8 @@ export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that it starts. */
     readonly calls?: BatchCalls | undefined;
+    /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
+    readonly keptPart?: number | undefined;
   };
 
 /** Limits of calls per minute and of parallel calls. */
@@ -39,7 +41,7 @@ export function createCallLimits(
     return decided;
   }
 
-  function count(caller: Caller, call: Limited, names?: CallNames): RateAdmission | null | Promise<RateAdmission> {
+  function count(caller: Caller, call: Limited, names: CallNames): RateAdmission | null | Promise<RateAdmission> {
     const scopes =
       call.calls === undefined
         ? rateScopesOf(caller.key, call.model, names)
@@ -51,12 +53,13 @@ export function createCallLimits(
 
   return {
     admit(caller, call, labels) {
-      if (labels === undefined) return count(caller, call);
+      const { keptPart } = call;
+      if (labels === undefined) return count(caller, call, { tags: [], labels: [], keptPart });
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise
-        ? found.then((of) => count(caller, call, { tags, labels: of }))
-        : count(caller, call, { tags, labels: found });
+        ? found.then((of) => count(caller, call, { tags, labels: of, keptPart }))
+        : count(caller, call, { tags, labels: found, keptPart });
     },
   };
 }

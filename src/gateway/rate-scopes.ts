@@ -1,6 +1,7 @@
 import type { RateLimit } from '../domain/admission/rate-limits.ts';
 import type { RateScope } from '../domain/admission/scopes.ts';
 import type { OwnerLimits } from '../domain/budgets/limits.ts';
+import { throttled } from '../domain/keys/budget-throttle.ts';
 import { modelLimit, ownsModelLimits } from '../domain/keys/key-settings.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { LabelBudget } from './label-budgets.ts';
@@ -10,6 +11,8 @@ export interface CallNames {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
+  /** Part of its own limits that the key keeps, because its budget is used up; all of them when absent. */
+  readonly keptPart?: number | undefined;
 }
 
 const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
@@ -21,10 +24,10 @@ const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
 export function rateScopesOf(
   key: VirtualKey | null,
   model: string,
-  { tags, labels }: CallNames = NO_NAMES,
+  { tags, labels, keptPart }: CallNames = NO_NAMES,
 ): readonly RateLimit[] {
   const scopes: RateLimit[] = [];
-  if (key !== null) addScope(scopes, keyScope(key));
+  if (key !== null) addScope(scopes, keyScope(key, keptPart));
   const owners = key?.owners;
   if (key !== null && owners !== undefined) {
     addScope(scopes, ownerScope('user', owners.user?.id, owners.user?.limits));
@@ -68,13 +71,14 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
 }
 
 /** The limits of the key; where it has none, those of the budget that it names. */
-const keyScope = ({ hash, settings, owners }: VirtualKey): RateLimit => ({
-  scope: 'api_key',
-  id: hash,
-  requests: settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined,
-  tokens: settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined,
-  parallel: settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined,
-});
+function keyScope({ hash, settings, owners }: VirtualKey, keptPart: number | undefined): RateLimit {
+  const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
+  const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
+  const parallel = settings.maxParallelRequests ?? owners?.budget?.maxParallelRequests ?? undefined;
+  const kept = (limit: number | undefined): number | undefined =>
+    limit === undefined || keptPart === undefined ? limit : throttled(limit, keptPart);
+  return { scope: 'api_key', id: hash, requests: kept(requests), tokens: kept(tokens), parallel };
+}
 
 function ownerScope(
   scope: RateScope,

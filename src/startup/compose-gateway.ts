@@ -211,6 +211,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     routing: () => parts.fallbacks.policy(),
     costAdjustments: () => parts.configuration.costAdjustments(),
     providerBudgets: () => parts.configuration.providerBudgets(),
+    throttlePart: () => parts.configuration.throttlePart(),
     capturePrompts: settings.capturePrompts,
     alwaysStreamUsage: settings.alwaysStreamUsage,
     budgetErrorKind: settings.budgetErrorKind,

@@ -142,6 +142,25 @@ export function rateLimitsSuite(
         }),
     );
 
+    it.each([1, most])('holds a lowered limit at once, and a raised one again (%i processes)', (count) =>
+      within(count, async ({ processes, prefix }) => {
+        const calls = async (requests: number, times: number): Promise<number> => {
+          let passed = 0;
+          for (let at = 0; at < times; at += 1) {
+            const limits = processes[at % processes.length] ?? first({ processes });
+            const decision = await limits.admit([{ scope: 'api_key', id: `${prefix}l`, requests }], 0);
+            if (decision.kind === 'admitted') passed += 1;
+          }
+          return passed;
+        };
+        expect(await calls(100, 3)).toBe(3);
+        const lowered = await calls(10, 40);
+        expect(lowered).toBeLessThanOrEqual(7);
+        if (processes.length === 1) expect(lowered).toBe(7);
+        expect(await calls(100, 3)).toBe(3);
+      }),
+    );
+
     it('begins a new window after a minute', () =>
       one(async (limits, prefix, { advance }) => {
         if (advance === undefined) return;

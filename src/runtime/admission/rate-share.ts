@@ -18,9 +18,9 @@ export class RateShare implements Holder {
   readonly kind: 'window' | 'slots';
   listed = false;
   queued = false;
-  limit: number;
   /** Use in the current window, or slots in use. */
   used = 0;
+  #limit: number;
   readonly #shares: Shares;
   readonly #nowMs: () => number;
   /** Start of the window by the ledger's clock; null when none is known. */
@@ -48,10 +48,25 @@ export class RateShare implements Holder {
   constructor({ name, kind, limit }: Pick<RateShare, 'name' | 'kind' | 'limit'>, shares: Shares, nowMs: () => number) {
     this.name = name;
     this.kind = kind;
-    this.limit = limit;
+    this.#limit = limit;
     this.#left = limit;
     this.#shares = shares;
     this.#nowMs = nowMs;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** A lower limit holds at once: unused room that was granted under the higher one is given back with the next ask. */
+  set limit(limit: number) {
+    if (limit === this.#limit) return;
+    this.#left += limit - this.#limit;
+    if (limit < this.#limit && this.used < this.#ceiling) {
+      this.#left += this.#ceiling - this.used;
+      this.#ceiling = this.used;
+    }
+    this.#limit = limit;
   }
 
   /** Number of the current window; use of an earlier one has ended with it. */
@@ -135,8 +150,10 @@ export class RateShare implements Holder {
 
   answer({ granted, left, window, windowLeftMs }: Share, asked: Ask, sentMs: number): void {
     this.#joins = false;
-    const further = Number(granted);
-    this.#left = Number(left) - further;
+    // What was granted before the limit was lowered is given back with the next ask.
+    const lowered = Math.max(0, Number(asked.limit) - this.#limit);
+    const further = lowered > 0 ? 0 : Number(granted);
+    this.#left = Number(left) - further - lowered;
     if (this.kind === 'window') {
       const endMs = sentMs + windowLeftMs;
       if (asked.window !== null && window !== asked.window) {
@@ -149,7 +166,7 @@ export class RateShare implements Holder {
       this.used += this.#carried;
       this.#carried = 0;
     }
-    this.#ceiling = Number(asked.held) + further;
+    this.#ceiling = lowered > 0 ? this.used : Number(asked.held) + further;
   }
 
   tick(): 'ask' | 'stay' | 'drop' {

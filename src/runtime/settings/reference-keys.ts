@@ -112,7 +112,7 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       mcp_aliases: 'no MCP server is reachable',
     },
     others: names(`
-      add_function_to_prompt anthropic_prompt_caching_ttl apply_user_budget_to_team_keys budget_exceeded_throttle_percentage
+      add_function_to_prompt anthropic_prompt_caching_ttl apply_user_budget_to_team_keys
       custom_provider_map default_max_internal_user_budget default_team_settings disable_add_user_agent_to_request_tags
       disable_copilot_system_to_assistant disable_end_user_cost_tracking disable_token_counter
       enable_anthropic_prompt_caching enable_json_schema_validation enable_preview_features enable_redis_auth_cache force_ipv4

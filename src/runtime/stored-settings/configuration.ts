@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import { addressRefusal, type AllowedAddresses, allowedList } from '../../domain/settings/allowed-addresses.ts';
 import { type ProviderBudgets, readProviderBudgets } from '../../domain/budgets/route-budget.ts';
+import { throttlePart } from '../../domain/keys/budget-throttle.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
 import { changedSettings } from '../../domain/settings/changed-settings.ts';
 import type { Configuration, ConfigReload, SettingsChange } from '../../domain/settings/configuration.ts';
@@ -15,6 +16,8 @@ export interface RunningConfiguration extends Configuration {
   costAdjustments(): CostAdjustments;
   /** Budgets of providers. */
   providerBudgets(): ProviderBudgets;
+  /** Part of its limits that a key keeps beyond its budget; null refuses its calls. */
+  throttlePart(): number | null;
   /** Replaces the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Keeps the outcome of a reload. */
@@ -37,6 +40,7 @@ export function createConfiguration({
   let allowed = allowedList(config, stored);
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
+  let keptPart = keptPartOf(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads begun, and of the latest that is in use: an older read never replaces a newer one. */
   let startedReads = 0;
@@ -50,6 +54,7 @@ export function createConfiguration({
     allowed = allowedList(config, stored);
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
+    keptPart = keptPartOf(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -59,6 +64,7 @@ export function createConfiguration({
     storesModels,
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
+    throttlePart: () => keptPart,
     lastReload: () => outcome,
     reloaded(next) {
       outcome = next;
@@ -95,6 +101,9 @@ function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdju
 
 const budgetsOf = (config: DeclaredConfig, stored: StoredSections): ProviderBudgets =>
   readProviderBudgets(viewOf(config, stored, 'router_settings', 'provider_budget_config').effectiveValue);
+
+const keptPartOf = (config: DeclaredConfig, stored: StoredSections): number | null =>
+  throttlePart(viewOf(config, stored, 'litellm_settings', 'budget_exceeded_throttle_percentage').effectiveValue);
 
 /** Sections of a file that are maps. */
 const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>

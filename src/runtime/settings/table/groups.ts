@@ -1,4 +1,4 @@
-import { anything, providerBudgets } from '../kinds.ts';
+import { anything, decimal, providerBudgets } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 /** Settings that the dashboard can store, too. The file wins over what is stored. */
@@ -29,6 +29,13 @@ export const GROUP_SETTINGS = {
     file: 'router_settings.provider_budget_config',
     description:
       'Budgets of providers, such as `openai: {budget_limit: 100, time_period: 1d}` (or `max_budget` and `budget_duration`). Deployments of a provider whose budget is used up are skipped.',
+  }),
+  throttlePart: setting({
+    kind: decimal({ above: 0, to: 1 }),
+    default: null,
+    file: 'litellm_settings.budget_exceeded_throttle_percentage',
+    description:
+      'Part of their limits per minute that keys with `throttle_on_budget_exceeded` keep when their budget is used up. Not set, their calls are refused, as those of other keys.',
   }),
   costMargins: setting({
     kind: anything('map'),

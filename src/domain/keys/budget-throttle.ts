@@ -1,0 +1,28 @@
+import type { VirtualKey } from './virtual-key.ts';
+
+/** The configured part of its limits that a key keeps beyond its budget: above 0, at most 1. Null for any other value. */
+export function throttlePart(value: unknown): number | null {
+  const part = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof part === 'number' && part > 0 && part <= 1 ? part : null;
+}
+
+/**
+ * The part of its limits with which a key goes on when its budget is used up; null where its calls are refused: the key
+ * does not ask for it, no part is configured, or it has no limit that could be lowered.
+ */
+export function throttleOf({ metadata, settings, owners }: VirtualKey, part: number | null): number | null {
+  if (part === null || metadata['throttle_on_budget_exceeded'] !== true) return null;
+  const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? null;
+  const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? null;
+  return requests === null && tokens === null ? null : part;
+}
+
+/** A lowered limit. One call or token is always left, so that the key is not blocked. */
+export const throttled = (limit: number, part: number): number => Math.max(1, Math.floor(limit * part));
+
+/** The key without its budget and that of the row it names. Its budget windows stay. */
+export const withoutBudget = (key: VirtualKey): VirtualKey => ({
+  ...key,
+  maxBudget: null,
+  ...(key.owners === undefined ? {} : { owners: { ...key.owners, budget: null } }),
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+const ANSWER = JSON.stringify({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+let upstream: FaultServer;
+let app: TestApp;
+
+const modelList = () => [
+  {
+    model_name: 'priced',
+    litellm_params: {
+      model: 'openai/tiny-1',
+      api_base: `${upstream.url}/v1`,
+      api_key: 'k',
+      input_cost_per_token: 0.01,
+      output_cost_per_token: 0.01,
+    },
+  },
+];
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  upstream.answer((response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(ANSWER);
+  });
+  app = await startApp({
+    config: { litellm_settings: { budget_exceeded_throttle_percentage: 0.1 }, model_list: modelList() },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+});
+
+async function newKey(draft: object, of = app): Promise<{ key: string; token: string; name: string }> {
+  const answer = await of.call('POST', '/key/generate', draft);
+  expect(answer.status).toBe(200);
+  const { key, token, key_name: name } = (await answer.json()) as Record<'key' | 'token' | 'key_name', string>;
+  return { key, token, name };
+}
+
+async function chat(key: string, of = app) {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
+  const answer = await of.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as unknown };
+}
+
+const over = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true };
+const refused = (message: unknown) => ({ error: { message, type: 'budget_exceeded', param: null, code: '422' } });
+const usedUp = (name: string) =>
+  refused(`Budget has been exceeded! Key=None (${name}) Current cost: 1.0, Max budget: 1.0`);
+
+describe('a key beyond its budget', () => {
+  it('goes on with a part of its requests and tokens, which headers and refusal show', async () => {
+    const { key, token } = await newKey({ ...over, rpm_limit: 20, tpm_limit: 10_000 });
+    const first = await chat(key);
+    expect([first.status, Object.fromEntries(first.headers)]).toMatchObject([
+      200,
+      {
+        'x-ratelimit-limit-requests': '2',
+        'x-ratelimit-remaining-requests': '1',
+        'x-ratelimit-limit-tokens': '1000',
+        'x-ratelimit-api_key-limit-requests': '2',
+        'x-litellm-key-rpm-limit': '20',
+      },
+    ]);
+    expect((await chat(key)).status).toBe(200);
+    const third = await chat(key);
+    const reset = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
+    expect([third.status, third.body]).toEqual([
+      429,
+      {
+        error: {
+          message: expect.stringMatching(
+            new RegExp(
+              `^Rate limit exceeded for api_key: ${token}. Limit type: requests. Current limit: 2, Remaining: 0. Limit resets at: ${reset}$`,
+            ),
+          ) as string,
+          type: 'throttling_error',
+          param: null,
+          code: '429',
+        },
+      },
+    ]);
+    expect(Object.fromEntries(third.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
+  });
+
+  it('keeps one request and one token at least', async () => {
+    const { key, token } = await newKey({ ...over, rpm_limit: 3, tpm_limit: 3 });
+    const refusal = await chat(key);
+    expect([refusal.status, refusal.headers.get('rate_limit_type')]).toEqual([429, 'tokens']);
+    expect(refusal.body).toMatchObject({
+      error: { message: expect.stringContaining(`api_key: ${token}. Limit type: tokens. Current limit: 1,`) as string },
+    });
+  });
+
+  it('has its whole limits below the budget, and fewer from the call on that finds it used up', async () => {
+    const { key } = await newKey({ max_budget: 0.01, throttle_on_budget_exceeded: true, rpm_limit: 30 });
+    expect((await chat(key)).headers.get('x-ratelimit-limit-requests')).toBe('30');
+    const second = await chat(key);
+    expect([second.status, second.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '3']);
+    await app.call('POST', '/key/update', { key, max_budget: 100 });
+    const third = await chat(key);
+    expect([third.status, third.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '30']);
+  });
+
+  it('is charged for what it calls, and for the budget of its team', async () => {
+    const team = (await (await app.call('POST', '/team/new', { max_budget: 0.02 })).json()) as { team_id: string };
+    const { key } = await newKey({ ...over, rpm_limit: 90, team_id: team.team_id });
+    expect((await chat(key)).status).toBe(200);
+    const second = await chat(key);
+    // The budget of a team refuses a spend above it.
+    expect(second.status).toBe(200);
+    const third = await chat(key);
+    expect([third.status, third.body]).toEqual([
+      422,
+      refused(`Budget has been exceeded! Team=${team.team_id} Current cost: 0.04, Max budget: 0.02`),
+    ]);
+    expect(third.headers.get('retry-after')).toBeNull();
+  });
+
+  it.each([
+    ['does not ask for it', { throttle_on_budget_exceeded: false, rpm_limit: 20 }],
+    ['has no limit that could be lowered', { max_parallel_requests: 5 }],
+  ])('is refused when it %s', async (_, fields) => {
+    const { key, name } = await newKey({ ...over, ...fields });
+    const answer = await chat(key);
+    expect([answer.status, answer.body]).toEqual([422, usedUp(name)]);
+  });
+
+  it('is refused by a budget window', async () => {
+    const budgetLimits = [{ budget_duration: '1d', max_budget: 0.00001 }];
+    const { key } = await newKey({ ...over, rpm_limit: 90, budget_limits: budgetLimits });
+    expect((await chat(key)).status).toBe(200);
+    const answer = await chat(key);
+    expect([answer.status, answer.body]).toEqual([
+      422,
+      refused(expect.stringContaining('ExceededBudget: Key over 1d budget.')),
+    ]);
+  });
+});
+
+describe('budget_exceeded_throttle_percentage', () => {
+  it('is in force when it is stored, and off again when it is cleared', async () => {
+    const stored = await startApp({ config: { model_list: modelList() } });
+    try {
+      const { key, name } = await newKey({ ...over, rpm_limit: 10 }, stored);
+      const before = await chat(key, stored);
+      expect([before.status, before.body]).toEqual([422, usedUp(name)]);
+      const field = { field_name: 'budget_exceeded_throttle_percentage', config_type: 'general_settings' };
+      const bad = await stored.call('POST', '/config/field/update', { ...field, field_value: 1.5 });
+      expect([bad.status, await bad.json()]).toEqual([
+        400,
+        { detail: { error: 'budget_exceeded_throttle_percentage must be a number in (0, 1] or empty.' } },
+      ]);
+      const set = await stored.call('POST', '/config/field/update', { ...field, field_value: 0.5 });
+      expect(set.status).toBe(200);
+      const after = await chat(key, stored);
+      expect([after.status, after.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '5']);
+      await stored.call('POST', '/config/field/delete', field);
+      expect((await chat(key, stored)).status).toBe(422);
+    } finally {
+      await stored.stop();
+    }
+  });
+});

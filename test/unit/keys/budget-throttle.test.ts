@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { throttled, throttleOf, throttlePart, withoutBudget } from '../../../src/domain/keys/budget-throttle.ts';
+import type { Usd } from '../../../src/domain/money.ts';
+import { batchScopesOf } from '../../../src/gateway/batch-limits.ts';
+import { createBudgets } from '../../../src/gateway/budgets.ts';
+import { rateScopesOf } from '../../../src/gateway/rate-scopes.ts';
+import { anAdmission } from '../../support/admission.ts';
+import { aCaller, aDeployment, aKey } from '../../support/chat.ts';
+import { someOwners } from '../../support/key-owners.ts';
+
+const asked = { throttle_on_budget_exceeded: true };
+
+describe('the part of its limits that a key keeps beyond its budget', () => {
+  it.each([
+    [1000, 0.1, 100],
+    [100, 0.1, 10],
+    [50, 0.5, 25],
+    [19, 0.1, 1],
+    [1, 0.1, 1],
+    [0, 1, 1],
+    [7, 1, 7],
+  ])('of %i at %d is %i, and at least 1', (limit, part, kept) => {
+    expect(throttled(limit, part)).toBe(kept);
+  });
+
+  it.each([
+    [1, 1],
+    [0.000_1, 0.000_1],
+    ['0.25', 0.25],
+    [0, null],
+    [-0.1, null],
+    [1.5, null],
+    [Number.NaN, null],
+    [true, null],
+    ['', null],
+    ['half', null],
+    [null, null],
+    [undefined, null],
+  ])('is configured as %s: %s', (value, part) => {
+    expect(throttlePart(value)).toBe(part);
+  });
+
+  it('is that of keys that ask for it and have a limit of requests or tokens', () => {
+    const of = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
+      throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
+    expect(of(asked, { rpmLimit: 5 })).toBe(0.1);
+    expect(of(asked, { tpmLimit: 5 })).toBe(0.1);
+    expect(of(asked, { rpmLimit: 5 }, null)).toBeNull();
+    expect(of(asked, { maxParallelRequests: 5 })).toBeNull();
+    expect(of({}, { rpmLimit: 5 })).toBeNull();
+    expect(of({ throttle_on_budget_exceeded: 'true' }, { rpmLimit: 5 })).toBeNull();
+    expect(throttleOf(aKey({ metadata: asked, owners: someOwners({ team: { rpmLimit: 5 } }) }), 0.1)).toBeNull();
+  });
+
+  it('lowers requests and tokens of the key alone', () => {
+    const limits = { rpmLimit: 30, tpmLimit: 300, maxParallelRequests: 3 };
+    const key = aKey({ userId: 'u', settings: limits, owners: someOwners({ user: limits }) });
+    expect(rateScopesOf(key, 'm', { tags: [], labels: [], keptPart: 0.5 })).toEqual([
+      { scope: 'api_key', id: key.hash, requests: 15, tokens: 150, parallel: 3 },
+      { scope: 'user', id: 'u', requests: 30, tokens: 300, parallel: 3 },
+    ]);
+    expect(rateScopesOf(aKey({ settings: { rpmLimit: 30 } }), 'm', { tags: [], labels: [], keptPart: 0.5 })).toEqual([
+      { scope: 'api_key', id: key.hash, requests: 15 },
+    ]);
+  });
+
+  it('lowers the limits of a batch', () => {
+    const key = aKey({ settings: { rpmLimit: 30 } });
+    const calls = { m: { requests: 4, tokens: 9 } };
+    expect(batchScopesOf(key, calls, { tags: [], labels: [], keptPart: 0.1 })).toEqual([
+      { scope: 'api_key', id: key.hash, requests: 3, amounts: { requests: 4, tokens: 9 } },
+    ]);
+  });
+
+  it('is told to who checks or reserves, and the cost counts for the key', async () => {
+    const admission = anAdmission();
+    const budgets = createBudgets({
+      admission,
+      expectations: { of: () => ({ cost: 3n as Usd, learn: () => {} }) },
+      isFree: ({ upstreamModel }) => upstreamModel === 'free',
+      errorKind: 'unprocessable',
+      throttlePart: () => 0.1,
+    });
+    const key = aKey({ maxBudget: 5n as Usd, metadata: asked, settings: { rpmLimit: 10 } });
+    const caller = aCaller(key);
+    const at = { deployment: aDeployment(), request: null };
+    const told: number[] = [];
+    const throttle = (part: number): void => void told.push(part);
+    const first = await budgets.reserve(caller, at, undefined, throttle);
+    expect(told).toEqual([]);
+    first?.settle(5n as Usd);
+    await budgets.check(caller, undefined, undefined, throttle);
+    const second = await budgets.reserve(caller, at, undefined, throttle);
+    expect(told).toEqual([0.1, 0.1]);
+    second?.settle(2n as Usd);
+    expect(admission.usedOf(`key:${key.hash}`)).toBe(7n);
+    // Free models ignore the budget.
+    const free = { ...at, deployment: { ...aDeployment(), upstreamModel: 'free' } };
+    expect(await budgets.reserve(caller, free, undefined, throttle)).toBeNull();
+    expect(told).toHaveLength(2);
+    const refused = aCaller(aKey({ ...key, metadata: {} }));
+    expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
+  });
+
+  it('leaves its budget windows in force', () => {
+    const budgetLimits = [{ budgetDuration: '1d', maxBudget: '1', resetAt: '2999-01-01T00:00:00Z', spentBefore: '0' }];
+    const key = aKey({ maxBudget: 5n as Usd, settings: { budgetLimits } });
+    expect(withoutBudget(key)).toEqual({ ...key, maxBudget: null });
+  });
+});
