@@ -81,6 +81,11 @@ export interface Budgets {
    * budget is refused. Throws as `reserve`, and calls `throttle` as it does.
    */
   check(caller: Caller, call?: Estimated, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
+  /**
+   * Whether the budget of a key for a model is used up, with what calls under way have reserved. Free models have no budget.
+   * Synchronous when its spend is in memory.
+   */
+  isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
   /** Charges a cost that no reservation was made for. An owner that is not named is charged by the next read of its spend. */
   charge(charged: Charged | null, cost: Usd, also?: AlsoCharged): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
@@ -204,15 +209,23 @@ export function createBudgets({
   }
 
   return {
-    reserve({ key }, call, labels = call.request?.labels, throttle = undefined) {
+    reserve({ key }, call, labels = call.request?.labels, throttle) {
       const found = labelBudgets.of(labels, key);
       if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found }, throttle);
       return found.then((read) => reserveAll(key, call, { labels, found: read }, throttle));
     },
-    check({ key }, call, labels = call?.request?.labels, throttle = undefined) {
+    check({ key }, call, labels = call?.request?.labels, throttle) {
       const found = labelBudgets.of(labels, key);
       if (!(found instanceof Promise)) return checkAll(key, call, found, throttle);
       return found.then((read) => checkAll(key, call, read, throttle));
+    },
+    isModelSpent(key, { deployment, model }) {
+      const early = windowBudgets.ofKey(key, model);
+      if (early.length === 0) return false;
+      const charges = chargesOf(null, SMALLEST_COST, { now: now(), windows: { ...NO_WINDOWS, early } });
+      const decided = admission.check(charges);
+      const isSpent = (refusal: Refusal | null): boolean => refusal !== null && !isFree(deployment);
+      return decided instanceof Promise ? decided.then(isSpent) : isSpent(decided);
     },
     charge(charged, cost, { labels, windows = [] } = {}) {
       for (const counter of charged === null ? [] : countersOf(charged)) admission.count(counter, cost);
@@ -231,6 +244,9 @@ export function createBudgets({
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
+
+/** A cost for which reservations of calls under way count. */
+const SMALLEST_COST = 1n as Usd;
 
 const routedOf = ({ deployment, model = deployment.modelGroup }: Estimated): Routed => ({ deployment, model });
 

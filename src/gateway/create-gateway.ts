@@ -9,7 +9,7 @@ import type { HealthCheck } from '../domain/deployments/health-check.ts';
 import { withClientCredentials } from '../domain/deployments/client-credentials.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Clock, Ids } from '../domain/clock.ts';
-import { type BudgetErrorKind, UnknownModel } from '../domain/errors.ts';
+import { type BudgetErrorKind, DomainError, UnknownModel } from '../domain/errors.ts';
 import { assertMayChangeGuardrails } from '../domain/guardrails/key-guardrails.ts';
 import { assertEnforcedParams } from '../domain/keys/enforced-params.ts';
 import { assertMayCall, modelBehind } from '../domain/keys/virtual-key.ts';
@@ -21,6 +21,7 @@ import { MAX_VALUE_BYTES } from '../domain/traces/truncate.ts';
 import type { ActiveGuardrails } from '../domain/guardrails/guardrail.ts';
 import type { BudgetAlerts } from './budget-alerts.ts';
 import { createBatchReserver } from './batch-limits.ts';
+import { affordableModel, hasFallbacks } from './budget-fallbacks.ts';
 import { createBudgets } from './budgets.ts';
 import { type CallTools, openCall } from './call.ts';
 import type { ProviderBudgets } from '../domain/budgets/route-budget.ts';
@@ -216,6 +217,19 @@ export function createGateway(
     return routeFor(caller, request);
   }
 
+  /** A request for another model than it names, and its route; null where the key may not call that model or it has no route. */
+  async function located(caller: Caller, asked: ModelRequest, model: string) {
+    try {
+      // The caller's own upstream credentials apply to the first model only.
+      const named = unaliased(caller, { ...asked, model, credentials: null });
+      const request = named.labels === undefined ? named : await placedRequest(caller, named);
+      return { request, route: routeFor(caller, request) };
+    } catch (failure) {
+      if (failure instanceof DomainError) return null;
+      throw failure;
+    }
+  }
+
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
   /** Usage of a model call whose caller left. */
@@ -248,8 +262,11 @@ export function createGateway(
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, asked) {
-      const request = tagged(caller.key, unaliased(caller, asked));
-      const route = await freshRouteFor(caller, request);
+      const named = tagged(caller.key, unaliased(caller, asked));
+      const first = { request: named, route: await freshRouteFor(caller, named) };
+      const { request, route } = await affordableModel(budgets, caller.key, first, (model) =>
+        located(caller, named, model),
+      );
       await budgets.check(caller, {
         deployment: forRequest(route.deployment, request),
         request,
@@ -265,9 +282,12 @@ export function createGateway(
       };
       const placed = named.labels === undefined ? named : placedRequest(caller, named);
       // No turn of the event loop where the model is known.
-      const request = placed instanceof Promise ? await placed : placed;
-      const found = freshRouteFor(caller, request);
-      const route = found instanceof Promise ? await found : found;
+      const asPlaced = placed instanceof Promise ? await placed : placed;
+      const found = freshRouteFor(caller, asPlaced);
+      const first = { request: asPlaced, route: found instanceof Promise ? await found : found };
+      const { request, route } = hasFallbacks(caller.key, asPlaced.model)
+        ? await affordableModel(budgets, caller.key, first, (model) => located(caller, named, model))
+        : first;
       const deployment = forRequest(route.deployment, request);
       const guard = guardOf(caller, request, route);
       const call = openCall(tools, { caller, request, deployment, signal, cutUsage, uncountedUsage });

@@ -1,9 +1,10 @@
 import type { RateAdmission } from '../domain/admission/rate-limits.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import { Unavailable, Unsupported } from '../domain/errors.ts';
-import { assertMayCall } from '../domain/keys/virtual-key.ts';
+import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { REALTIME } from '../domain/realtime/realtime.ts';
 import { openCallAccount } from './call-account.ts';
+import { affordableModel } from './budget-fallbacks.ts';
 import type { CostReservation } from './budgets.ts';
 import { type CallTools, usedTokens } from './call.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
@@ -50,10 +51,17 @@ export function createRealtime(
 
   return {
     async open(caller, asked, { signal, identify }) {
-      const request = tagged(caller.key, asked);
-      assertMayCall(caller.key, request.model);
-      const route = permittedFor(routeOf, caller.key)(request.model);
-      if (route === null) throw unknownModel(REALTIME.path, request.model);
+      const { key } = caller;
+      const named = tagged(key, asked);
+      assertMayCall(key, named.model);
+      const permitted = permittedFor(routeOf, key);
+      const found = permitted(named.model);
+      if (found === null) throw unknownModel(REALTIME.path, named.model);
+      const first = { request: named, route: found };
+      const { request, route } = await affordableModel(budgets, key, first, async (model) => {
+        const other = mayCall(key, model) ? permitted(model) : null;
+        return other?.provider.openRealtime === undefined ? null : { request: { ...named, model }, route: other };
+      });
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)
         throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);

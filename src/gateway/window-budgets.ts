@@ -49,6 +49,8 @@ export const isOfRoute = (scope: string): boolean => scope === 'provider' || sco
 export interface WindowBudgets {
   /** `NO_WINDOWS` for a call without such budgets. */
   of(key: VirtualKey | null, at: Routed, labels: readonly LabelBudget[]): CallWindows;
+  /** Those of a key for a model alone. */
+  ofKey(key: VirtualKey, model: string): readonly WindowBudget[];
   /** Those of a provider and a deployment alone. */
   ofRoute(deployment: Deployment): readonly WindowBudget[];
 }
@@ -139,6 +141,7 @@ export function createWindowBudgets(
   }
 
   return {
+    ofKey,
     ofRoute,
     of(key, { deployment, model }, labels) {
       const route = ofRoute(deployment);

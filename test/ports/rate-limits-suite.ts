@@ -142,7 +142,11 @@ export function rateLimitsSuite(
         }),
     );
 
-    it.each([1, most])('holds a lowered limit at once, and a raised one again (%i processes)', (count) =>
+    it.each([
+      [1, 7],
+      // Other processes give back what they were granted under the higher limit with their next call.
+      [most, 0],
+    ])('holds a lowered limit at once, and a raised one again (%i processes)', (count, least) =>
       within(count, async ({ processes, prefix }) => {
         const calls = async (requests: number, times: number): Promise<number> => {
           let passed = 0;
@@ -156,7 +160,7 @@ export function rateLimitsSuite(
         expect(await calls(100, 3)).toBe(3);
         const lowered = await calls(10, 40);
         expect(lowered).toBeLessThanOrEqual(7);
-        if (processes.length === 1) expect(lowered).toBe(7);
+        expect(lowered).toBeGreaterThanOrEqual(least);
         expect(await calls(100, 3)).toBe(3);
       }),
     );

@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
+import { openRealtime } from '../../support/realtime-client.ts';
+import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/realtime-upstream.ts';
+import { startApp, type TestApp } from '../../support/start-app.ts';
+
+let upstream: FaultServer;
+let voices: RealtimeUpstream;
+let app: TestApp;
+
+const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+const answerOf = (model: string) => ({
+  id: 'a',
+  object: 'chat.completion',
+  created: 1,
+  model,
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: USAGE,
+});
+
+const eventsOf = (model: string): string => {
+  const chunk = (more: object) =>
+    `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model, choices: [], ...more })}\n\n`;
+  const choice = { index: 0, delta: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' };
+  return `${chunk({ choices: [choice] })}${chunk({ usage: USAGE })}data: [DONE]\n\n`;
+};
+
+beforeAll(async () => {
+  upstream = await startFaultServer();
+  voices = await startRealtimeUpstream();
+  upstream.answer((response, _socket, { body }) => {
+    const { model, stream = false } = JSON.parse(body) as { readonly model: string; readonly stream?: boolean };
+    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    response.end(stream ? eventsOf(model) : JSON.stringify(answerOf(model)));
+  });
+  const at = { api_base: `${upstream.url}/v1`, api_key: 'k' };
+  const priced = { input_cost_per_token: 0.01, output_cost_per_token: 0.01 };
+  const to = (name: string, params: object = priced) => ({
+    model_name: name,
+    litellm_params: { model: `openai/${name}-up`, ...at, ...params },
+  });
+  const voice = { api_base: `${voices.url}/v1`, ...priced };
+  app = await startApp({
+    config: {
+      guardrails: [
+        {
+          guardrail_name: 'words',
+          litellm_params: {
+            guardrail: 'litellm_content_filter',
+            mode: 'pre_call',
+            blocked_words: [{ keyword: 'forbiddenword', action: 'BLOCK' }],
+          },
+        },
+      ],
+      model_list: [
+        to('big'),
+        to('small'),
+        to('other'),
+        to('free', { input_cost_per_token: 0, output_cost_per_token: 0 }),
+        to('guarded', { ...priced, guardrails: ['words'] }),
+        to('voice', voice),
+        to('small-voice', voice),
+      ],
+    },
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  await upstream.stop();
+  await voices.stop();
+});
+
+const NONE = { budget_limit: 0, time_period: '1d' };
+
+async function newKey(draft: object): Promise<{ key: string; token: string }> {
+  const answer = await app.call('POST', '/key/generate', draft);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { key: string; token: string };
+}
+
+interface Asked {
+  readonly status: number;
+  readonly body: unknown;
+  /** Model that the answer's headers name. */
+  readonly group: string | null;
+}
+
+async function chat(key: string, model = 'big', fields: object = {}): Promise<Asked> {
+  const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+  const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const text = await answer.text();
+  const value = text.startsWith('{') ? (JSON.parse(text) as unknown) : text;
+  return { status: answer.status, body: value, group: answer.headers.get('x-litellm-model-group') };
+}
+
+interface Row {
+  readonly model: string;
+  readonly model_group: string;
+  readonly spend: number;
+  readonly status: string;
+}
+
+/** The spend rows of a key, the oldest first. */
+async function rowsOf(token: string): Promise<readonly Row[]> {
+  const day = new Date().toISOString().slice(0, 10);
+  const period = `start_date=${day}%2000:00:00&end_date=${day}%2023:59:59&sort_order=asc`;
+  const listed = await app.call('GET', `/spend/logs/v2?${period}&api_key=${token}`);
+  const { data } = (await listed.json()) as { readonly data: readonly Row[] };
+  return data.map(({ model, model_group, spend, status }) => ({ model, model_group, spend, status }));
+}
+
+const spent = (token: string, model: string) => ({
+  error: {
+    message: expect.stringMatching(
+      new RegExp(
+        `^LiteLLM Virtual Key: ${token}, key_alias: None, exceeded budget for model=${model}\\. Budget window: 1d\\. Budget resets at: \\d{4}-\\d\\d-\\d\\d 00:00:00 UTC$`,
+      ),
+    ) as string,
+    type: 'budget_exceeded',
+    param: null,
+    code: '422',
+  },
+});
+
+describe('budget_fallbacks of a key', () => {
+  it('answer with the fallback when the budget of the model is used up, and its spend row names it', async () => {
+    const { key, token } = await newKey({
+      model_max_budget: { big: { budget_limit: 0.00001, time_period: '1d' } },
+      budget_fallbacks: { big: ['small'] },
+    });
+    expect(await chat(key)).toMatchObject({ status: 200, group: 'big', body: { model: 'big' } });
+    expect(await chat(key)).toEqual({ status: 200, group: 'small', body: answerOf('small') });
+    const row = { spend: 0.02, status: 'success' };
+    await expect
+      .poll(() => rowsOf(token), { timeout: 10_000 })
+      .toEqual([
+        { ...row, model: 'openai/big-up', model_group: 'big' },
+        { ...row, model: 'openai/small-up', model_group: 'small' },
+      ]);
+  });
+
+  it('answer a stream', async () => {
+    const { key, token } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['small'] } });
+    const answer = await chat(key, 'big', { stream: true });
+    expect([answer.status, answer.group]).toEqual([200, 'small']);
+    expect(answer.body).toContain('"model":"small"');
+    await expect
+      .poll(() => rowsOf(token), { timeout: 10_000 })
+      .toEqual([{ model: 'openai/small-up', model_group: 'small', spend: 0.02, status: 'success' }]);
+  });
+
+  it('open a realtime session', async () => {
+    const budget = { model_max_budget: { voice: NONE } };
+    const { key } = await newKey({ ...budget, budget_fallbacks: { voice: ['unknown', 'small-voice'] } });
+    const client = await openRealtime(app, {
+      path: '/v1/realtime?model=voice',
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const session = await voices.session();
+    expect(session.path).toBe('/v1/realtime?model=small-voice-up');
+    client.socket.close(1000);
+  });
+
+  it('are tried in their order: those that the key may not call, that do not exist or that are used up are skipped', async () => {
+    const { key } = await newKey({
+      models: ['big', 'small', 'other', 'unknown'],
+      model_max_budget: { big: NONE, small: NONE },
+      budget_fallbacks: { big: ['free', 'unknown', 'small', 'big', 'other'] },
+    });
+    expect(await chat(key)).toMatchObject({ status: 200, group: 'other' });
+  });
+
+  it('are aliases, too', async () => {
+    const { key } = await newKey({
+      aliases: { fast: 'big', cheap: 'small' },
+      model_max_budget: { big: NONE },
+      budget_fallbacks: { big: ['cheap'] },
+    });
+    expect(await chat(key, 'fast')).toMatchObject({ status: 200, group: 'small' });
+  });
+
+  it('end where they name each other, with the refusal of the model that was asked for', async () => {
+    const { key, token } = await newKey({
+      model_max_budget: { big: NONE, small: NONE },
+      budget_fallbacks: { big: ['small'], small: ['big', 'small'] },
+    });
+    expect(await chat(key, 'big')).toMatchObject({ status: 422, body: spent(token, 'big') });
+    expect(await chat(key, 'small')).toMatchObject({ status: 422, body: spent(token, 'small') });
+  });
+
+  it('do not lead to a model that the team of the key may not call', async () => {
+    const made = await app.call('POST', '/team/new', { models: ['big'] });
+    const { team_id } = (await made.json()) as { readonly team_id: string };
+    const { key, token } = await newKey({
+      team_id,
+      model_max_budget: { big: NONE },
+      budget_fallbacks: { big: ['small'] },
+    });
+    expect(await chat(key)).toMatchObject({ status: 422, body: spent(token, 'big') });
+  });
+
+  it('hold for the budget of the model alone', async () => {
+    const { key } = await newKey({ max_budget: 0, budget_fallbacks: { big: ['small'] } });
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      body: { error: { message: expect.stringContaining('Budget has been exceeded! Key=None') as string } },
+    });
+    const free = await newKey({ model_max_budget: { free: NONE }, budget_fallbacks: { free: ['small'] } });
+    // Free models ignore their budget.
+    expect(await chat(free.key, 'free')).toMatchObject({ status: 200, group: 'free' });
+  });
+
+  it('run the guardrails of the model that answers', async () => {
+    const { key } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['guarded'] } });
+    const messages = [{ role: 'user', content: 'a forbiddenword here' }];
+    expect((await chat(key)).group).toBe('guarded');
+    expect((await chat(key, 'big', { messages })).status).toBe(400);
+  });
+
+  it('answer in every dialect', async () => {
+    const { key } = await newKey({ model_max_budget: { big: NONE }, budget_fallbacks: { big: ['small'] } });
+    const answer = await app.call(
+      'POST',
+      '/v1/messages',
+      { model: 'big', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 },
+      { authorization: `Bearer ${key}` },
+    );
+    expect([answer.status, answer.headers.get('x-litellm-model-group')]).toEqual([200, 'small']);
+    expect(await answer.json()).toMatchObject({ type: 'message', model: 'small' });
+  });
+});
