@@ -72,7 +72,7 @@ describe('the part of its limits that a key keeps beyond its budget', () => {
     ]);
   });
 
-  it('is told to who checks or reserves, and the cost counts for the key', async () => {
+  it('is passed on by checks and reservations, and the cost counts for the key', async () => {
     const admission = anAdmission();
     const budgets = createBudgets({
       admission,
