@@ -7,7 +7,7 @@
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bytesOf, collect } from '../src/domain/bytes.ts';
-import type { Limits } from '../src/domain/budgets/limits.ts';
+import type { CountedLimits } from '../src/domain/budgets/limits.ts';
 import type { CallStore } from '../src/domain/calls/call-record.ts';
 import type { Exchange, ModelRequest } from '../src/domain/chat/chat.ts';
 import { fixedDeployments } from '../src/domain/deployments/deployment-source.ts';
@@ -52,7 +52,8 @@ const RICH: Usd = usdFrom('1000000') ?? ZERO_USD;
 /** How often keys in use are read again, in ms, as the product does. */
 const REFRESH_MS = 1_500;
 
-const LIMITS: Limits = {
+const LIMITS: CountedLimits = {
+  spentBefore: null,
   maxBudget: RICH,
   softBudget: null,
   budgetDuration: null,

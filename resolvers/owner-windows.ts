@@ -1,3 +1,4 @@
+import { withCurrentWindow } from '../src/domain/budgets/budget.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { withWindowReset } from '../src/domain/owners/owner-windows.ts';
 import { ALL_TEAMS } from '../src/domain/teams/team.ts';
@@ -11,7 +12,7 @@ import type { Scope } from './operation/scope.ts';
 const RESETS = 500;
 
 /**
- * Starts new budget windows of users and teams where they have ended. Several processes may run it: the first to change a
+ * Starts new budget windows of users, teams and budgets where they have ended. Several processes may run it: the first to change a
  * row wins.
  */
 export const resetOwnerWindows = operation({
@@ -34,6 +35,11 @@ export const resetOwnerWindows = operation({
       if (signal.aborted) return;
       await stores.teams.change(id, (team) => withWindowReset(team, now, ofTeams.get(id) ?? ZERO_USD));
       ownedKeys.forgetOwner({ kind: 'teamId', id });
+    }
+    const budgets = await stores.budgets.list({ filter: { ids: null, resetDueBy: now }, ...page });
+    for (const { id } of budgets) {
+      if (signal.aborted) return;
+      await stores.budgets.change(id, (budget) => withCurrentWindow(budget, now));
     }
 
     function totalsOf(kind: 'user' | 'team', owners: readonly { readonly id: string }[]) {

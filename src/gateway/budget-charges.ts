@@ -2,7 +2,7 @@ import type { Charge } from '../domain/admission/admission.ts';
 import { type Charged, keyCounter, memberId, spendCounter } from '../domain/admission/counters.ts';
 import { BUDGET_REFUSES, type BudgetScope } from '../domain/admission/scopes.ts';
 import { budgetOf, windowBudget, windowLimit } from '../domain/keys/budget-windows.ts';
-import type { Limits } from '../domain/budgets/limits.ts';
+import type { CountedLimits, Limits } from '../domain/budgets/limits.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { BudgetWindow } from '../domain/budgets/budget-window.ts';
 import type { LabelBudget } from './label-budgets.ts';
@@ -148,8 +148,10 @@ function keyCharge(
   now: Date,
 ): { readonly scope: BudgetScope; readonly charge: BudgetCharge } | null {
   const counter = keyCounter(key.hash);
-  const budget = budgetOf(key, now) ?? key.owners?.budget?.maxBudget ?? null;
-  const { spentBefore, settings } = key;
+  const ownBudget = budgetOf(key, now);
+  const budget = ownBudget ?? key.owners?.budget?.maxBudget ?? null;
+  const { settings } = key;
+  const { spentBefore, window: ownWindow } = countedOf(key, ownBudget === null);
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
     charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },
@@ -160,7 +162,7 @@ function keyCharge(
       : charge(
           'key',
           (budget + spentBefore) as Usd,
-          (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(windowIn(key))}`,
+          (spent) => `${keyText(key, (spent - spentBefore) as Usd, budget)}${resetText(ownWindow)}`,
         );
   if (settings.budgetLimits === undefined) return own;
   const windows = settings.budgetLimits.map((window) => {
@@ -171,6 +173,18 @@ function keyCharge(
   const [first, ...others] = own === null ? windows : [own, ...windows];
   if (first === undefined) return null;
   return others.reduce((least, one) => (one.charge.limit < least.charge.limit ? one : least), first);
+}
+
+/**
+ * The window of a key's budget: its own one, else that of the budget row when the amount is from there. A spend that an
+ * administrator has set holds until the window of the row begins anew.
+ */
+function countedOf(key: VirtualKey, isOfRow: boolean): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
+  const row = isOfRow && key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
+  if (row === null) return { spentBefore: key.spentBefore, window: windowIn(key) };
+  const { spentBefore } = row;
+  const isLater = spentBefore !== null && spentBefore > key.spentBefore;
+  return { spentBefore: isLater ? spentBefore : key.spentBefore, window: windowIn(row) };
 }
 
 /** Adds the budget of an owner. A budget of zero refuses every call, on each scope. */
@@ -237,6 +251,12 @@ function userBudget({ owners }: VirtualKey): OwnerBudget | null {
   };
 }
 
+/** The window of a budget row. */
+const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore' | 'window'> => ({
+  spentBefore: limits?.spentBefore ?? ZERO_USD,
+  window: limits === null ? null : windowIn(limits),
+});
+
 /** The text differs where the check comes first: for a member with a budget of its own. */
 function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
   const member = owners?.member ?? null;
@@ -246,7 +266,7 @@ function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean):
     counter: spendCounter('member', memberId(teamId, userId)),
     budget: member.limits?.maxBudget,
     soft: member.limits?.softBudget,
-    spentBefore: ZERO_USD,
+    ...countedIn(member.limits),
     subject: isEarly ? `TeamMember=${userId}:${teamId}` : `User=${userId} in Team=${teamId}`,
   };
 }
@@ -260,7 +280,7 @@ function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
     counter: spendCounter('organization', id),
     budget: limits?.maxBudget,
     soft: limits?.softBudget,
-    spentBefore: ZERO_USD,
+    ...countedIn(limits),
     subject: `Organization=${id}`,
   };
 }
@@ -274,7 +294,7 @@ function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
     counter: spendCounter('project', id),
     budget: limits?.maxBudget,
     soft: limits?.softBudget,
-    spentBefore: ZERO_USD,
+    ...countedIn(limits),
     subject: `Project=${id}`,
   };
 }
@@ -287,14 +307,13 @@ export interface SoftCharge extends BudgetCharge {
 
 /** The soft budget of a key, else of the budget that it names. */
 function softBudgetOfKey(key: VirtualKey): OwnerBudget {
-  const { settings, owners, spentBefore } = key;
+  const { settings, owners } = key;
   return {
     scope: 'key',
     counter: keyCounter(key.hash),
     budget: null,
     soft: settings.softBudget === undefined ? owners?.budget?.softBudget : usdFrom(settings.softBudget),
-    spentBefore,
-    window: windowIn(key),
+    ...countedOf(key, settings.softBudget === undefined),
     subject: `Key=${key.alias ?? 'None'} (${key.name})`,
   };
 }

@@ -1,18 +1,19 @@
 import { spendCounter } from '../domain/admission/counters.ts';
 import type { Budget, BudgetStore } from '../domain/budgets/budget.ts';
-import { currentWindowStart, NO_LIMITS, type OwnerLimits } from '../domain/budgets/limits.ts';
+import { NO_LIMITS, type OwnerLimits } from '../domain/budgets/limits.ts';
 import { type CallLabels, END_USER } from '../domain/calls/call-labels.ts';
 import { ownTags } from '../domain/calls/spend-labels.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CustomerStore, Region } from '../domain/customers/customer.ts';
 import { Forbidden } from '../domain/errors.ts';
-import { windowEnd } from '../domain/keys/durations.ts';
 import type { VirtualKey } from '../domain/keys/virtual-key.ts';
-import { addUsd, type Usd, ZERO_USD } from '../domain/money.ts';
+import { type Usd, ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
 import type { SpendReports } from '../domain/spend/spend-reports.ts';
 import { cutLabel } from '../domain/spend/label.ts';
 import type { TagStore } from '../domain/tags/tag.ts';
+import { windowIn } from './budget-texts.ts';
+import { createCountedBudgets } from './counted-limits.ts';
 
 /** The budget and the limits of a tag or an end user of a call, and whether the end user is blocked. */
 export interface LabelBudget {
@@ -92,7 +93,6 @@ interface Named {
 interface Entry {
   readonly readMs: number;
   readonly found: LabelBudget | null;
-  readonly windowStart: Date | null;
 }
 
 /** The row of a label. */
@@ -137,6 +137,7 @@ export function createLabelBudgets(
   /** Budget of end users without their own, of keys that name none. */
   defaultBudgetId: string | null = null,
 ): LabelBudgets {
+  const counted = createCountedBudgets(stores.spendReports, clock);
   const entries = new Map<string, Entry>();
   let kinds: Kinds | null = null;
   let generation = 0;
@@ -160,27 +161,13 @@ export function createLabelBudgets(
     }
   }
 
-  /** Total spend of a label before a time. It changes no more once the window has begun. */
-  async function spentBefore({ scope, id }: Named, start: Date): Promise<Usd> {
-    const any = scope === 'tag' ? { tag: [id] } : { endUser: [id] };
-    const filter = { from: null, to: start, any, visibleTo: null };
-    const groups = await stores.spendReports.groups({ filter, by: [], limit: 1 });
-    return groups.reduce((sum, { cost }) => addUsd(sum, cost), ZERO_USD);
-  }
-
   async function entryOf(named: Named, limited: Limited, readMs: number): Promise<Entry> {
     const { row, blocked, place } = limited;
     const isKept = blocked || place !== undefined;
-    if (row === null) return { readMs, found: isKept ? withoutBudget(named, limited) : null, windowStart: null };
-    const windowStart = currentWindowStart(row, clock.now());
-    const known = entries.get(nameOf(named));
-    const sum = known?.found?.spentBefore;
-    const isSame = known?.windowStart?.getTime() === windowStart?.getTime();
-    const before =
-      isSame && sum !== undefined ? sum : windowStart === null ? ZERO_USD : await spentBefore(named, windowStart);
+    if (row === null) return { readMs, found: isKept ? withoutBudget(named, limited) : null };
     const { scope, id } = named;
-    const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = row;
-    const limits = { rpmLimit, tpmLimit, maxParallelRequests };
+    const limits = await counted.of({ kind: scope, id }, row);
+    const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
     return {
       readMs,
       found: {
@@ -189,14 +176,13 @@ export function createLabelBudgets(
         blocked,
         budget,
         soft,
-        limits,
-        spentBefore: before,
-        window: windowOf(row, windowStart),
+        limits: { rpmLimit, tpmLimit, maxParallelRequests },
+        spentBefore: limits.spentBefore ?? ZERO_USD,
+        window: windowIn(limits),
         ...(place === undefined ? {} : { place }),
         ...(row.tpdLimit === null ? {} : { tpdLimit: row.tpdLimit }),
         ...(row.modelMaxBudget === null ? {} : { modelMaxBudget: row.modelMaxBudget }),
       },
-      windowStart,
     };
   }
 
@@ -302,10 +288,4 @@ export function createLabelBudgets(
   };
 }
 
-/** The window that began at `start`; the first one when that is null. */
-function windowOf({ budgetDuration: duration, budgetResetAt }: Budget, start: Date | null): LabelBudget['window'] {
-  if (duration === null || budgetResetAt === null) return null;
-  return { duration, resetAt: start === null ? budgetResetAt : windowEnd(duration, start) };
-}
-
-const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null, windowStart: null };
+const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null };

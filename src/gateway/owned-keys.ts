@@ -1,6 +1,7 @@
+import { memberId } from '../domain/admission/counters.ts';
 import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
-import type { Limits } from '../domain/budgets/limits.ts';
+import { limitsOf } from '../domain/budgets/limits.ts';
 import type { AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
@@ -12,6 +13,7 @@ import type { TeamMember } from '../domain/teams/member.ts';
 import type { Team } from '../domain/teams/team.ts';
 import type { TenancyStores } from '../domain/tenancy-stores.ts';
 import type { User } from '../domain/users/user.ts';
+import type { CountedBudgets, Spending } from './counted-limits.ts';
 
 export type OwnerStores = Pick<
   TenancyStores,
@@ -37,12 +39,6 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Readon
 const distinct = (ids: readonly (string | null)[]): readonly string[] => [
   ...new Set(ids.flatMap((id) => idOrNull(id) ?? [])),
 ];
-
-function limitsOf(row: Limits): Limits {
-  const { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit } = row;
-  const { maxParallelRequests } = row;
-  return { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit, maxParallelRequests };
-}
 
 /** The rows of the owners of keys: two rounds of statements for any number of keys. */
 async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Promise<OwnerRows> {
@@ -79,7 +75,13 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
 
 type Grants = ReturnType<typeof grantsOf>;
 
-function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, granted: Grants): KeyOwners {
+async function ownersOf(
+  { hash, userId, teamId, settings }: VirtualKey,
+  rows: OwnerRows,
+  { granted, counted }: { readonly granted: Grants; readonly counted: CountedBudgets },
+): Promise<KeyOwners> {
+  const countedIn = async (row: Budget | null | undefined, kind: Spending['kind'], id: string) =>
+    row === null || row === undefined ? null : counted.of({ kind, id }, row);
   const user = rows.users.get(userId ?? '') ?? null;
   const team = rows.teams.get(teamId ?? '') ?? null;
   const member = rows.members.find((one) => one.userId === userId && one.teamId === teamId) ?? null;
@@ -87,18 +89,21 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
     rows.organizations.get((team === null ? settings.organizationId : team.organizationId) ?? '') ?? null;
   const project = rows.projects.get(settings.projectId ?? '') ?? null;
   const memberBudget = member === null ? null : rows.budgets.get(member.budgetId ?? team?.memberBudgetId ?? '');
-  const organizationBudget = rows.budgets.get(organization?.budgetId ?? '');
-  const projectBudget = rows.budgets.get(project?.budgetId ?? '');
-  const ownBudget = rows.budgets.get(settings.budgetId ?? '');
+  const [ownLimits, memberLimits, organizationLimits, projectLimits] = await Promise.all([
+    countedIn(rows.budgets.get(settings.budgetId ?? ''), 'key', hash),
+    countedIn(memberBudget, 'member', memberId(teamId ?? '', userId ?? '')),
+    countedIn(rows.budgets.get(organization?.budgetId ?? ''), 'organization', organization?.id ?? ''),
+    countedIn(rows.budgets.get(project?.budgetId ?? ''), 'project', project?.id ?? ''),
+  ]);
   return {
-    budget: ownBudget ? limitsOf(ownBudget) : null,
+    budget: ownLimits,
     project: project && {
       id: project.id,
       blocked: project.blocked,
       models: project.models,
       tags: project.tags,
       metadata: project.metadata,
-      limits: projectBudget ? limitsOf(projectBudget) : null,
+      limits: projectLimits,
     },
     user: user && {
       id: user.id,
@@ -120,14 +125,14 @@ function ownersOf({ userId, teamId, settings }: VirtualKey, rows: OwnerRows, gra
     member: member && {
       role: member.role,
       models: memberBudget?.allowedModels ?? [],
-      limits: memberBudget ? limitsOf(memberBudget) : null,
+      limits: memberLimits,
       hasOwnLimits: member.budgetId !== null,
     },
     organization: organization && {
       id: organization.id,
       models: organization.models,
       metadata: organization.metadata,
-      limits: organizationBudget ? limitsOf(organizationBudget) : null,
+      limits: organizationLimits,
     },
   };
 }
@@ -138,15 +143,23 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
   );
 
 /** A key with its owners, and with the models of its access groups. */
-function ownedKey(
+async function ownedKey(
   key: VirtualKey,
-  rows: OwnerRows,
-  groups: readonly AccessGroup[],
-  accessGroupsOf: AccessGroupsOf,
-): VirtualKey {
+  {
+    rows,
+    groups,
+    accessGroupsOf,
+    counted,
+  }: {
+    readonly rows: OwnerRows;
+    readonly groups: readonly AccessGroup[];
+    readonly accessGroupsOf: AccessGroupsOf;
+    readonly counted: CountedBudgets;
+  },
+): Promise<VirtualKey> {
   const granted = grantsOf(groups, key);
   const own = { ...key, models: widened(key.models, granted.key), accessGroupsOf };
-  return hasOwner(key) ? { ...own, owners: ownersOf(key, rows, granted) } : own;
+  return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }
 
 /** A store of keys with their owners. */
@@ -162,7 +175,7 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
-  accessGroupsOf: AccessGroupsOf,
+  { accessGroupsOf, counted }: { readonly accessGroupsOf: AccessGroupsOf; readonly counted: CountedBudgets },
 ): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -170,7 +183,10 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    return new Map([...found].map(([hash, key]) => [hash, ownedKey(key, rows, groups, accessGroupsOf)]));
+    const about = { rows, groups, accessGroupsOf, counted };
+    return new Map(
+      await Promise.all([...found].map(async ([hash, key]) => [hash, await ownedKey(key, about)] as const)),
+    );
   }
 
   return {

@@ -7,6 +7,7 @@ import type { CatalogKeyRing } from '../gateway/catalog-key-ring.ts';
 import { createCatalogKeyRing } from '../gateway/create-catalog-key-ring.ts';
 import { createKeyRing } from '../gateway/create-key-ring.ts';
 import { gatewayPaidKeys } from '../gateway/gateway-paid-keys.ts';
+import { createCountedBudgets } from '../gateway/counted-limits.ts';
 import { createOwnedKeys } from '../gateway/owned-keys.ts';
 import { createSessionKeys } from '../gateway/session-keys.ts';
 import { createTokenKeys } from '../gateway/token-keys.ts';
@@ -77,7 +78,10 @@ export async function composeKeys(
   });
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const owned = createOwnedKeys(stores.keys, stores, (model) => deployments.accessGroupsOf(model));
+  const owned = createOwnedKeys(stores.keys, stores, {
+    accessGroupsOf: (model) => deployments.accessGroupsOf(model),
+    counted: createCountedBudgets(stores.spendReports, systemClock),
+  });
   const held =
     acceptance === null
       ? owned

@@ -3,6 +3,7 @@ import type { SpendFilter, SpendGrouping, SpendPage } from '../../src/domain/spe
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
+import { memberId } from '../../src/domain/admission/counters.ts';
 import { newTeam } from '../../src/domain/teams/team.ts';
 import { aKey, aSpendRow, picos, spanId, traceId } from './samples.ts';
 
@@ -240,6 +241,43 @@ for (const engine of ENGINES)
       expect(await idsOf({ any: { organization: ['org-1'] } })).toEqual(['call-1', 'call-5']);
       expect(await idsOf({ none: { organization: ['org-1'] } })).toEqual(['call-2', 'call-3', 'call-4']);
       expect(await idsOf({ some: ['organization'] })).toEqual(['call-1', 'call-4', 'call-5']);
+    });
+
+    it('finds the calls of the keys that an owner has now, by whole days and parts of days', async () => {
+      const by = { now: new Date(DAY_1), by: 'admin' };
+      await stores.teams.add(newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }));
+      const [ofTeam, ofBoth, alone] = ['d', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
+      await stores.keys.add(aKey({ hash: ofTeam, alias: 'one', teamId: 'team-1', userId: 'user-1' }));
+      await stores.keys.add(aKey({ hash: ofBoth, alias: 'two', teamId: 'team-1', settings: { projectId: 'p' } }));
+      await stores.keys.add(aKey({ hash: alone, alias: 'three', teamId: null, settings: { organizationId: 'org-1' } }));
+      await stores.spend.append([
+        aRow(1, { keyHash: ofTeam, teamId: 'another team before' }),
+        aRow(2, { keyHash: ofBoth, startedAt: new Date(DAY_1 + DAY) }),
+        aRow(3, { keyHash: alone, startedAt: new Date(DAY_1 + DAY + 5) }),
+        aRow(4, { keyHash: '0'.repeat(64), teamId: 'team-1', userId: 'user-1' }),
+      ]);
+      const owners: readonly NonNullable<SpendFilter['ownedBy']>[] = [
+        { kind: 'team', id: 'team-1' },
+        { kind: 'user', id: 'user-1' },
+        { kind: 'member', id: memberId('team-1', 'user-1') },
+        { kind: 'project', id: 'p' },
+        { kind: 'organization', id: 'org-1' },
+        { kind: 'organization', id: 'org-2' },
+      ];
+      const found = await Promise.all(
+        owners.map(async (ownedBy) => [
+          await idsOf({ ownedBy }),
+          (await groupsOf({ filter: { ...ALL, to: new Date(DAY_1 + DAY + 5), ownedBy } })).map(({ calls }) => calls),
+        ]),
+      );
+      expect(found).toEqual([
+        [['call-1', 'call-2'], [2]],
+        [['call-1'], [1]],
+        [['call-1'], [1]],
+        [['call-2'], [1]],
+        [['call-1', 'call-2', 'call-3'], [2]],
+        [[], [0]],
+      ]);
     });
 
     it('finds rows that have a value, and rows of teams that the reader sees', async () => {

@@ -1,8 +1,8 @@
-import { type Limits, NO_LIMITS } from '../../src/domain/budgets/limits.ts';
+import { type CountedLimits, NO_LIMITS } from '../../src/domain/budgets/limits.ts';
 import { ZERO_USD } from '../../src/domain/money.ts';
 import type { KeyOwners } from '../../src/domain/owners/key-owners.ts';
 
-type Given = Partial<Limits>;
+type Given = Partial<CountedLimits>;
 
 /** Owners of a key: user `u`, team `t`, member and organization `o`, where a test gives their limits. */
 export function someOwners({
@@ -28,7 +28,7 @@ export function someOwners({
   /** Whether the member's limits are its own. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
-  const limits = (given: Given): Limits => ({ ...NO_LIMITS, ...given });
+  const limits = (given: Given): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...given });
   return {
     user: user === undefined ? null : { id: 'u', role: null, models: [], limits: limits(user), spentBefore: ZERO_USD },
     team:

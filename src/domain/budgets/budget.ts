@@ -1,6 +1,7 @@
+import { windowEnd } from '../keys/durations.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
-import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from './limits.ts';
+import { assertStorable, currentWindowStart, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from './limits.ts';
 
 /** Limits under an id that keys, members, customers, organizations, projects and tags refer to. */
 export interface Budget extends Limits, Stamps {
@@ -8,6 +9,8 @@ export interface Budget extends Limits, Stamps {
   readonly modelMaxBudget: Readonly<Record<string, unknown>> | null;
   /** Models that a member with this budget may call; empty is every model. */
   readonly allowedModels: readonly string[];
+  /** Start of the stored window: spend from then on counts. Null in the first window, where all spend counts. */
+  readonly countsFrom: Date | null;
 }
 
 export interface BudgetPatch extends LimitsPatch {
@@ -20,6 +23,8 @@ export interface BudgetFilter {
   readonly ids: readonly string[] | null;
   /** Text that the id contains, in any case. */
   readonly idPart?: string | null;
+  /** Budgets whose window ends at this time or before. */
+  readonly resetDueBy?: Date;
 }
 
 export type BudgetSort = 'created_at' | 'budget_id';
@@ -33,6 +38,7 @@ export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: s
     id: idOrNull(about.id) ?? '',
     modelMaxBudget: patch.modelMaxBudget ?? null,
     allowedModels: patch.allowedModels ?? [],
+    countsFrom: null,
     ...withLimits(NO_LIMITS, patch, about.now),
     ...newStamps(about),
   };
@@ -43,9 +49,24 @@ export function patchedBudget(budget: Budget, patch: BudgetPatch, { now, by }: A
   return {
     ...budget,
     ...withLimits(budget, patch, now),
+    // A changed duration does not refill the budget: the spend of the current window still counts.
+    ...(patch.budgetDuration === undefined ? {} : { countsFrom: countStart(budget, now) }),
     ...(patch.modelMaxBudget === undefined ? {} : { modelMaxBudget: patch.modelMaxBudget }),
     ...(patch.allowedModels === undefined ? {} : { allowedModels: patch.allowedModels }),
     updatedAt: now,
     updatedBy: by,
   };
+}
+
+/** The time from which spend counts in the current window; null where all spend counts. */
+export const countStart = (
+  budget: Pick<Budget, 'budgetDuration' | 'budgetResetAt' | 'countsFrom'>,
+  now: Date,
+): Date | null => currentWindowStart(budget, now) ?? budget.countsFrom;
+
+/** A budget whose stored window is the current one. */
+export function withCurrentWindow(budget: Budget, now: Date): Budget {
+  const start = currentWindowStart(budget, now);
+  if (start === null || budget.budgetDuration === null) return budget;
+  return { ...budget, countsFrom: start, budgetResetAt: windowEnd(budget.budgetDuration, start) };
 }

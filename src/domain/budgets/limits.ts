@@ -20,6 +20,12 @@ export interface Limits {
   readonly maxParallelRequests: number | null;
 }
 
+/** Limits of a budget row, as they hold for one of those that refer to it. */
+export interface CountedLimits extends Limits {
+  /** What its counter had spent in all at the start of the budget window; null in the first window, where all spend counts. */
+  readonly spentBefore: Usd | null;
+}
+
 /** The limits of calls per minute and at once. */
 export type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
 
@@ -36,6 +42,13 @@ export const NO_LIMITS: Limits = {
   tpdLimit: null,
   maxParallelRequests: null,
 };
+
+/** The limits of a row, without its other members. */
+export function limitsOf(row: Limits): Limits {
+  const { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit } = row;
+  const { maxParallelRequests } = row;
+  return { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit, maxParallelRequests };
+}
 
 function assertAmount(name: string, amount: Usd | null | undefined): void {
   if (amount === null || amount === undefined || amount >= 0n) return;

@@ -1,4 +1,4 @@
-import type { Limits } from '../budgets/limits.ts';
+import type { CountedLimits, Limits } from '../budgets/limits.ts';
 import type { Role } from '../role.ts';
 import type { Usd } from '../money.ts';
 import type { MemberRole } from '../teams/member.ts';
@@ -37,7 +37,7 @@ interface MemberRights {
   /** Empty is every model of the team. */
   readonly models: readonly string[];
   /** Limits of the member, else the defaults of the team; null for none. */
-  readonly limits: Limits | null;
+  readonly limits: CountedLimits | null;
   /** Whether the limits are its own, and not the defaults of the team. */
   readonly hasOwnLimits: boolean;
 }
@@ -50,7 +50,7 @@ interface OrganizationRights {
   /** It has the limits of single models; absent for none. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Null when its budget does not exist. */
-  readonly limits: Limits | null;
+  readonly limits: CountedLimits | null;
 }
 
 /** The project of a key. */
@@ -64,13 +64,13 @@ interface ProjectRights {
   /** It has the limits of single models, and names of guardrails. */
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Null when it has no budget. */
-  readonly limits: Limits | null;
+  readonly limits: CountedLimits | null;
 }
 
 /** The stored owners of a key. A key may name a user or a team that is not stored. */
 export interface KeyOwners {
   /** Limits of the budget that the key names, for those that it does not set itself; null without one. */
-  readonly budget: Limits | null;
+  readonly budget: CountedLimits | null;
   readonly project: ProjectRights | null;
   readonly user: UserRights | null;
   readonly team: TeamRights | null;

@@ -1,5 +1,5 @@
 import type { Usd } from '../money.ts';
-import type { SpendRow } from './spend-row.ts';
+import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
  * Properties of a call that reports filter and group by. `model` is `provider/name`. `organization` is that of the team now,
@@ -39,6 +39,8 @@ export interface SpendFilter {
   readonly none?: FieldValues;
   /** Fields that must have a value. */
   readonly some?: readonly SpendField[];
+  /** Calls of the keys that belong to this owner now, deleted keys too. The id of a member is made by `memberId`. */
+  readonly ownedBy?: { readonly kind: KeyOwnerKind; readonly id: string };
   /** Id of the upstream's answer, or of the call. */
   readonly requestId?: string;
   readonly minCost?: Usd;

@@ -58,6 +58,8 @@ export interface SoughtCall {
 
 /** Owner of keys, label of calls, or budget window, whose spend is summed. Labels are cut by `cutLabel`. */
 export type OwnerKind = Exclude<Spender, 'key'>;
+/** Owners of keys. */
+export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
 
 /** Where spend is kept. */
 export interface SpendStore {

@@ -1,6 +1,6 @@
 import type { BudgetStore } from '../../domain/budgets/budget.ts';
 import type { Database } from '../database/database.ts';
-import { among, containing, createRowStore } from '../database/row-store.ts';
+import { among, containing, createRowStore, until } from '../database/row-store.ts';
 import { BudgetEntity } from './entities/budget.ts';
 
 export const createBudgetStore = (database: Database): BudgetStore =>
@@ -8,7 +8,11 @@ export const createBudgetStore = (database: Database): BudgetStore =>
     entity: BudgetEntity,
     noun: 'budget',
     audited: 'budget',
-    where: ({ ids, idPart }) => [...among('id', ids), ...containing('id', idPart)],
+    where: ({ ids, idPart, resetDueBy }) => [
+      ...among('id', ids),
+      ...containing('id', idPart),
+      ...until('budgetResetAt', resetDueBy),
+    ],
     ranks: { created_at: 'created_at', budget_id: 'id' },
     taken: ({ id }) => `Budget with id '${id}' already exists.`,
   });

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { memberId } from '../../domain/admission/counters.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { OwnerKind } from '../../domain/spend/spend-row.ts';
+import type { KeyOwnerKind, OwnerKind } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { textsIn, tuplesIn } from '../database/rows.ts';
@@ -9,7 +9,7 @@ import type { Tables } from '../database/tables.ts';
 
 type Flavour = Database['flavour'];
 
-type LabelKind = 'tag' | 'end_user' | 'window';
+type LabelKind = Exclude<OwnerKind, KeyOwnerKind>;
 
 const isLabel = (kind: OwnerKind): kind is LabelKind => kind === 'tag' || kind === 'end_user' || kind === 'window';
 
@@ -48,7 +48,7 @@ function owned(flavour: Flavour): RawBuilder<unknown> {
 }
 
 /** The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member. */
-function ownedKeys(flavour: Flavour, kind: Exclude<OwnerKind, LabelKind>, ids: readonly string[]): RawBuilder<unknown> {
+export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   switch (kind) {
     case 'team':

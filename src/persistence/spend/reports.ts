@@ -18,6 +18,7 @@ import { everyColumn, rowTable, textsIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { SpendRowEntity } from './entities/spend-row.ts';
 import { dailyRelation } from './daily-reports.ts';
+import { ownedKeys } from './owner-totals.ts';
 import { spendRowOf, type StoredRow } from './spend-rows.ts';
 
 type Sql = RawBuilder<unknown>;
@@ -68,7 +69,11 @@ function conditionsOf(
   for (const [field, values] of valuesIn(any)) conditions.push(hasOneOf(field, values, flavour));
   for (const [field, values] of valuesIn(none)) conditions.push(sql`not ${hasOneOf(field, values, flavour)}`);
   for (const field of some) conditions.push(hasValue(field));
-  const { requestId, minCost, maxCost, visibleTo } = more;
+  const { ownedBy, requestId, minCost, maxCost, visibleTo } = more;
+  if (ownedBy !== undefined) {
+    const owned = ownedKeys(flavour, ownedBy.kind, [ownedBy.id]);
+    conditions.push(sql`spend_row.key_hash in (select owned.hash from (${owned}) owned)`);
+  }
   if (requestId !== undefined) {
     const id = storable(requestId);
     conditions.push(sql`(spend_row.response_id = ${id} or spend_row.call_id = ${id} or spend_row.id = ${id})`);

@@ -10,7 +10,13 @@ it('a call has the budgets of its labels when they are evicted during the read',
   const reading = Promise.withResolvers<void>();
   const waiting: PromiseWithResolvers<void>[] = [];
   let nowMs = 0;
-  const row = { id: 'b1', maxBudget: 5n as Usd, budgetDuration: null, budgetResetAt: null } as unknown as Budget;
+  const row = {
+    id: 'b1',
+    maxBudget: 5n as Usd,
+    budgetDuration: null,
+    budgetResetAt: null,
+    countsFrom: null,
+  } as unknown as Budget;
   const budgets = createLabelBudgets(
     {
       budgets: {

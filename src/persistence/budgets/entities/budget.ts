@@ -9,10 +9,11 @@ const BudgetSchema = defineEntity({
     id: p.text().primary(),
     modelMaxBudget: objectColumn().nullable(),
     allowedModels: textsColumn(),
+    countsFrom: p.datetime().nullable(),
     ...limitColumns(),
     ...stampColumns(),
   },
-  indexes: [{ properties: ['createdAt', 'id'] }],
+  indexes: [{ properties: ['createdAt', 'id'] }, { properties: ['budgetResetAt'] }],
 });
 
 export class BudgetEntity extends BudgetSchema.class {}

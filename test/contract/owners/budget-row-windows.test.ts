@@ -1,0 +1,142 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+const PATIENCE = { timeout: 12_000, interval: 50 };
+const LIMITS = { max_budget: 2, budget_duration: '30d' };
+
+let calls: OwnerCalls;
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+/** A call to make, the budget row that refuses it, and the start of its refusal. */
+interface Asked {
+  readonly key: string;
+  readonly fields?: object;
+  readonly budgetId: string;
+  readonly refusal: string;
+  /** Whether the budget refuses a spend that equals it. */
+  readonly refusesEqual?: boolean;
+}
+
+const exceeded = (subject: string): string => `Budget has been exceeded! ${subject} Current cost: `;
+
+async function newMember(id: string, team: object, member: object): Promise<string> {
+  await calls.manage('/user/new', { user_id: id, auto_create_key: false });
+  await calls.manage('/team/new', { team_id: id, ...team });
+  await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id }, ...member });
+  return calls.newKey({ team_id: id, user_id: id });
+}
+
+interface TeamInfo {
+  readonly team_info: { readonly metadata: Readonly<Record<string, string>> };
+  readonly team_memberships: readonly { readonly user_id: string; readonly budget_id: string | null }[];
+}
+
+const teamInfo = async (id: string): Promise<TeamInfo> =>
+  (await calls.app.call('GET', `/team/info?team_id=${id}`)).json() as Promise<TeamInfo>;
+
+/** Scopes whose budget is a row of its own: each makes a caller under an id. */
+const SCOPES: Readonly<Record<string, (id: string) => Promise<Asked>>> = {
+  async organization(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
+    await calls.manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
+    const key = await calls.newKey({ organization_id: id });
+    return { key, budgetId: id, refusal: exceeded(`Organization=${id}`) };
+  },
+  async project(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
+    await calls.manage('/team/new', { team_id: id });
+    const made = await calls.manage('/project/new', { team_id: id, budget_id: id });
+    const key = await calls.newKey({ project_id: made['project_id'] });
+    return { key, budgetId: id, refusal: exceeded(`Project=${String(made['project_id'])}`) };
+  },
+  async member(id) {
+    const key = await newMember(id, {}, { max_budget_in_team: 2, budget_duration: '30d' });
+    const { team_memberships } = await teamInfo(id);
+    const budgetId = team_memberships.find((one) => one.user_id === id)?.budget_id ?? '';
+    return { key, budgetId, refusal: exceeded(`TeamMember=${id}:${id}`) };
+  },
+  async 'member by default'(id) {
+    const key = await newMember(id, { team_member_budget: 2, team_member_budget_duration: '30d' }, {});
+    const budgetId = (await teamInfo(id)).team_info.metadata['team_member_budget_id'] ?? '';
+    return { key, budgetId, refusal: exceeded(`User=${id} in Team=${id}`) };
+  },
+  async key(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
+    const key = await calls.newKey({ key_alias: id, budget_id: id });
+    return { key, budgetId: id, refusal: `Budget has been exceeded! Key=${id} ` };
+  },
+  async tag(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
+    await calls.manage('/tag/new', { name: id, budget_id: id });
+    const key = await calls.newKey({});
+    return { key, fields: { tags: [id] }, budgetId: id, refusal: exceeded(`Tag=${id}`), refusesEqual: false };
+  },
+  async customer(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
+    await calls.manage('/customer/new', { user_id: id, budget_id: id });
+    const refusal = `ExceededBudget: End User=${id} over budget. Spend=`;
+    return { key: await calls.newKey({}), fields: { user: id }, budgetId: id, refusal, refusesEqual: false };
+  },
+};
+
+/** A call that costs 1 USD. */
+async function call({ key, fields }: Pick<Asked, 'key' | 'fields'>): Promise<unknown> {
+  const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
+  const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
+  const sent: unknown = await answer.json();
+  return answer.status === 200 ? 200 : [answer.status, sent];
+}
+
+const admittedIn = ({ refusesEqual = true }: Asked): number => (refusesEqual ? 2 : 3);
+
+/** Spends the budget of a window, and expects its refusal. */
+async function spendWindow(asked: Asked, already = 0): Promise<void> {
+  for (let one = already; one < admittedIn(asked); one += 1) expect(await call(asked)).toBe(200);
+  expect(await call(asked)).toEqual(refusalOf(asked));
+}
+
+/** The refusal, with the spend of this window alone and the next reset, in whole seconds. */
+function refusalOf(asked: Asked, duration = '30d'): unknown {
+  const cost = `${admittedIn(asked)}.0`;
+  const stem = asked.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
+  const words = `^${stem}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
+  const message = expect.stringMatching(new RegExp(words)) as string;
+  return [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
+}
+
+/** Ends the window of a budget row now, as if its time were over. */
+async function endWindow({ budgetId }: Asked): Promise<void> {
+  // A call that began within this millisecond would be in the new window.
+  await wait(5);
+  const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
+  expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
+}
+
+describe.each(Object.entries(SCOPES))('the window of the budget of a %s', (scope, make) => {
+  it('refuses once it is spent, admits the same again after its end, and refuses again', async () => {
+    const asked = await make(`${scope.replaceAll(' ', '-')}-again`);
+    await spendWindow(asked);
+    await endWindow(asked);
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+    await spendWindow(asked, 1);
+  }, 30_000);
+
+  it('keeps its spend when its duration changes', async () => {
+    const asked = await make(`${scope.replaceAll(' ', '-')}-changed`);
+    await spendWindow(asked);
+    await endWindow(asked);
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+    await spendWindow(asked, 1);
+    const { budgetId: budget_id } = asked;
+    await calls.manage('/budget/update', { budget_id, budget_duration: '7d' });
+    await vi.waitFor(async () => expect(await call(asked)).toEqual(refusalOf(asked, '7d')), PATIENCE);
+    await calls.manage('/budget/update', { budget_id, max_budget: 9 });
+    await vi.waitFor(async () => expect(await call(asked)).toBe(200), PATIENCE);
+  }, 30_000);
+});
