@@ -4,7 +4,13 @@ import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
-import type { SpendFilter, SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
+import type {
+  FieldValues,
+  SpendFilter,
+  SpendGroup,
+  SpendGrouping,
+  SpendPage,
+} from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { findNamed } from './key-lookup.ts';
 import { isAnyAdmin } from './operation/access.ts';
@@ -22,6 +28,8 @@ const RESET_STEP = 500;
 export interface AskedFilter extends Omit<SpendFilter, 'visibleTo'> {
   /** Alias of the key; absent for all keys. */
   readonly keyAlias?: string;
+  /** Values that the calls must have beside those of the filter; absent for none. */
+  readonly within?: FieldValues;
 }
 
 /** The filter with keys by their hashes, limited to what the caller may see. `seesAll` decides which callers see the calls of everyone. */
@@ -32,13 +40,22 @@ export async function visibleFilter(
 ): Promise<SpendFilter> {
   const caller = callerOf(scope);
   const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
-  const { keyAlias, ...filter } = asked;
+  const { keyAlias, within = {}, ...filter } = asked;
   const named = filter.any.key;
-  if (named === undefined && keyAlias === undefined) return { ...filter, visibleTo };
+  if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };
   const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
   const aliased = keyAlias === undefined ? null : await hashesOf(scope, keyAlias);
   const key = hashes === null ? (aliased ?? []) : hashes.filter((hash) => aliased === null || aliased.includes(hash));
-  return { ...filter, any: { ...filter.any, key }, visibleTo };
+  return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
+}
+
+/** Values that satisfy both: of each field, those that both name. */
+function bothOf(asked: FieldValues, within: FieldValues): FieldValues {
+  const both = Object.entries(within).map(([field, values]) => {
+    const named = asked[field as keyof FieldValues];
+    return [field, named === undefined ? values : values.filter((value) => named.includes(value))] as const;
+  });
+  return { ...asked, ...Object.fromEntries(both) };
 }
 
 async function hashesOf({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {

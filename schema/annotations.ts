@@ -156,12 +156,12 @@ builder.mutationFields((t) => ({
 const FilterType = builder.inputType('AnnotationFilter', {
   description: 'Filter of annotations. All conditions must match.',
   fields: (t) => ({
-    traceId: t.id({ description: 'Trace id, 32 hex digits.' }),
-    spanId: t.id({ description: 'Span id, 16 hex digits.' }),
+    traceId: t.id({ description: 'Global id of the trace, or its trace id, 32 hex digits.' }),
+    spanId: t.id({ description: 'Global id of the span, or its span id, 16 hex digits.' }),
     name: t.string({ description: 'Exact name.' }),
     annotatorKind: t.field({ type: AnnotatorKindType, description: 'Who judged.' }),
     label: t.string({ description: 'Exact label.' }),
-    author: t.id({ description: 'User, or hash of a key without one.' }),
+    author: t.id({ description: 'User: global id or local id; or key without one: global id or hash.' }),
     minScore: t.float({ description: 'Minimum score. Annotations without a score do not match.' }),
     maxScore: t.float({ description: 'Maximum score. Annotations without a score do not match.' }),
     from: t.field({ type: 'DateTime', description: 'First written at this time or later.' }),
@@ -179,14 +179,20 @@ function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
   return place;
 }
 
+/** The span id in a filter that takes it or the global id `Span:trace:span:ref`. */
+const spanIdOf = (text: string | null | undefined): string | null => {
+  const local = idOrNull(localId('Span', text));
+  return local === text || local === null ? local : (local.split(':')[1] ?? local);
+};
+
 function filterOf(input: typeof FilterType.$inferInput | null | undefined): AnnotationQuery['filter'] {
   return {
-    traceId: idOrNull(input?.traceId),
-    spanId: idOrNull(input?.spanId),
+    traceId: idOrNull(localId('Trace', input?.traceId)?.split(':')[0]),
+    spanId: spanIdOf(input?.spanId),
     name: input?.name ?? null,
     annotator: input?.annotatorKind ?? null,
     label: input?.label ?? null,
-    author: idOrNull(input?.author),
+    author: idOrNull(localId('User', localId('VirtualKey', input?.author))),
     minScore: input?.minScore ?? null,
     maxScore: input?.maxScore ?? null,
     from: input?.from ?? null,

@@ -2,6 +2,7 @@ import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
 import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { localId, readGlobalId } from './global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { creationOrder } from './order.ts';
 import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
@@ -84,12 +85,12 @@ builder.node(AuditEntryType, {
 const AuditLogFilterType = builder.inputType('AuditLogFilter', {
   description: 'Filter of changes. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    changedBy: t.id({ description: 'Exact author.' }),
-    changedByKey: t.id({ description: 'Exact hash of the key that made the change.' }),
+    changedBy: t.id({ description: 'Author: global id or local id of the user, or hash of a key without one.' }),
+    changedByKey: t.id({ description: 'Key that made the change: global id or hash.' }),
     action: t.field({ type: AuditActionType, description: 'What happened.' }),
     noun: t.field({ type: AuditNounType, description: 'Kind of the row.' }),
-    objectId: t.id({ description: 'Exact id of the row.' }),
-    teamId: t.id({ description: 'Exact team of the row.' }),
+    objectId: t.id({ description: 'The row: global id or local id.' }),
+    teamId: t.id({ description: 'Team of the row: global id or local id.' }),
     from: t.field({ type: 'DateTime', description: 'Earliest time, inclusive.' }),
     to: t.field({ type: 'DateTime', description: 'Latest time, exclusive.' }),
   }),
@@ -114,12 +115,12 @@ builder.queryField('auditLog', (t) =>
         const { entries, ...counts } = await listAuditLog(scope, {
           filter: {
             ...ALL_CHANGES,
-            changedBy: idOrNull(filter?.changedBy),
-            changedByKey: idOrNull(filter?.changedByKey),
+            changedBy: idOrNull(localId('User', filter?.changedBy)),
+            changedByKey: idOrNull(localId('VirtualKey', filter?.changedByKey)),
             action: filter?.action ?? null,
             noun: filter?.noun ?? null,
-            objectId: idOrNull(filter?.objectId),
-            teamId: idOrNull(filter?.teamId),
+            objectId: idOrNull(readGlobalId(filter?.objectId ?? '')?.id ?? filter?.objectId),
+            teamId: idOrNull(localId('Team', filter?.teamId)),
             from: filter?.from ?? null,
             to: filter?.to ?? null,
           },

@@ -99,7 +99,7 @@ builder.node(CodingAgentType, {
     target: t.field({ type: TargetType, description: 'Where its changes go.', resolve: ({ state }) => state }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last read.' }),
-    keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
+    keyHash: t.exposeID('keyHash', { description: 'Key that launched it: global id or hash.' }),
     teamId: t.exposeID('teamId', { nullable: true, description: 'Team of that key. Null when it has none.' }),
     costUsd: t.field({
       type: 'Decimal',
@@ -119,8 +119,8 @@ builder.node(CodingAgentType, {
 const AgentFilterType = builder.inputType('CodingAgentFilter', {
   description: 'Filter of coding agents. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    keyHash: t.id({ description: 'Hash of the key that launched it.' }),
-    teamId: t.id({ description: 'Exact team of that key.' }),
+    keyHash: t.id({ description: 'Key that launched it: global id or hash.' }),
+    teamId: t.id({ description: 'Team of that key: global id or local id.' }),
   }),
 });
 
@@ -139,7 +139,10 @@ builder.queryField('codingAgents', (t) =>
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = orderedRows<'created_at'>(args, orderBy);
-        const asked = { keyHash: idOrNull(filter?.keyHash), teamId: idOrNull(filter?.teamId) };
+        const asked = {
+          keyHash: idOrNull(localId('VirtualKey', filter?.keyHash)),
+          teamId: idOrNull(localId('Team', filter?.teamId)),
+        };
         return rowConnection(await listCodingAgents(scope, { asked, page }), page, (agent) => agent);
       },
     },

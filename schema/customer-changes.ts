@@ -24,7 +24,7 @@ const CreateCustomerInput = builder.inputType('CreateCustomerInput', {
       description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
     }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -38,7 +38,7 @@ const UpdateCustomerInput = builder.inputType('UpdateCustomerInput', {
       description: 'Model of calls whose own model has no deployment in the region of the customer; null removes it.',
     }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -84,7 +84,10 @@ function patchOf({ alias, blocked, defaultModel }: Fields): CustomerPatch {
   };
 }
 
-const budgetOf = ({ budgetId, limits }: Fields) => ({ budgetId: budgetId ?? null, limits: limitsOf(limits) });
+const budgetOf = ({ budgetId, limits }: Fields) => ({
+  budgetId: localId('Budget', budgetId ?? null),
+  limits: limitsOf(limits),
+});
 
 const unknownBudget = (id: string): NotFound => new NotFound('budget', id, `Budget ${id} does not exist.`);
 

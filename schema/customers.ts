@@ -3,7 +3,7 @@ import { builder } from './builder.ts';
 import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
 import { BudgetType, CustomerType } from './refs.ts';
-import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './spend.ts';
 
 builder.node(CustomerType, {
@@ -38,11 +38,8 @@ builder.node(CustomerType, {
       nullable: true,
       complexity: spendPageCost,
       description: 'Calls that name the customer, newest first.',
-      args: {
-        first: t.arg.int({ description: 'Page size, 1 to 100; 100 when absent.' }),
-        after: t.arg.string({ description: 'Returns calls after this cursor.' }),
-      },
-      resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { endUser: [id] } }),
+      args: ownedSpendArgs(),
+      resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { endUser: [id] }),
     }),
   }),
 });

@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
+import { GraphQLError, type GraphQLErrorExtensions, Kind } from 'graphql';
 import {
   Conflict,
   DomainError,
@@ -15,23 +15,30 @@ import {
 import { FreeTierUsedUp } from '../src/domain/free-tier/free-tier.ts';
 import { builder } from './builder.ts';
 
+const ERROR_CODES = {
+  INVALID_INPUT: { description: 'The input is invalid.' },
+  UNSUPPORTED: { description: 'The request is valid but not supported.' },
+  UNAUTHENTICATED: { description: 'The key is missing or invalid.' },
+  FORBIDDEN: { description: 'The key lacks the right.' },
+  NOT_FOUND: { description: 'The object does not exist, or the caller may not read it.' },
+  CONFLICT: { description: 'The request conflicts with the current state.' },
+  TOO_LARGE: { description: 'A size, cost or depth limit is exceeded.' },
+  LIMIT_EXCEEDED: { description: 'A budget or rate limit is exceeded.' },
+  REJECTED: { description: 'A guardrail rejected the request.' },
+  UPSTREAM_FAILED: { description: 'The provider answered with an error, or did not answer.' },
+  UNAVAILABLE: {
+    description: 'Temporarily unavailable: a queue is full, a store is down, or the process shuts down.',
+  },
+  GRAPHQL_PARSE_FAILED: { description: 'The document has a syntax error.' },
+  GRAPHQL_VALIDATION_FAILED: {
+    description: 'The document does not fit the schema, or a value does not have the type of its variable or argument.',
+  },
+  INTERNAL: { description: 'A fault of the server. `extensions.requestId` is in its log.' },
+} as const;
+
 const ErrorCodeType = builder.enumType('ErrorCode', {
   description: 'Error codes. Top-level errors have them as `extensions.code`.',
-  values: {
-    INVALID_INPUT: { description: 'The input is invalid.' },
-    UNSUPPORTED: { description: 'The request is valid but not supported.' },
-    UNAUTHENTICATED: { description: 'The key is missing or invalid.' },
-    FORBIDDEN: { description: 'The key lacks the right.' },
-    NOT_FOUND: { description: 'The object does not exist, or the caller may not read it.' },
-    CONFLICT: { description: 'The request conflicts with the current state.' },
-    TOO_LARGE: { description: 'A size, cost or depth limit is exceeded.' },
-    LIMIT_EXCEEDED: { description: 'A budget or rate limit is exceeded.' },
-    REJECTED: { description: 'A guardrail rejected the request.' },
-    UPSTREAM_FAILED: { description: 'The provider answered with an error, or did not answer.' },
-    UNAVAILABLE: {
-      description: 'Temporarily unavailable: a queue is full, a store is down, or the process shuts down.',
-    },
-  } as const,
+  values: ERROR_CODES,
 });
 
 /** Fields of every error in a result union. */
@@ -139,20 +146,39 @@ builder.objectType(Unavailable, {
   }),
 });
 
+/** Codes of the server library that have another name here. */
+const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
+  ['BAD_REQUEST', 'INVALID_INPUT'],
+  ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],
+]);
+
+/** Code of a failure of graphql; null for a fault of the server: a result that does not have the type of its field. */
+function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ERROR_CODES | null {
+  const { code } = root.extensions;
+  if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as keyof typeof ERROR_CODES;
+  if (typeof code === 'string') return RENAMED.get(code) ?? null;
+  if (root.message.startsWith('Syntax Error')) return 'GRAPHQL_PARSE_FAILED';
+  const isOfField = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
+  return isOfField ? null : 'GRAPHQL_VALIDATION_FAILED';
+}
+
 /** Message of an unexpected error. */
 const UNEXPECTED = 'Unexpected error.';
 
 /**
- * Top-level error of the graph. A `DomainError` keeps its message and code, and errors of graphql pass unchanged. Any
+ * Top-level error of the graph, with a code of `ErrorCode`. A `DomainError` and errors of graphql keep their message. Any
  * other error is a bug: `report` logs it and returns a request id, which is all that the client receives.
  */
 export function toGraphQLError(error: unknown, report: (bug: unknown) => string): GraphQLError {
   const root = rootOf(error);
-  const place = error instanceof GraphQLError ? placeOf(error) : {};
+  const place: Partial<ReturnType<typeof placeOf>> = error instanceof GraphQLError ? placeOf(error) : {};
   if (root instanceof DomainError)
     return new GraphQLError(root.message, { ...place, extensions: { code: root.code, ...detailOf(root) } });
-  if (root instanceof GraphQLError)
-    return root === error ? root : new GraphQLError(root.message, { ...place, extensions: root.extensions });
+  const code = root instanceof GraphQLError ? codeOf(root, place.path) : null;
+  if (root instanceof GraphQLError && code !== null)
+    return root === error && root.extensions['code'] === code
+      ? root
+      : new GraphQLError(root.message, { ...place, extensions: { ...root.extensions, code } });
   return new GraphQLError(UNEXPECTED, { ...place, extensions: { code: 'INTERNAL', requestId: report(root) } });
 }
 

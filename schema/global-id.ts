@@ -20,8 +20,11 @@ export function readGlobalId(text: string): NodeAddress | null {
   return { typename, id };
 }
 
-/** The local id in an argument that takes a global id of one type, or the local id itself. */
-export function localId(typename: string, text: string): string {
+/** The local id in an argument that takes a global id of one type, or the local id itself. An absent one stays absent. */
+export function localId(typename: string, text: string): string;
+export function localId<Absent extends null | undefined>(typename: string, text: string | Absent): string | Absent;
+export function localId(typename: string, text: string | null | undefined): string | null | undefined {
+  if (text === null || text === undefined) return text;
   const address = readGlobalId(text);
   return address?.typename === typename ? address.id : text;
 }

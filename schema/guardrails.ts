@@ -21,7 +21,7 @@ const NAMED = 'The guardrail: global id, or its own id.';
 const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 const NAME = 'Name by which keys, teams and requests select it.';
 const INFO = 'Text for people: an object.';
-const TEAM = 'Local id of the team that owns it.';
+const TEAM = 'Team that owns it: global id or local id.';
 
 const ModeType = builder.enumType('GuardrailMode', {
   description: 'When a guardrail runs.',
@@ -77,7 +77,7 @@ const GuardrailFilterType = builder.inputType('GuardrailFilter', {
     kind: t.string({ description: 'Exact type of the check.' }),
     mode: t.field({ type: ModeType, description: 'One of its modes.' }),
     defaultOn: t.boolean({ description: 'Whether it runs on every call.' }),
-    teamId: t.id({ description: 'Local id of the team that owns it.' }),
+    teamId: t.id({ description: 'Team that owns it: global id or local id.' }),
   }),
 });
 
@@ -103,7 +103,7 @@ const matches = ({ name, kind, modes, defaultOn, teamId }: GuardrailDefinition, 
   isAsked(kind, filter?.kind) &&
   (!filter?.mode || modes.includes(filter.mode)) &&
   isAsked(defaultOn, filter?.defaultOn) &&
-  isAsked(teamId, filter?.teamId);
+  isAsked(teamId, localId('Team', filter?.teamId));
 
 const idOf = ({ id }: GuardrailDefinition) => id;
 
@@ -179,7 +179,7 @@ function patchOf({ name, params, info, teamId }: typeof UpdateInput.$inferInput)
     ...(name === null || name === undefined ? {} : { name }),
     ...(params === null || params === undefined ? {} : { changedParams: readObject(params, 'params') }),
     ...(info === undefined ? {} : { info: infoOf(info) }),
-    ...(teamId === undefined ? {} : { teamId }),
+    ...(teamId === undefined ? {} : { teamId: localId('Team', teamId) }),
   };
 }
 
@@ -198,7 +198,7 @@ builder.mutationFields((t) => ({
         name,
         params: readObject(params, 'params'),
         info: infoOf(info),
-        teamId: teamId ?? null,
+        teamId: localId('Team', teamId ?? null),
       }),
   }),
   updateGuardrail: t.field({

@@ -18,9 +18,9 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     alias: t.string({ description: 'Unique display name.' }),
     role: t.field({ type: RoleType, description: 'Rights of the key; null changes nothing.' }),
     teamId: t.id({
-      description: 'New team. Objects that the key created before stay with its former team.',
+      description: 'New team: global id or local id. Objects that the key created before stay with its former team.',
     }),
-    userId: t.id({ description: 'New user.' }),
+    userId: t.id({ description: 'New user: global id or local id.' }),
     models: t.stringList({ description: 'Public model names that the key may call; all when empty or null.' }),
     maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD; null is unlimited.' }),
     duration: t.string({
@@ -71,8 +71,8 @@ function patchOf(input: typeof UpdateKeyInput.$inferInput): KeyPatch {
   return {
     ...(alias === undefined ? {} : { alias }),
     ...(role === undefined || role === null ? {} : { role }),
-    ...(teamId === undefined ? {} : { teamId }),
-    ...(userId === undefined ? {} : { userId }),
+    ...(teamId === undefined ? {} : { teamId: localId('Team', teamId) }),
+    ...(userId === undefined ? {} : { userId: localId('User', userId) }),
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(maxBudgetUsd === undefined ? {} : { maxBudget: maxBudgetUsd === null ? null : usdFrom(maxBudgetUsd) }),
     ...(duration === undefined ? {} : { duration }),

@@ -1,16 +1,19 @@
 import { listKeys } from '../resolvers/keys.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { OrderDirectionType } from './order.ts';
+import type { PageArgs } from './paging.ts';
 import { VirtualKeyType } from './refs.ts';
 import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
 
-const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
+export const VirtualKeyFilterType = builder.inputType('VirtualKeyFilter', {
   description: 'Filter of virtual keys. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    teamId: t.id({ description: 'Exact team.' }),
-    userId: t.id({ description: 'Exact user.' }),
+    teamId: t.id({ description: 'Team: global id or local id.' }),
+    userId: t.id({ description: 'User: global id or local id.' }),
     alias: t.string({ description: 'Exact alias.' }),
     blocked: t.boolean({ description: 'Whether the key is blocked.' }),
   }),
@@ -21,7 +24,7 @@ const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
   values: { CREATED_AT: { value: 'created_at', description: 'When the key was created.' } } as const,
 });
 
-const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
+export const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
   description: 'Order of virtual keys. Ties are ordered by hash.',
   fields: (t) => ({
     field: t.field({ type: OrderFieldType, required: true, description: 'Property to order by.' }),
@@ -36,6 +39,45 @@ const VirtualKeyOrderType = builder.inputType('VirtualKeyOrder', {
 
 const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
 
+/** Arguments of a list of keys. */
+export interface KeyListArgs extends PageArgs {
+  readonly filter?: typeof VirtualKeyFilterType.$inferInput | null | undefined;
+  readonly orderBy?: typeof VirtualKeyOrderType.$inferInput | null | undefined;
+}
+
+/** A page of the keys that the caller may read, of one owner where one is given. */
+export async function keyPage(
+  scope: Scope,
+  { filter, orderBy, ...args }: KeyListArgs,
+  owner: { readonly teamId?: string; readonly userId?: string } = {},
+) {
+  const page = askedRows(args);
+  const { isBackwards, limit, from } = page;
+  const teamId = idOrNull(localId('Team', filter?.teamId));
+  const userId = idOrNull(localId('User', filter?.userId));
+  if (isOther(teamId, owner.teamId) || isOther(userId, owner.userId))
+    return rowConnection<VirtualKey>({ nodes: [], totalCount: 0, hasMore: false }, page, placeOf);
+  const list = await listKeys(scope, {
+    filter: {
+      hash: null,
+      alias: idOrNull(filter?.alias),
+      teamId: owner.teamId ?? teamId,
+      userId: owner.userId ?? userId,
+      blocked: filter?.blocked ?? null,
+      status: null,
+    },
+    sort: orderBy?.field ?? 'created_at',
+    descending: (orderBy?.direction !== 'ascending') !== isBackwards,
+    limit,
+    from: from === 0 ? 0 : { createdAt: from.createdAt, hash: from.id },
+  });
+  return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, placeOf);
+}
+
+/** Whether a filter asks for another owner than the one whose rows are listed. */
+export const isOther = (asked: string | null, owner: string | undefined): boolean =>
+  asked !== null && owner !== undefined && asked !== owner;
+
 builder.queryField('virtualKeys', (t) =>
   t.connection(
     {
@@ -47,26 +89,7 @@ builder.queryField('virtualKeys', (t) =>
         filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),
         orderBy: t.arg({ type: VirtualKeyOrderType, description: 'Newest first when absent.' }),
       },
-      resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = askedRows(args);
-        const { isBackwards, limit, from } = page;
-        const isDescending = orderBy?.direction !== 'ascending';
-        const list = await listKeys(scope, {
-          filter: {
-            hash: null,
-            alias: idOrNull(filter?.alias),
-            teamId: idOrNull(filter?.teamId),
-            userId: idOrNull(filter?.userId),
-            blocked: filter?.blocked ?? null,
-            status: null,
-          },
-          sort: orderBy?.field ?? 'created_at',
-          descending: isDescending !== isBackwards,
-          limit,
-          from: from === 0 ? 0 : { createdAt: from.createdAt, hash: from.id },
-        });
-        return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, placeOf);
-      },
+      resolve: (_root, args, { scope }) => keyPage(scope, args),
     },
     {
       name: 'VirtualKeyConnection',

@@ -4,6 +4,7 @@ import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { usdFrom, usdText } from '../src/domain/money.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { KeyBudgetWindowType, KeySettingsInput, KeyTypeType, settingsOf } from './key-settings.ts';
 import { nodesOf } from './node.ts';
 import { VirtualKeyType } from './refs.ts';
@@ -132,8 +133,8 @@ const GenerateKeyInput = builder.inputType('GenerateKeyInput', {
     }),
     alias: t.string({ description: 'Unique display name.' }),
     role: t.field({ type: RoleType, description: 'Rights of the key; `INTERNAL_USER` when absent.' }),
-    teamId: t.id({ description: 'Team of the key.' }),
-    userId: t.id({ description: 'User of the key.' }),
+    teamId: t.id({ description: 'Team of the key: global id or local id.' }),
+    userId: t.id({ description: 'User of the key: global id or local id.' }),
     models: t.stringList({ description: 'Public model names that the key may call; all when empty or absent.' }),
     maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD; unlimited when absent.' }),
     duration: t.string({ description: 'Lifetime: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; unlimited when absent.' }),
@@ -155,8 +156,8 @@ function readDraft(input: typeof GenerateKeyInput.$inferInput): KeyDraft {
     key: input.key ?? null,
     alias: input.alias ?? null,
     role: input.role ?? null,
-    teamId: input.teamId ?? null,
-    userId: input.userId ?? null,
+    teamId: localId('Team', input.teamId ?? null),
+    userId: localId('User', input.userId ?? null),
     models: input.models ?? [],
     maxBudget: typeof input.maxBudgetUsd === 'string' ? usdFrom(input.maxBudgetUsd) : null,
     duration: input.duration ?? null,

@@ -18,6 +18,7 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { nodesOf, readableOrNull } from './node.ts';
 import { pageCost } from './paging.ts';
+import { traceAddressOf } from './trace-address.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
   description: 'One test case.',
@@ -158,7 +159,7 @@ const CaseInput = builder.inputType('DatasetCaseInput', {
       description: 'Object with `messages`, and optionally `reply`, `tool_calls`, `expected` and `agent_version`.',
     }),
     included: t.boolean({ description: 'Whether exports contain it; true when absent.' }),
-    traceId: t.id({ description: 'Trace that it was made of.' }),
+    traceId: t.id({ description: 'Trace that it was made of: global id or trace id.' }),
     findingId: t.id({ description: 'Finding that it was made of.' }),
   }),
 });
@@ -176,13 +177,13 @@ const SourceInput = builder.inputType('DatasetSourceInput', {
   description: 'What cases are built from: exactly one of its members.',
   isOneOf: true,
   fields: (t) => ({
-    traceId: t.id({ description: 'Trace id; its latest conversation with a model.' }),
+    traceId: t.id({ description: 'Global id of a trace, or its trace id; its latest conversation with a model.' }),
     text: t.string({ description: 'A user message, or JSON lines with `messages`.' }),
     findings: t.field({
       type: builder.inputType('FindingSourceInput', {
         description: 'Findings of a lens: a case for each quoted span.',
         fields: (f) => ({
-          lensId: f.id({ required: true, description: 'Id of the lens.' }),
+          lensId: f.id({ required: true, description: 'The lens: global id or its id on the HTTP routes.' }),
           findingIds: f.idList({ required: true, description: 'Ids of the findings.' }),
         }),
       }),
@@ -200,7 +201,10 @@ const BuildInput = builder.inputType('BuildDatasetInput', {
 });
 
 function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): DatasetSource {
-  if (typeof traceId === 'string') return { kind: 'trace', traceId, traceRef: '', spanId: '' };
+  if (typeof traceId === 'string') {
+    const address = traceAddressOf(traceId, null);
+    return { kind: 'trace', traceId: address.traceId, traceRef: address.traceRef ?? '', spanId: '' };
+  }
   if (findings) return { kind: 'finding', lensId: localId('Lens', findings.lensId), findingIds: findings.findingIds };
   return { kind: 'text', text: text ?? '' };
 }
@@ -209,7 +213,11 @@ function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): 
 function draftOf({ content, included, traceId, findingId }: typeof CaseInput.$inferInput) {
   const draft = caseOfLine(JSON.stringify(content));
   if (draft === null) throw new InvalidInput('A case needs `messages` with `role` and `content`.');
-  const source = { ...NO_SOURCE, traceId: traceId ?? '', findingId: findingId ?? '' };
+  const source = {
+    ...NO_SOURCE,
+    traceId: traceId === null || traceId === undefined ? '' : traceAddressOf(traceId, null).traceId,
+    findingId: findingId ?? '',
+  };
   return { ...draft, included: included ?? true, source };
 }
 

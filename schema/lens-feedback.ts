@@ -4,6 +4,7 @@ import { type Feedback, FEEDBACK_LIMITS, summaryOfFeedback } from '../src/domain
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { TRACE_ID, traceAddressOf } from './trace-address.ts';
 
 const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
@@ -104,7 +105,7 @@ builder.mutationFields((t) => ({
         ...targetOf(input),
         score: input.score,
         comment: input.comment ?? '',
-        user: input.user ?? '',
+        user: localId('User', input.user ?? ''),
       }),
   }),
   deleteTraceFeedback: t.field({
@@ -115,6 +116,7 @@ builder.mutationFields((t) => ({
       types: [NotFound],
       union: { name: 'DeleteTraceFeedbackResult', description: 'The deleted feedback, or why none was deleted.' },
     },
-    resolve: (_root, { input }, { scope }) => deleteFeedback(scope, { ...targetOf(input), user: input.user ?? '' }),
+    resolve: (_root, { input }, { scope }) =>
+      deleteFeedback(scope, { ...targetOf(input), user: localId('User', input.user ?? '') }),
   }),
 }));

@@ -62,7 +62,7 @@ const CreateInput = builder.inputType('CreateTracingKeyInput', {
   description: 'A new tracing key.',
   fields: (t) => ({
     name: t.string({ required: true, defaultValue: 'Agent tracing', description: 'Its name.' }),
-    teamId: t.id({ description: 'Team that owns its traces.' }),
+    teamId: t.id({ description: 'Team that owns its traces: global id or local id.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it expires; never when absent.' }),
   }),
 });
@@ -82,7 +82,7 @@ builder.mutationFields((t) => ({
       union: { name: 'CreateTracingKeyResult', description: 'The key, or why it was not created.' },
     },
     resolve: (_root, { input: { name, teamId, expiresAt } }, { scope }) =>
-      createTracingKey(scope, { name, teamId: teamId ?? '', expiresAt: expiresAt ?? null }),
+      createTracingKey(scope, { name, teamId: localId('Team', teamId ?? ''), expiresAt: expiresAt ?? null }),
   }),
   deleteTracingKey: t.field({
     type: TracingKeyType,

@@ -91,7 +91,7 @@ function overLimit(
   }
   // Coercion stops at the first fault: every fault would be an error of its own.
   const coerced = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
-  if (coerced.errors) return shortened(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
+  if (coerced.errors) return refused(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
   const refusal = refusalOf(schema, document, operation, coerced.variableValues);
   if (variableDefinitions.length === 0) refusals.set(operation, refusal);
   return errorOf(refusal);
@@ -142,9 +142,10 @@ function valuesIn(variables: RawVariables): number | string {
   return count;
 }
 
-/** Truncates the message of an error: graphql prints the whole value that it refuses. */
-export function shortened(error: GraphQLError): GraphQLError {
-  if (error.message.length <= MAX_MESSAGE) return error;
-  const { nodes, source, positions, path, extensions } = error;
-  return new GraphQLError(`${error.message.slice(0, MAX_MESSAGE)}...`, { nodes, source, positions, path, extensions });
+/** A fault of a document or a variable with its code. The message is truncated: graphql prints the whole value that it refuses. */
+export function refused(error: GraphQLError): GraphQLError {
+  const { nodes, source, positions, path } = error;
+  const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions };
+  const message = error.message.length <= MAX_MESSAGE ? error.message : `${error.message.slice(0, MAX_MESSAGE)}...`;
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
 }

@@ -16,7 +16,7 @@ const CreateOrganizationInput = builder.inputType('CreateOrganizationInput', {
     models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -63,7 +63,7 @@ builder.mutationFields((t) => ({
         id: id ?? null,
         alias,
         patch: patchOf(fields),
-        budgetId: budgetId ?? null,
+        budgetId: localId('Budget', budgetId ?? null),
         limits: limitsOf(limits),
       };
       return (await changed(scope, createOrganization(scope, draft))).organization;

@@ -76,7 +76,7 @@ builder.mutationFields((t) => ({
     },
     resolve: async (_root, { input }, { scope }) => {
       const members = input.members.map(({ userId, email, role }) => ({
-        userId: userId === null || userId === undefined ? null : localId('User', userId),
+        userId: localId('User', userId ?? null),
         email: email ?? null,
         role: role ?? ('internal_user' as const),
       }));

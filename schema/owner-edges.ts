@@ -1,18 +1,18 @@
-import { listKeys } from '../resolvers/keys.ts';
-import type { Scope } from '../resolvers/operation/scope.ts';
-import { listTeamRows } from '../resolvers/owner-lists.ts';
 import type { VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './builder.ts';
-import type { Connection, PageArgs } from './paging.ts';
+import { keyPage, VirtualKeyFilterType, VirtualKeyOrderType } from './key-list.ts';
+import { TeamFilterType, TeamOrderType, teamPage } from './owner-lists.ts';
+import type { Connection } from './paging.ts';
 import { OrganizationType, TeamType, UserType, VirtualKeyType } from './refs.ts';
-import { askedRows, rowConnection, rowPageCost } from './row-pages.ts';
+import { rowPageCost } from './row-pages.ts';
 
 /** A page with the number of all its rows. */
 interface CountedPage<Row> extends Connection<Row> {
   readonly totalCount: number;
 }
 
+const NEWEST = 'Newest first when absent.';
 const FIRST = 'Page size, 1 to 100; 100 when absent.';
 
 const OwnedKeyConnectionType = builder.connectionObject(
@@ -45,23 +45,6 @@ const OwnedTeamConnectionType = builder.connectionObject(
   builder.edgeObject({ type: TeamType, name: 'OwnedTeamEdge', description: 'One team of a page.' }),
 );
 
-/** Keys of an owner that the caller may see, the newest first. */
-async function keysOf(scope: Scope, args: PageArgs, owner: { readonly teamId?: string; readonly userId?: string }) {
-  const page = askedRows(args);
-  const { limit, from } = page;
-  const { keys, totalCount, hasMore } = await listKeys(scope, {
-    filter: { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null, ...owner },
-    sort: 'created_at',
-    descending: true,
-    limit,
-    from: from === 0 ? 0 : { createdAt: from.createdAt, hash: from.id },
-  });
-  return rowConnection({ nodes: keys.map(({ row }) => row), totalCount, hasMore }, page, ({ createdAt, hash }) => ({
-    createdAt,
-    id: hash,
-  }));
-}
-
 builder.objectFields(TeamType, (t) => ({
   keys: t.field({
     type: OwnedKeyConnectionType,
@@ -71,8 +54,10 @@ builder.objectFields(TeamType, (t) => ({
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns keys after this cursor.' }),
+      filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),
+      orderBy: t.arg({ type: VirtualKeyOrderType, description: NEWEST }),
     },
-    resolve: ({ id }, args, { scope }) => keysOf(scope, args, { teamId: id }),
+    resolve: ({ id }, args, { scope }) => keyPage(scope, args, { teamId: id }),
   }),
 }));
 
@@ -85,8 +70,10 @@ builder.objectFields(UserType, (t) => ({
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns keys after this cursor.' }),
+      filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),
+      orderBy: t.arg({ type: VirtualKeyOrderType, description: NEWEST }),
     },
-    resolve: ({ id }, args, { scope }) => keysOf(scope, args, { userId: id }),
+    resolve: ({ id }, args, { scope }) => keyPage(scope, args, { userId: id }),
   }),
 }));
 
@@ -99,12 +86,9 @@ builder.objectFields(OrganizationType, (t) => ({
     args: {
       first: t.arg.int({ description: FIRST }),
       after: t.arg.string({ description: 'Returns teams after this cursor.' }),
+      filter: t.arg({ type: TeamFilterType, description: 'All its teams when absent.' }),
+      orderBy: t.arg({ type: TeamOrderType, description: NEWEST }),
     },
-    resolve: async ({ id }, args, { scope }) => {
-      const page = askedRows(args);
-      const asked = { organizationId: id, aliasPart: null };
-      const found = await listTeamRows(scope, { asked, page: { ...page, descending: true } });
-      return rowConnection(found, page, (team) => team);
-    },
+    resolve: ({ id }, args, { scope }) => teamPage(scope, args, id),
   }),
 }));

@@ -7,8 +7,12 @@ import {
   listUserRows,
 } from '../resolvers/owner-lists.ts';
 import type { AskedPage, FoundPage } from '../resolvers/operation/row-pages.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
+import { isOther } from './key-list.ts';
 import { RoleType } from './keys.ts';
 import { rowOrder } from './order.ts';
 import type { PageArgs } from './paging.ts';
@@ -38,18 +42,41 @@ async function ordered<Row extends { readonly id: string; readonly createdAt: Da
   );
 }
 
-const TeamFilterType = builder.inputType('TeamFilter', {
+export const TeamFilterType = builder.inputType('TeamFilter', {
   description: 'Filter of teams. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'Exact organization.' }),
+    organizationId: t.id({ description: 'Organization: global id or local id.' }),
     alias: t.string({ description: 'Text that the alias contains, in any case.' }),
     blocked: t.boolean({ description: 'Whether the team is blocked.' }),
   }),
 });
 
-const TeamOrderType = rowOrder('Team', 'teams', {
+export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
+
+/** A page of the teams that the caller may read, of one organization where one is given. */
+export async function teamPage(
+  scope: Scope,
+  {
+    filter,
+    ...args
+  }: OrderedArgs<'team_alias'> & { readonly filter?: typeof TeamFilterType.$inferInput | null | undefined },
+  organization?: string,
+) {
+  const organizationId = idOrNull(localId('Organization', filter?.organizationId));
+  const asked = {
+    organizationId: organization ?? organizationId,
+    aliasPart: idOrNull(filter?.alias),
+    blocked: filter?.blocked ?? null,
+  };
+  const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
+  return await ordered(
+    args,
+    async (page) => (isOther(organizationId, organization) ? none : await listTeamRows(scope, { asked, page })),
+    { team_alias: ({ alias }) => alias ?? '' },
+  );
+}
 
 builder.queryField('teams', (t) =>
   t.connection(
@@ -62,20 +89,7 @@ builder.queryField('teams', (t) =>
         filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }),
         orderBy: t.arg({ type: TeamOrderType, description: ORDER }),
       },
-      resolve: (_root, { filter, ...args }, { scope }) =>
-        ordered(
-          args,
-          (page) =>
-            listTeamRows(scope, {
-              asked: {
-                organizationId: idOrNull(filter?.organizationId),
-                aliasPart: idOrNull(filter?.alias),
-                blocked: filter?.blocked ?? null,
-              },
-              page,
-            }),
-          { team_alias: ({ alias }) => alias ?? '' },
-        ),
+      resolve: (_root, args, { scope }) => teamPage(scope, args),
     },
     {
       name: 'TeamConnection',
@@ -185,7 +199,7 @@ builder.queryField('organizations', (t) =>
 const ProjectFilterType = builder.inputType('ProjectFilter', {
   description: 'Filter of projects. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    teamId: t.id({ description: 'Exact team.' }),
+    teamId: t.id({ description: 'Team: global id or local id.' }),
     alias: t.string({ description: 'Text that the alias contains, in any case.' }),
     blocked: t.boolean({ description: 'Whether the project is blocked.' }),
   }),
@@ -212,7 +226,7 @@ builder.queryField('projects', (t) =>
           (page) =>
             listProjectRows(scope, {
               asked: {
-                teamId: idOrNull(filter?.teamId),
+                teamId: idOrNull(localId('Team', filter?.teamId)),
                 aliasPart: idOrNull(filter?.alias),
                 blocked: filter?.blocked ?? null,
               },
@@ -237,7 +251,7 @@ const CustomerFilterType = builder.inputType('CustomerFilter', {
   fields: (t) => ({
     customerId: t.string({ description: 'Text that the id contains, in any case.' }),
     alias: t.string({ description: 'Text that the alias contains, in any case.' }),
-    budgetId: t.id({ description: 'Exact budget.' }),
+    budgetId: t.id({ description: 'Budget: global id or local id.' }),
     blocked: t.boolean({ description: 'Whether the customer is blocked.' }),
   }),
 });
@@ -265,7 +279,7 @@ builder.queryField('customers', (t) =>
               asked: {
                 idPart: idOrNull(filter?.customerId),
                 aliasPart: idOrNull(filter?.alias),
-                budgetId: idOrNull(filter?.budgetId),
+                budgetId: idOrNull(localId('Budget', filter?.budgetId)),
                 blocked: filter?.blocked ?? null,
               },
               page,

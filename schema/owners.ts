@@ -21,7 +21,7 @@ import { LIST_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
 import { OwnerLimitsType } from './owner-limits.ts';
 import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './refs.ts';
-import { SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } from './spend-rows.ts';
 import { usdOrNull } from './spend.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
@@ -36,11 +36,6 @@ const teamOf = (id: string | null): { readonly id: string } | null => {
 };
 
 const TOTAL = 'Spend of all time in USD, exact. Null when the caller may not see it.';
-const PAGE_ARGS = {
-  first: 'Page size, 1 to 100; 100 when absent.',
-  after: 'Returns calls after this cursor.',
-} as const;
-
 export const MemberRoleType = builder.enumType('TeamMemberRole', {
   description: 'Role of a member in its team.',
   values: {
@@ -161,8 +156,8 @@ builder.objectFields(TeamType, (t) => ({
     nullable: true,
     complexity: spendPageCost,
     description: 'Calls of the team that the caller may read, newest first.',
-    args: { first: t.arg.int({ description: PAGE_ARGS.first }), after: t.arg.string({ description: PAGE_ARGS.after }) },
-    resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { team: [id] } }),
+    args: ownedSpendArgs(),
+    resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { team: [id] }),
   }),
 }));
 
@@ -213,11 +208,8 @@ builder.node(UserType, {
       nullable: true,
       complexity: spendPageCost,
       description: 'Calls of the user, newest first.',
-      args: {
-        first: t.arg.int({ description: PAGE_ARGS.first }),
-        after: t.arg.string({ description: PAGE_ARGS.after }),
-      },
-      resolve: ({ id }, page, { scope }) => spendRowsOf(scope, page, { any: { user: [id] } }),
+      args: ownedSpendArgs(),
+      resolve: ({ id }, args, { scope }) => spendRowsOf(scope, args, { user: [id] }),
     }),
   }),
 });
@@ -326,7 +318,7 @@ builder.objectFields(VirtualKeyType, (t) => ({
     nullable: true,
     complexity: spendPageCost,
     description: 'Calls of the key, newest first. Null for keys without a user that are no administrators.',
-    args: { first: t.arg.int({ description: PAGE_ARGS.first }), after: t.arg.string({ description: PAGE_ARGS.after }) },
-    resolve: ({ hash }, page, { scope }) => spendRowsOf(scope, page, { any: { key: [hash] } }),
+    args: ownedSpendArgs(),
+    resolve: ({ hash }, args, { scope }) => spendRowsOf(scope, args, { key: [hash] }),
   }),
 }));

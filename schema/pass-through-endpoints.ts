@@ -79,7 +79,7 @@ const EndpointFilterType = builder.inputType('PassThroughEndpointFilter', {
     path: t.string({ description: 'Text that the path contains, in any case.' }),
     target: t.string({ description: 'Text that the target contains, in any case.' }),
     isFromConfig: t.boolean({ description: 'Whether it is in the configuration file.' }),
-    teamId: t.id({ description: 'Only entries that the keys of this team may call.' }),
+    teamId: t.id({ description: 'Only entries that the keys of this team may call: global id or local id of it.' }),
   }),
 });
 
@@ -106,7 +106,7 @@ builder.queryField('passThroughEndpoints', (t) =>
       },
       complexity: pageCost,
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const teamId = idOrNull(filter?.teamId);
+        const teamId = idOrNull(localId('Team', filter?.teamId));
         const all = teamId === null ? listEndpoints(scope, { id: null }) : await listTeamEndpoints(scope, teamId);
         const found = all.filter(
           ({ path, target, isFromConfig }) =>

@@ -20,7 +20,7 @@ const CreateProjectInput = builder.inputType('CreateProjectInput', {
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -28,7 +28,7 @@ const UpdateProjectInput = builder.inputType('UpdateProjectInput', {
   description: 'Changes to a project. Absent fields stay as they are.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Project: global id or local id.' }),
-    teamId: t.id({ description: 'New team; null changes nothing.' }),
+    teamId: t.id({ description: 'New team: global id or local id; null changes nothing.' }),
     alias: t.string({ description: 'Display name; null removes it.' }),
     description: t.string({ description: 'Purpose; null removes it.' }),
     models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
@@ -36,7 +36,7 @@ const UpdateProjectInput = builder.inputType('UpdateProjectInput', {
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     blocked: t.boolean({ description: 'Whether its keys are refused; null changes nothing.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -61,7 +61,10 @@ function patchOf({ teamId, alias, description, models, tags, metadata, blocked }
   };
 }
 
-const budgetOf = ({ budgetId, limits }: Fields) => ({ budgetId: budgetId ?? null, limits: limitsOf(limits) });
+const budgetOf = ({ budgetId, limits }: Fields) => ({
+  budgetId: localId('Budget', budgetId ?? null),
+  limits: limitsOf(limits),
+});
 
 builder.mutationFields((t) => ({
   createProject: t.field({

@@ -13,7 +13,7 @@ export const BIG_INT = {
     return integer <= MAX_SAFE && integer >= -MAX_SAFE ? Number(integer) : String(integer);
   },
   parseValue(): never {
-    throw new GraphQLError('BigInt is an output type.', { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+    throw new GraphQLError('BigInt is an output type.');
   },
 };
 
@@ -26,6 +26,6 @@ export const DECIMAL = {
   serialize: (text: string): string => text,
   parseValue(value: unknown): string {
     if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
-    throw new GraphQLError('A Decimal is text such as "0.25".', { extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+    throw new GraphQLError('A Decimal is text such as "0.25".');
   },
 };

@@ -9,8 +9,8 @@ import { COUNT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { instantOf } from './spans.ts';
 import { usdOrNull } from './spend.ts';
-import { connectionOfSearch, TraceConnectionType, tracePageCost } from './trace-list.ts';
-import { filtersOf, TraceFilterType, windowArgs } from './trace-search.ts';
+import { connectionOfSearch, TraceConnectionType, traceOrderOf, tracePageCost } from './trace-list.ts';
+import { filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 const DEFAULT_SESSIONS = 20;
 /** Traces of a session on one page when the request gives no size. */
@@ -77,14 +77,15 @@ const SessionType = builder.objectRef<ListedSession>('Session').implement({
       args: {
         first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${DEFAULT_TRACES} when absent.` }),
         after: t.arg.string({ description: 'Returns traces after this cursor.' }),
+        orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),
       },
-      resolve: ({ sessionId, search: { startMs, endMs, filters } }, { first, after }, { scope }) =>
+      resolve: ({ sessionId, search: { startMs, endMs, filters } }, { first, after, orderBy }, { scope }) =>
         connectionOfSearch(
           searchTraces(scope, {
             startMs,
             endMs,
             filters: { ...filters, sessionId },
-            order: 'start',
+            order: traceOrderOf(orderBy),
             cursor: after ?? null,
             limit: first ?? DEFAULT_TRACES,
           }),

@@ -7,11 +7,15 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { FieldValues, SpendPlace } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { TRACE_COST } from './limits.ts';
 import { OrderDirectionType } from './order.ts';
 import { CustomerType, SpendRowType, TeamType, TraceType, UserType, VirtualKeyType } from './refs.ts';
 
 const PAGE_SIZE = 100;
+
+const localIdsOf = (typename: string, ids: readonly string[] | null | undefined) =>
+  ids?.map((id) => localId(typename, id));
 
 builder.objectFields(SpendRowType, (t) => ({
   key: t.field({
@@ -63,6 +67,41 @@ builder.objectFields(SpendRowType, (t) => ({
     resolve: ({ traceId }, _args, { scope }) => findTraceNode(scope, traceId),
   }),
 }));
+
+export const SpendFilterType = builder.inputType('SpendFilter', {
+  description: 'Filter of calls. All conditions must match; a list matches any of its values.',
+  fields: (t) => ({
+    from: t.field({ type: 'DateTime', description: 'Earliest start, inclusive; 30 days ago when absent.' }),
+    to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; all later calls when absent.' }),
+    keys: t.idList({ description: 'Keys: global ids, hashes or secrets.' }),
+    userIds: t.idList({ description: 'Users: global ids or local ids.' }),
+    teamIds: t.idList({ description: 'Teams: global ids or local ids.' }),
+    organizationIds: t.idList({ description: 'Organizations of teams: global ids or local ids.' }),
+    endUsers: t.stringList({ description: 'End users.' }),
+    tags: t.stringList({ description: 'Tags.' }),
+    models: t.stringList({ description: 'Upstream models, as `provider/name` or `name`.' }),
+    modelGroups: t.stringList({ description: 'Public model names.' }),
+    providers: t.stringList({ description: 'Providers.' }),
+  }),
+});
+
+type Filter = typeof SpendFilterType.$inferInput | null | undefined;
+
+/** The values of a filter by the fields of calls. */
+export function anyOf(filter: Filter): FieldValues {
+  const given = {
+    key: localIdsOf('VirtualKey', filter?.keys),
+    user: localIdsOf('User', filter?.userIds),
+    team: localIdsOf('Team', filter?.teamIds),
+    organization: localIdsOf('Organization', filter?.organizationIds),
+    endUser: filter?.endUsers,
+    tag: filter?.tags,
+    model: filter?.models,
+    modelGroup: filter?.modelGroups,
+    provider: filter?.providers,
+  };
+  return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
+}
 
 type OrderField = Extract<AskedSpend['sort'], 'startTime' | 'spend' | 'total_tokens'>;
 
@@ -144,8 +183,18 @@ export const SpendRowConnectionType = builder.connectionObject(
 export interface SpendPageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
+  readonly filter?: Filter;
   readonly orderBy?: typeof SpendRowOrderType.$inferInput | null | undefined;
 }
+
+/** Arguments of the calls of an owner. */
+export const ownedSpendArgs = () =>
+  builder.args((t) => ({
+    first: t.int({ description: `Page size, 1 to ${PAGE_SIZE}; ${PAGE_SIZE} when absent.` }),
+    after: t.string({ description: 'Returns calls after this cursor.' }),
+    filter: t.field({ type: SpendFilterType, description: 'All its calls when absent.' }),
+    orderBy: t.field({ type: SpendRowOrderType, description: 'The newest first when absent.' }),
+  }));
 
 /** Cost of a page of calls, every page taken for full. */
 export const spendPageCost = ({ first }: SpendPageArgs) => ({
@@ -153,11 +202,11 @@ export const spendPageCost = ({ first }: SpendPageArgs) => ({
   multiplier: Math.max(0, Math.min(first ?? PAGE_SIZE, PAGE_SIZE)),
 });
 
-/** A page of calls with these values, the newest first without an order. */
+/** A page of the calls of a filter, the newest first without an order; those of one owner where one is given. */
 export async function spendRowsOf(
   scope: Scope,
-  { first, after, orderBy }: SpendPageArgs,
-  filter: { readonly from?: Date | null; readonly to?: Date | null; readonly any: FieldValues },
+  { first, after, filter, orderBy }: SpendPageArgs,
+  within: FieldValues = {},
 ) {
   const limit = first ?? PAGE_SIZE;
   if (limit < 1 || limit > PAGE_SIZE) {
@@ -167,7 +216,7 @@ export async function spendRowsOf(
   const sort = orderBy?.field ?? 'startTime';
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {
-    filter: { from: null, to: null, ...filter },
+    filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter), within },
     sort,
     descending: orderBy?.direction !== 'ascending',
     limit,

@@ -1,10 +1,17 @@
 import { MOST_GROUPS, MOST_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
 import { usdText } from '../src/domain/money.ts';
-import type { FieldValues, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { builder } from './builder.ts';
 import { COUNT_COST } from './limits.ts';
-import { SpendRowConnectionType, SpendRowOrderType, spendPageCost, spendRowsOf } from './spend-rows.ts';
+import {
+  anyOf,
+  SpendFilterType,
+  SpendRowConnectionType,
+  SpendRowOrderType,
+  spendPageCost,
+  spendRowsOf,
+} from './spend-rows.ts';
 
 /** Groups that a series is taken to have. */
 const USUAL_GROUPS = 100;
@@ -33,40 +40,6 @@ const BucketType = builder.enumType('SpendBucket', {
     DAY: { value: 'day', description: 'One day.' },
   } as const,
 });
-
-const SpendFilterType = builder.inputType('SpendFilter', {
-  description: 'Filter of calls. All conditions must match; a list matches any of its values.',
-  fields: (t) => ({
-    from: t.field({ type: 'DateTime', description: 'Earliest start, inclusive; 30 days ago when absent.' }),
-    to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; all later calls when absent.' }),
-    keys: t.idList({ description: 'Keys, by hash or secret.' }),
-    userIds: t.idList({ description: 'Users.' }),
-    teamIds: t.idList({ description: 'Teams.' }),
-    organizationIds: t.idList({ description: 'Organizations of teams.' }),
-    endUsers: t.stringList({ description: 'End users.' }),
-    tags: t.stringList({ description: 'Tags.' }),
-    models: t.stringList({ description: 'Upstream models, as `provider/name` or `name`.' }),
-    modelGroups: t.stringList({ description: 'Public model names.' }),
-    providers: t.stringList({ description: 'Providers.' }),
-  }),
-});
-
-type Filter = typeof SpendFilterType.$inferInput | null | undefined;
-
-function anyOf(filter: Filter): FieldValues {
-  const given = {
-    key: filter?.keys,
-    user: filter?.userIds,
-    team: filter?.teamIds,
-    organization: filter?.organizationIds,
-    endUser: filter?.endUsers,
-    tag: filter?.tags,
-    model: filter?.models,
-    modelGroup: filter?.modelGroups,
-    provider: filter?.providers,
-  };
-  return Object.fromEntries(Object.entries(given).flatMap(([field, values]) => (values ? [[field, values]] : [])));
-}
 
 const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
   description: 'Sums of the calls that have the same values in the fields of the grouping.',
@@ -167,7 +140,6 @@ builder.queryFields((t) => ({
       first: t.arg.int({ description: 'Page size, 1 to 100; 100 when absent.' }),
       after: t.arg.string({ description: 'Returns calls after this cursor.' }),
     },
-    resolve: (_root, { filter, ...page }, { scope }) =>
-      spendRowsOf(scope, page, { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter) }),
+    resolve: (_root, args, { scope }) => spendRowsOf(scope, args),
   }),
 }));

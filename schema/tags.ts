@@ -3,6 +3,7 @@ import { findBudgetRow } from '../resolvers/owner-nodes.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Tag } from '../src/domain/tags/tag.ts';
 import { builder } from './builder.ts';
+import { localId } from './global-id.ts';
 import { changed } from './owner-inputs.ts';
 import { limitsOf, OwnerLimitsInput } from './owner-limits.ts';
 import { BudgetType } from './refs.ts';
@@ -34,7 +35,7 @@ const CreateTagInput = builder.inputType('CreateTagInput', {
     description: t.string({ description: 'Text for people; null removes it.' }),
     models: t.stringList({ description: 'Public model names of the tag.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -45,7 +46,7 @@ const UpdateTagInput = builder.inputType('UpdateTagInput', {
     description: t.string({ description: 'Text for people; null removes it.' }),
     models: t.stringList({ description: 'Public model names of the tag.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    budgetId: t.id({ description: 'Existing budget, in place of limits.' }),
+    budgetId: t.id({ description: 'Existing budget, in place of limits: global id or local id.' }),
   }),
 });
 
@@ -60,7 +61,7 @@ const changeOf = ({ name, description, models, limits, budgetId }: typeof Update
     ...(description === undefined ? {} : { description }),
     ...(models === undefined ? {} : { models: models ?? [] }),
   },
-  budget: { budgetId: budgetId ?? null, limits: limitsOf(limits) },
+  budget: { budgetId: localId('Budget', budgetId ?? null), limits: limitsOf(limits) },
 });
 
 builder.queryField('tag', (t) =>

@@ -25,7 +25,7 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     alias: t.string({ description: 'Display name; null removes it.' }),
-    organizationId: t.id({ description: 'Organization of the team; null removes it.' }),
+    organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
     models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
@@ -40,7 +40,7 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Team: global id or local id.' }),
     alias: t.string({ description: 'Display name; null removes it.' }),
-    organizationId: t.id({ description: 'Organization of the team; null removes it.' }),
+    organizationId: t.id({ description: 'Organization of the team: global id or local id; null removes it.' }),
     models: t.stringList({ description: 'Public model names that its keys may call; empty for all.' }),
     metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
     modelAliases: t.field({ type: 'JSON', description: 'Names under which its keys call models: an object of texts.' }),
@@ -85,7 +85,7 @@ function patchOf({ alias, organizationId, models, metadata, modelAliases, limits
   return {
     ...limitsOf(limits),
     ...(alias === undefined ? {} : { alias }),
-    ...(organizationId === undefined ? {} : { organizationId }),
+    ...(organizationId === undefined ? {} : { organizationId: localId('Organization', organizationId) }),
     ...(models === undefined ? {} : { models: models ?? [] }),
     ...(metadata === undefined ? {} : { metadata: readMetadata(metadata) }),
     ...(modelAliases === undefined ? {} : { modelAliases: textsIn(modelAliases, 'modelAliases') }),
@@ -94,7 +94,7 @@ function patchOf({ alias, organizationId, models, metadata, modelAliases, limits
 
 const membersOf = (members: readonly (typeof TeamMemberInput.$inferInput)[]) =>
   members.map(({ userId, email, role, limits }) => ({
-    userId: userId === undefined || userId === null ? null : localId('User', userId),
+    userId: localId('User', userId ?? null),
     email: email ?? null,
     role: role ?? ('user' as const),
     limits: limitsOf(limits),

@@ -2,12 +2,10 @@ import { findTeam } from '../resolvers/nodes.ts';
 import type { Loaders } from '../resolvers/operation/loaders.ts';
 import { findEntryOfCall } from '../resolvers/trace-edges.ts';
 import type { TraceBooks } from '../resolvers/trace-books.ts';
-import { searchTraces } from '../resolvers/trace-search.ts';
 import { sortedParts } from '../src/domain/traces/assemble-trace.ts';
 import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';
 import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { NO_FILTERS } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { LIST_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
@@ -23,8 +21,8 @@ import {
   VirtualKeyType,
 } from './refs.ts';
 import { usdOrNull } from './spend.ts';
-import { connectionOfSearch, TraceConnectionType, tracePageCost } from './trace-list.ts';
-import { windowArgs } from './trace-search.ts';
+import { TraceConnectionType, tracePageCost, tracesOfTeam } from './trace-list.ts';
+import { TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 const MatchType = builder.enumType('SpendMatchKind', {
   description: 'Result of matching a model call with the spend rows.',
@@ -124,19 +122,13 @@ builder.node(TeamType, {
       args: {
         ...windowArgs(),
         first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${TRACE_PAGE_SIZE} when absent.` }),
-        after: t.arg.string({ description: 'Returns traces after this cursor.' }),
+        after: t.arg.string({
+          description: 'Returns traces after this cursor. The filter must be the one of the page before.',
+        }),
+        filter: t.arg({ type: TraceFilterType, description: 'All traces of the team when absent.' }),
+        orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),
       },
-      resolve: ({ id }, { from, to, first, after }, { scope }) =>
-        connectionOfSearch(
-          searchTraces(scope, {
-            startMs: from?.getTime() ?? null,
-            endMs: to?.getTime() ?? null,
-            cursor: after ?? null,
-            limit: first ?? TRACE_PAGE_SIZE,
-            filters: { ...NO_FILTERS, teamId: id },
-            order: 'start',
-          }),
-        ),
+      resolve: ({ id }, args, { scope }) => tracesOfTeam(scope, id, args),
     }),
   }),
 });

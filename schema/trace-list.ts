@@ -1,20 +1,21 @@
 import { countTraces, searchTraces, type TraceCountQuery, type TraceSearchPage } from '../resolvers/trace-search.ts';
 import { listTraces, type TracePage, type TraceUpdate, watchTraces } from '../resolvers/traces.ts';
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { Unsupported } from '../src/domain/errors.ts';
 import { cursorAfter } from '../src/domain/traces/cursor.ts';
 import { isSearchCursor, searchCursorAfter } from '../src/domain/traces/search-cursor.ts';
 import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
-import { NO_FILTERS } from '../src/domain/traces/trace-search.ts';
+import { NO_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
 import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { COUNT_COST } from './limits.ts';
 import type { Connection } from './paging.ts';
 import { type KnownOfTrace, TraceType } from './refs.ts';
-import { filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
+import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 interface TraceListConnection extends Connection<KnownOfTrace> {
-  /** The traces of all pages. */
-  readonly counted: TraceCountQuery;
+  /** The traces of all pages; null for none. */
+  readonly counted: TraceCountQuery | null;
 }
 
 export const TraceConnectionType = builder.connectionObject(
@@ -26,7 +27,10 @@ export const TraceConnectionType = builder.connectionObject(
       totalCount: t.int({
         complexity: COUNT_COST,
         description: 'Number of traces on all pages. Expensive: counts all traces of the window.',
-        resolve: (connection, _args, { scope }) => countTraces(scope, (connection as TraceListConnection).counted),
+        resolve: (connection, _args, { scope }) => {
+          const { counted } = connection as TraceListConnection;
+          return counted === null ? 0 : countTraces(scope, counted);
+        },
       }),
     }),
   },
@@ -37,7 +41,7 @@ function connectionOf(
   items: readonly TraceSummary[],
   hasNextPage: boolean,
   cursorOf: (summary: TraceSummary) => string,
-  counted: TraceCountQuery,
+  counted: TraceCountQuery | null,
 ): TraceListConnection {
   const edges = items.map((summary) => ({
     node: { summary },
@@ -72,7 +76,40 @@ export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promis
   return connectionOf(items, nextCursor !== null, (summary) => searchCursorAfter(search, summary), search);
 }
 
-/** Arguments of a page of traces, and its cost. */
+/** Arguments of a page of traces. */
+interface TraceListArgs {
+  readonly from?: Date | null | undefined;
+  readonly to?: Date | null | undefined;
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly filter?: FilterInput | null | undefined;
+  readonly orderBy?: typeof TraceOrderType.$inferInput | null | undefined;
+}
+
+/** The order that is asked for; null without one. Throws Unsupported. */
+export function traceOrderOf(orderBy: TraceListArgs['orderBy']): TraceOrder | null {
+  if (orderBy?.direction === 'ascending') throw new Unsupported('Traces support the direction DESC only.');
+  return orderBy?.field ?? null;
+}
+
+/** A page of the traces of a team that match a filter. */
+export async function tracesOfTeam(scope: Scope, teamId: string, args: TraceListArgs): Promise<TraceListConnection> {
+  const order = traceOrderOf(args.orderBy);
+  const filters = filtersOf(args.filter);
+  if (filters.teamId !== null && filters.teamId !== teamId) return connectionOf([], false, () => '', null);
+  return await connectionOfSearch(
+    searchTraces(scope, {
+      startMs: args.from?.getTime() ?? null,
+      endMs: args.to?.getTime() ?? null,
+      cursor: args.after ?? null,
+      limit: args.first ?? TRACE_PAGE_SIZE,
+      filters: { ...filters, teamId },
+      order,
+    }),
+  );
+}
+
+/** Cost of a page of traces. */
 export const tracePageCost = ({ first }: { readonly first?: number | null | undefined }) => ({
   field: 1,
   multiplier: Math.max(0, Math.min(first ?? TRACE_PAGE_SIZE, TRACE_PAGE_SIZE)),
@@ -94,7 +131,7 @@ builder.queryField('traces', (t) =>
       orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),
     },
     resolve(_root, { from, to, first, after, filter, orderBy }, { scope }) {
-      if (orderBy?.direction === 'ascending') throw new Unsupported('Traces support the direction DESC only.');
+      const order = traceOrderOf(orderBy);
       const asked = {
         startMs: from?.getTime() ?? null,
         endMs: to?.getTime() ?? null,
@@ -103,9 +140,7 @@ builder.queryField('traces', (t) =>
       };
       const isSearch = filter || orderBy || isSearchCursor(after ?? '');
       if (!isSearch) return connectionOfPage(listTraces(scope, asked));
-      return connectionOfSearch(
-        searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order: orderBy?.field ?? null }),
-      );
+      return connectionOfSearch(searchTraces(scope, { ...asked, filters: filter ? filtersOf(filter) : null, order }));
     },
   }),
 );

@@ -18,13 +18,13 @@ import { usdOrNull } from './spend.ts';
 const NS_PER_MS = 1_000_000;
 
 /** A filter of traces as a client writes it. */
-interface FilterInput {
+export interface FilterInput {
   readonly status?: SpanStatus | null | undefined;
   readonly service?: string | null | undefined;
   readonly agent?: string | null | undefined;
   readonly model?: string | null | undefined;
-  readonly keyHash?: string | number | null | undefined;
-  readonly teamId?: string | number | null | undefined;
+  readonly keyHash?: string | null | undefined;
+  readonly teamId?: string | null | undefined;
   readonly minCostUsd?: string | null | undefined;
   readonly minDurationMs?: number | null | undefined;
   readonly minErrors?: number | null | undefined;
@@ -43,7 +43,7 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     agent: t.string({ description: 'Exact name of one of its agents.' }),
     model: t.string({ description: 'Exact name of one of its models.' }),
     keyHash: t.id({ description: 'Hash or global id of the key that sent it.' }),
-    teamId: t.id({ description: 'Id of the team of the key that sent it. Blank text is ignored.' }),
+    teamId: t.id({ description: 'Team of the key that sent it: global id or local id. Blank text is ignored.' }),
     minCostUsd: t.field({ type: 'Decimal', description: 'Minimum of `costUsd`. Traces without a cost do not match.' }),
     minDurationMs: t.float({ description: 'Minimum duration in milliseconds.' }),
     minErrors: t.int({ description: 'Minimum number of failed spans.' }),
@@ -107,8 +107,8 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     service: input.service ?? null,
     agent: input.agent ?? null,
     model: input.model ?? null,
-    keyHash: keyHash === null || keyHash === undefined ? null : localId('VirtualKey', String(keyHash)),
-    teamId: idOrNull(teamId === null || teamId === undefined ? null : localId('Team', String(teamId))),
+    keyHash: localId('VirtualKey', keyHash ?? null),
+    teamId: idOrNull(localId('Team', teamId)),
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,

@@ -17,7 +17,7 @@ import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../schema/builder.ts';
 import { assertParsable, assertValidatable } from '../../schema/document-limits.ts';
 import { rootOf, toGraphQLError } from '../../schema/errors.ts';
-import { createLimitCheck, MAX_ERRORS, shortened } from '../../schema/limits.ts';
+import { createLimitCheck, MAX_ERRORS, refused } from '../../schema/limits.ts';
 import { Work } from '../../schema/work.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
@@ -303,7 +303,7 @@ export function createEngine(
 
 /** Validates until there are too many errors. Yoga passes no options. */
 function validateToLimit(...[schema, document, rules]: Parameters<typeof validateAll>): readonly GraphQLError[] {
-  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(shortened);
+  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(refused);
 }
 
 const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MOST_LOCATED_LINES + 1).length;

@@ -151,7 +151,7 @@ async function write(answer: Response, response: ServerResponse): Promise<void> 
   const contentType = answer.headers.get('content-type');
   if (contentType === null && !answer.ok) {
     // Yoga refuses unsupported methods and media types by status alone.
-    const errors = [{ message: STATUS_CODES[answer.status], extensions: { code: 'BAD_REQUEST' } }];
+    const errors = [{ message: STATUS_CODES[answer.status], extensions: { code: 'UNSUPPORTED' } }];
     response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), 'content-type': 'application/json' });
     response.end(JSON.stringify({ errors }));
     return;

@@ -1,4 +1,4 @@
-import { type ExecutionResult, getOperationAST, type GraphQLError } from 'graphql';
+import { type ExecutionResult, getOperationAST, type GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import { createHandler, type Handler, type Request } from 'graphql-sse';
 import { randomUUID } from 'node:crypto';
@@ -201,7 +201,7 @@ export function createSseHandler({
         context,
       });
       if (answer === null || typeof answer === 'string') {
-        res.writeHead(head.status, head.statusText, head.headers).end(answer ?? undefined);
+        res.writeHead(head.status, head.statusText, head.headers).end(coded(answer) ?? undefined);
         return;
       }
       const { flow, token, results } = context;
@@ -236,6 +236,15 @@ export function createSseHandler({
       for (const flow of connected) if (flow.operations <= 0) flow.end?.();
     },
   };
+}
+
+/** A refusal of the library with a code for each error. Other texts are unchanged. */
+function coded(answer: string | null): string | null {
+  if (!answer?.startsWith('{"errors":')) return answer;
+  const { errors } = JSON.parse(answer) as { readonly errors: readonly GraphQLFormattedError[] };
+  return JSON.stringify({
+    errors: errors.map((error) => ({ ...error, extensions: { code: 'INVALID_INPUT', ...error.extensions } })),
+  });
 }
 
 /** Whether a request belongs to the single connection mode: it reserves a stream or names one by its token. */

@@ -126,14 +126,7 @@ function hostileTo(field: Field): readonly Readonly<Record<string, unknown>>[] {
 }
 
 /** Begins of faults that are the caller's. */
-const CALLERS = [
-  'INVALID_INPUT',
-  'TOO_LARGE',
-  'NOT_FOUND',
-  'UNSUPPORTED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'none: Variable "$',
-];
+const CALLERS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`hostile arguments on ${engine.name}`, () => {

@@ -138,12 +138,27 @@ describe.each(LISTS)('%s', (list, id, orders, filters) => {
   });
 });
 
-/** Connections without a filter or an order. */
+/** Connections without a filter or an order. The reasons are in docs/graph.md. */
 const WITHOUT: readonly (readonly string[])[] = [
-  ['catalogChanges', 'orderBy'],
-  ['sessions', 'orderBy'],
-  // Estimates are ordered by their cost: that is what they are for.
-  ['workloadEstimates', 'orderBy'],
+  ['Query.catalogChanges', 'orderBy'],
+  ['Query.sessions', 'orderBy'],
+  ['Query.workloadEstimates', 'orderBy'],
+  ['Session.traces', 'filter'],
+  ['Span.children', 'filter', 'orderBy'],
+  ['Trace.spans', 'filter', 'orderBy'],
+];
+
+/** Lists of nodes that are no connections. The reasons are in docs/graph.md. */
+const PLAIN: readonly string[] = [
+  'callableModels',
+  'datasets',
+  'deployments',
+  'jobs',
+  'lensWorkers',
+  'lenses',
+  'nodes',
+  'providers',
+  'tracingKeys',
 ];
 
 describe('models', () => {
@@ -174,24 +189,47 @@ describe('models', () => {
   });
 });
 
+interface SeenType {
+  readonly kind: string;
+  readonly name: string | null;
+  readonly ofType?: SeenType | null;
+}
+interface SeenField {
+  readonly name: string;
+  readonly args: readonly { readonly name: string }[];
+  readonly type: SeenType;
+}
+
+const TYPE = 'type { kind name ofType { kind name ofType { kind name ofType { kind name } } } }';
+
 describe('every connection of rows', () => {
-  it('takes a filter and an order, except those that are listed here', async () => {
-    const { __type: query } = (await ask(
-      '{ __type(name: "Query") { fields { name args { name } type { kind name ofType { name } } } } }',
-    )) as {
-      __type: {
-        fields: {
-          name: string;
-          args: { name: string }[];
-          type: { name: string | null; ofType: { name: string | null } | null };
-        }[];
-      };
-    };
-    const lacking = query.fields.flatMap(({ name, args, type }) => {
-      const named = type.name ?? type.ofType?.name ?? '';
-      const missing = ['filter', 'orderBy'].filter((one) => !args.some((arg) => arg.name === one));
-      return named.endsWith('Connection') && missing.length > 0 ? [[name, ...missing]] : [];
-    });
-    expect(lacking).toEqual(WITHOUT);
+  let types: readonly { readonly name: string; readonly fields: readonly SeenField[] | null }[];
+  beforeAll(async () => {
+    const { __schema: seen } = (await ask(
+      `{ __schema { types { name fields { name args { name } ${TYPE} } } } }`,
+    )) as unknown as { __schema: { types: typeof types } };
+    types = seen.types;
+  });
+
+  it('takes a filter and an order, nested ones too, except those that are listed here', () => {
+    const lacking = types.flatMap(({ name: type, fields }) =>
+      (fields ?? []).flatMap(({ name, args, type: of }) => {
+        const named = of.name ?? of.ofType?.name ?? '';
+        const missing = ['filter', 'orderBy'].filter((one) => !args.some((arg) => arg.name === one));
+        return /[a-z]Connection$/.test(named) && missing.length > 0 ? [[`${type}.${name}`, ...missing]] : [];
+      }),
+    );
+    expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT);
+  });
+
+  it('is there for every list that a query field gives, except those that are listed here', () => {
+    const query = types.find(({ name }) => name === 'Query')?.fields ?? [];
+    const nodes = new Set(
+      types.filter(({ fields }) => fields?.some(({ name }) => name === 'id')).map(({ name }) => name),
+    );
+    const innermost = (type: SeenType): SeenType => (type.ofType ? innermost(type.ofType) : type);
+    const isList = (type: SeenType): boolean => type.kind === 'LIST' || (type.ofType ? isList(type.ofType) : false);
+    const plain = query.filter(({ type }) => isList(type) && nodes.has(innermost(type).name ?? ''));
+    expect(plain.map(({ name }) => name).toSorted()).toEqual(PLAIN);
   });
 });

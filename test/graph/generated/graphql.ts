@@ -36,7 +36,7 @@ export type AnnotateTraceInput = {
 export type AnnotationFilter = {
   /** Who judged. */
   annotatorKind?: AnnotatorKind | null | undefined;
-  /** User, or hash of a key without one. */
+  /** User: global id or local id; or key without one: global id or hash. */
   author?: string | number | null | undefined;
   /** First written at this time or later. */
   from?: string | null | undefined;
@@ -48,11 +48,11 @@ export type AnnotationFilter = {
   minScore?: number | null | undefined;
   /** Exact name. */
   name?: string | null | undefined;
-  /** Span id, 16 hex digits. */
+  /** Global id of the span, or its span id, 16 hex digits. */
   spanId?: string | number | null | undefined;
   /** First written before this time. */
   to?: string | null | undefined;
-  /** Trace id, 32 hex digits. */
+  /** Global id of the trace, or its trace id, 32 hex digits. */
   traceId?: string | number | null | undefined;
 };
 
@@ -97,17 +97,17 @@ export type AuditAction =
 export type AuditLogFilter = {
   /** What happened. */
   action?: AuditAction | null | undefined;
-  /** Exact author. */
+  /** Author: global id or local id of the user, or hash of a key without one. */
   changedBy?: string | number | null | undefined;
-  /** Exact hash of the key that made the change. */
+  /** Key that made the change: global id or hash. */
   changedByKey?: string | number | null | undefined;
   /** Earliest time, inclusive. */
   from?: string | null | undefined;
   /** Kind of the row. */
   noun?: AuditNoun | null | undefined;
-  /** Exact id of the row. */
+  /** The row: global id or local id. */
   objectId?: string | number | null | undefined;
-  /** Exact team of the row. */
+  /** Team of the row: global id or local id. */
   teamId?: string | number | null | undefined;
   /** Latest time, exclusive. */
   to?: string | null | undefined;
@@ -582,6 +582,12 @@ export type ErrorCode =
   | 'CONFLICT'
   /** The key lacks the right. */
   | 'FORBIDDEN'
+  /** The document has a syntax error. */
+  | 'GRAPHQL_PARSE_FAILED'
+  /** The document does not fit the schema, or a value does not have the type of its variable or argument. */
+  | 'GRAPHQL_VALIDATION_FAILED'
+  /** A fault of the server. `extensions.requestId` is in its log. */
+  | 'INTERNAL'
   /** The input is invalid. */
   | 'INVALID_INPUT'
   /** A budget or rate limit is exceeded. */
@@ -697,9 +703,9 @@ export type GenerateKeyInput = {
   role?: Role | null | undefined;
   /** Rights, limits and budgets. */
   settings?: KeySettingsInput | null | undefined;
-  /** Team of the key. */
+  /** Team of the key: global id or local id. */
   teamId?: string | number | null | undefined;
-  /** User of the key. */
+  /** User of the key: global id or local id. */
   userId?: string | number | null | undefined;
 };
 
@@ -1052,23 +1058,23 @@ export type SpendFilter = {
   endUsers?: Array<string> | null | undefined;
   /** Earliest start, inclusive; 30 days ago when absent. */
   from?: string | null | undefined;
-  /** Keys, by hash or secret. */
+  /** Keys: global ids, hashes or secrets. */
   keys?: Array<string | number> | null | undefined;
   /** Public model names. */
   modelGroups?: Array<string> | null | undefined;
   /** Upstream models, as `provider/name` or `name`. */
   models?: Array<string> | null | undefined;
-  /** Organizations of teams. */
+  /** Organizations of teams: global ids or local ids. */
   organizationIds?: Array<string | number> | null | undefined;
   /** Providers. */
   providers?: Array<string> | null | undefined;
   /** Tags. */
   tags?: Array<string> | null | undefined;
-  /** Teams. */
+  /** Teams: global ids or local ids. */
   teamIds?: Array<string | number> | null | undefined;
   /** Latest start, exclusive; all later calls when absent. */
   to?: string | null | undefined;
-  /** Users. */
+  /** Users: global ids or local ids. */
   userIds?: Array<string | number> | null | undefined;
 };
 
@@ -1123,7 +1129,7 @@ export type TraceFilter = {
   status?: SpanStatus | null | undefined;
   /** Exact text of one of its tags. */
   tag?: string | null | undefined;
-  /** Id of the team of the key that sent it. Blank text is ignored. */
+  /** Team of the key that sent it: global id or local id. Blank text is ignored. */
   teamId?: string | number | null | undefined;
   /** Substring of its name, service, input preview, agents, models, session, user or tags, case-insensitive. */
   text?: string | null | undefined;

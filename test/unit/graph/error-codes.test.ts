@@ -1,0 +1,41 @@
+import { buildSchema, execute, GraphQLError, parse } from 'graphql';
+import { expect, it } from 'vitest';
+import { toGraphQLError } from '../../../schema/errors.ts';
+
+const bugs: unknown[] = [];
+const shown = (error: unknown) => toGraphQLError(error, (bug) => (bugs.push(bug), 'r-1')).toJSON();
+
+async function failureOf(query: string, rootValue: object, variableValues = {}): Promise<GraphQLError | undefined> {
+  const schema = buildSchema('type Query { count(a: Int! = 1): Int }');
+  const { errors } = await execute({ schema, document: parse(query), rootValue, variableValues });
+  return errors?.[0];
+}
+
+it('a result that does not have the type of its field is a fault of the server', async () => {
+  bugs.length = 0;
+  const error = shown(await failureOf('{ count }', { count: 'secret' }));
+  expect(error).toMatchObject({
+    message: 'Unexpected error.',
+    path: ['count'],
+    extensions: { code: 'INTERNAL', requestId: 'r-1' },
+  });
+  expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('secret') as string })]);
+});
+
+it('null for an argument that may not be null is a fault of the caller', async () => {
+  bugs.length = 0;
+  const error = shown(await failureOf('query ($a: Int) { count(a: $a) }', { count: 1 }, { a: null }));
+  expect(error).toMatchObject({ path: ['count'], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+  expect(bugs).toEqual([]);
+});
+
+it.each([
+  [undefined, 'GRAPHQL_VALIDATION_FAILED'],
+  ['TOO_LARGE', 'TOO_LARGE'],
+  ['BAD_REQUEST', 'INVALID_INPUT'],
+  ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],
+  ['toString', 'INTERNAL'],
+])('a failure of graphql with the code %s has %s', (code, expected) => {
+  const extensions = code === undefined ? {} : { code };
+  expect(shown(new GraphQLError('m', { extensions })).extensions?.['code']).toBe(expected);
+});
