@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
+import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
+
+const engine = ENGINES.find(({ name }) => name === 'postgresql');
+const isMissing = engine === undefined || engine.missing !== null;
+const ADMIN = 'sk-the-admin-of-the-kill-at-a-budget';
+const SECONDS = 1_000;
+const CALLERS = 200;
+/** What every answer costs, in USD: 10 input and 10 output tokens at 0.001. */
+const COST = 0.02;
+const BUDGET = 50 * COST;
+const ANSWER = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 0,
+  model: 'up',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } }],
+  usage: { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 },
+});
+
+describe.skipIf(isMissing)('a process of two that is killed with 200 callers at the budget of a key', () => {
+  let scratch: ScratchDatabase;
+  const folders: string[] = [];
+  const servers: ServerProcess[] = [];
+  /** Answers of the upstream: each is paid for, whether it reaches its caller or not. */
+  let paid = 0;
+  let onAnswer = (): void => {};
+  const upstream = createServer((request, response) => {
+    request.resume();
+    setTimeout(() => {
+      paid += 1;
+      response.setHeader('content-type', 'application/json').end(ANSWER);
+      onAnswer();
+    }, 40);
+  });
+
+  beforeAll(async () => {
+    if (engine === undefined) throw new Error('There is no such engine.');
+    scratch = await engine.create();
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const address = upstream.address();
+    if (address === null || typeof address === 'string') throw new Error('No address.');
+    const folder = mkdtempSync(join(tmpdir(), 'lensgate-kill-'));
+    const config = join(folder, 'config.yaml');
+    writeFileSync(
+      config,
+      `model_list:
+  - model_name: m
+    litellm_params:
+      model: openai/up
+      api_base: http://127.0.0.1:${address.port}/v1
+      api_key: sk-up
+      input_cost_per_token: 0.001
+      output_cost_per_token: 0.001
+`,
+    );
+    const env = {
+      DATABASE_URL: String(scratch.options.databaseUrl),
+      LITELLM_MASTER_KEY: ADMIN,
+      CONFIG_FILE_PATH: config,
+      LITELLM_SALT_KEY: 'sk-salt',
+    };
+    folders.push(folder);
+    for (let count = 0; count < 2; count += 1) {
+      const own = mkdtempSync(join(tmpdir(), 'lensgate-kill-'));
+      folders.push(own);
+      servers.push(await spawnServer(own, { env }));
+    }
+  }, 240 * SECONDS);
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.end('SIGKILL')));
+    upstream.closeAllConnections();
+    upstream.close();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+    await scratch.remove();
+  });
+
+  const post = (server: ServerProcess | undefined, path: string, body: unknown, key = ADMIN): Promise<Response> =>
+    fetch(`${server?.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const call = async (server: ServerProcess | undefined, key: string): Promise<number> => {
+    const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(40) }] };
+    const answer = await post(server, '/v1/chat/completions', body, key);
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  it('leaves the budget passed by one call at most, and never filled again', { timeout: 120 * SECONDS }, async () => {
+    const [doomed, other] = servers;
+    const made = await post(other, '/key/generate', { max_budget: BUDGET });
+    const { key } = (await made.json()) as { key: string };
+    const killed = new Promise<void>((resolve, reject) => {
+      onAnswer = () => {
+        // Some calls of both processes are answered, others are under way.
+        if (paid === 5) doomed?.end('SIGKILL').then(() => resolve(), reject);
+      };
+    });
+    const statuses = await Promise.all(
+      Array.from({ length: CALLERS }, async (_, nth) => {
+        const seen: (number | 'lost')[] = [];
+        for (let turn = 0; turn < 4; turn += 1) {
+          const status = await call(nth % 2 === 0 ? doomed : other, key).catch(() => 'lost' as const);
+          seen.push(status);
+          if (status === 'lost') break;
+        }
+        return seen;
+      }),
+    );
+    await killed;
+    const seen = new Set(statuses.flat());
+    expect([...seen].filter((status) => status !== 200 && status !== 422 && status !== 'lost')).toEqual([]);
+    expect(seen.has('lost')).toBe(true);
+    // The share of the killed process stays used: what it has spent of it is not known.
+    const later: number[] = [];
+    for (let turn = 0; turn < 40; turn += 1) later.push(await call(other, key));
+    expect(later.at(-1)).toBe(422);
+    expect(paid * COST).toBeLessThan(BUDGET + COST + 1e-9);
+  });
+});
