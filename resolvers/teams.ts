@@ -1,6 +1,7 @@
 import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
+import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { defaultsOfTeams } from '../src/domain/settings/new-rows.ts';
 import {
@@ -70,6 +71,7 @@ export const createTeam = operation({
     const organizationId = idOrNull(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
       throw refuseManagement(caller);
+    if (caller.role !== 'proxy_admin' && grantedToTeam(sent) !== null) throw refuseRightsOfTeam();
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...about, id: ids.uuid() }) : null;
     const team = newTeam(
@@ -197,6 +199,9 @@ async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: Lim
   return budget.id;
 }
 
+const refuseRightsOfTeam = (): Forbidden =>
+  new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
+
 /** Members of a team that its administrators may change. */
 const TEAM_ADMIN_MEMBERS = new Set([
   'alias',
@@ -218,13 +223,15 @@ export const updateTeam = operation({
     const team = await managedTeam(scope, id);
     const isAdmin = callerOf(scope).role === 'proxy_admin';
     const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
-    if (!isAdmin && foreign !== undefined)
-      throw new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
+    if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
     const about = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
     await assertInOrganization(scope, patchedTeam(team, allowed, about));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
-    return changedTeam(scope, id, (row) => patchedTeam(row, { ...allowed, memberBudgetId }, about));
+    return changedTeam(scope, id, (row) => {
+      const kept = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
+      return patchedTeam(row, { ...kept, memberBudgetId }, about);
+    });
   },
 });
 

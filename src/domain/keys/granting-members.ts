@@ -104,6 +104,33 @@ export const guardedMember = (
   changedIn(before.metadata, patch).find((name) => GRANTING.has(name) || RESTRICTING.has(name)) ??
   grantingSetting(before.settings, patch.settings ?? {});
 
+/** Members of the metadata of a team that have rules of their own: they name guardrails. */
+const OF_GUARDRAILS: ReadonlySet<string> = new Set([
+  'guardrails',
+  'disable_global_guardrails',
+  'disable_global_guardrail',
+  'opted_out_global_guardrails',
+]);
+/** Limits that a team may have less of than its organization, which bounds it as well. */
+const LIMITS_OF_TEAMS: ReadonlySet<string> = new Set(['model_rpm_limit', 'model_tpm_limit', 'mcp_rpm_limit']);
+
+const isOfTeam = (name: string): boolean => (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);
+
+/** A right in the metadata of a new team that only proxy administrators give; null where there is none. */
+export const grantedToTeam = (draft: MetadataPatch): string | null =>
+  changedIn({}, draft).find((name) => GRANTING.has(name) && !LIMITS_OF_TEAMS.has(name)) ?? null;
+
+/** A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is none. */
+export const guardedOfTeam = (before: Metadata, patch: MetadataPatch): string | null =>
+  changedIn(before, patch).find(isOfTeam) ?? null;
+
+/** A patch of a team that replaces the metadata and keeps its rights, limits and restrictions. */
+export function withKeptRightsOfTeam<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
+  if (patch.metadata === undefined) return patch;
+  const kept = Object.entries(before).filter(([name]) => isOfTeam(name));
+  return { ...patch, metadata: { ...patch.metadata, ...Object.fromEntries(kept) } };
+}
+
 /** A patch that replaces the metadata and keeps its members with rights and restrictions. */
 export function withKeptRights<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;

@@ -77,6 +77,60 @@ describe('an administrator of a team', () => {
   });
 });
 
+describe('the metadata of a team', () => {
+  const RULES = {
+    model_rpm_limit: { paid: 1 },
+    denied_passthrough_routes: ['/denied'],
+    tags: ['cost-center'],
+    allowed_tools: ['look-up'],
+  };
+  const refused = envelope(
+    403,
+    'Only proxy admins change the models, budget and limits of a team.',
+    'internal_server_error',
+  );
+  const metadataOf = async (id: string): Promise<unknown> =>
+    ((await get(`/team/info?team_id=${id}`)).body['team_info'] as Json)['metadata'];
+
+  it('teams.update 403: its administrators change no limits, rights and restrictions, and widen no paths', async () => {
+    await post('/team/new', { team_id: 'ruled', metadata: RULES });
+    await post('/team/member_add', { team_id: 'ruled', member: { user_id: 'admin', role: 'admin' } });
+    const wider = [
+      { metadata: { model_rpm_limit: { paid: 999 } } },
+      { metadata: { model_rpm_limit: null } },
+      { model_rpm_limit: { paid: 999 } },
+      { metadata: { allowed_passthrough_routes: ['/paid-for-by-the-operator'] } },
+      { metadata: { denied_passthrough_routes: [] } },
+      { metadata: { tags: [] } },
+      { metadata: { allowed_tools: ['shell'] } },
+    ];
+    for (const body of wider)
+      expect([body, await post('/team/update', { team_id: 'ruled', ...body }, users['admin'])]).toEqual([
+        body,
+        refused,
+      ]);
+    expect(await metadataOf('ruled')).toEqual(RULES);
+  });
+
+  it('teams.update 200: its administrators replace the rest of it', async () => {
+    const body = { team_id: 'ruled', metadata: { note: 'ours' } };
+    expect((await post('/team/update', body, users['admin'])).status).toBe(200);
+    expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
+    expect((await post('/team/update', { team_id: 'ruled', metadata: {} })).status).toBe(200);
+    expect(await metadataOf('ruled')).toEqual({});
+  });
+
+  it('teams.create 403: an administrator of an organization gives a new team no rights', async () => {
+    await post('/organization/new', { organization_id: 'org', organization_alias: 'org' });
+    const member = { user_id: 'stranger', role: 'org_admin' };
+    await post('/organization/member_add', { organization_id: 'org', member });
+    const metadata = { allowed_passthrough_routes: ['/paid-for-by-the-operator'] };
+    expect(await post('/team/new', { organization_id: 'org', metadata }, users['stranger'])).toEqual(refused);
+    const limited = { organization_id: 'org', metadata: { model_rpm_limit: { paid: 1 } } };
+    expect((await post('/team/new', limited, users['stranger'])).status).toBe(200);
+  });
+});
+
 describe('names that a caller may not know are refused as unknown ones are', () => {
   it('projects.info 403: without the team of the project', async () => {
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
