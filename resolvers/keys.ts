@@ -15,6 +15,7 @@ import { ZERO_USD } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { assertReferences, assertTeamOfChange, assertTeamOfService } from './key-references.ts';
+import { assertMayChooseSecret, assertMayGenerate } from './key-switches.ts';
 import { allowedDraft, allowedPatch, allowedRotation, assertManages, mayRead, visibleTeams } from './key-rights.ts';
 import {
   budgetOfKey,
@@ -79,6 +80,8 @@ async function ruledKey(
   route: '/key/generate' | '/key/service-account/generate',
 ): Promise<GeneratedKey> {
   const { keyRules } = scope.platform;
+  await assertMayGenerate(scope);
+  assertMayChooseSecret(scope, sent.key);
   const wanted = withDefaults(sent, keyRules);
   assertAlias(wanted.alias, keyRules);
   assertCaps(wanted, keyRules);
@@ -316,6 +319,7 @@ export const regenerateKey = operation({
   ): Promise<GeneratedKey & KeyInfo> {
     const row = await knownKey(scope, key);
     const allowed = await allowedRotation(scope, row, patch);
+    assertMayChooseSecret(scope, own);
     const secret = secretFor(scope, own);
     const named = row ?? (await namedKey(scope, key));
     await assertPatch(scope, named, patch);

@@ -50,6 +50,8 @@ export interface KeyPlatform {
   readonly guardrails: Pick<Guardrails, 'list'>;
   /** Rules of the configuration about new keys. */
   readonly keyRules: KeyRules;
+  /** Settings that forbid to make keys in a way, and those of new users and teams. */
+  readonly configuration: Configuration;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -57,8 +59,6 @@ export interface KeyPlatform {
 /** Users and their invitations. Their keys are virtual keys. */
 export interface UserPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'invitations'>;
-  /** Settings of new users and teams. */
-  readonly configuration: Configuration;
   /** Evicts keys whose user or team was changed. */
   readonly ownedKeys: Pick<KeyRing, 'forgetOwner'>;
 }

@@ -1,3 +1,4 @@
+import { KEY_SWITCHES } from '../../domain/keys/key-switches.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
 import { GROUP_SETTINGS } from './table/groups.ts';
@@ -13,6 +14,7 @@ const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
   ...pathsOf(GROUP_SETTINGS),
   'general_settings.allowed_ips',
+  ...KEY_SWITCHES.map((name) => `general_settings.${name}`),
   'general_settings.maximum_health_check_retention_period',
   'general_settings.pass_through_endpoints',
   'litellm_settings.drop_params',

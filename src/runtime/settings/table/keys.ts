@@ -27,6 +27,18 @@ export const KEY_SETTINGS = {
     description:
       'Who may make keys: `team_key_generation` with `allowed_team_member_roles`, `personal_key_generation` with `allowed_user_roles`, each with `required_params`, members that a request must name. Keys of teams that do not exist are refused.',
   }),
+  refusesOwnSecrets: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_custom_api_keys',
+    description: 'Keys are always random: `key` of `/key/generate` and `new_key` of `/key/regenerate` are refused.',
+  }),
+  refusesOrganizationAdmins: setting({
+    kind: flag(),
+    default: false,
+    file: 'general_settings.disable_key_generate_for_org_admin',
+    description: 'Administrators of an organization make no keys.',
+  }),
   checksKeyAliases: setting({
     kind: flag(),
     default: false,

@@ -1,0 +1,27 @@
+import { Forbidden } from '../src/domain/errors.ts';
+import { isSwitchedOn } from '../src/domain/keys/key-switches.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import { callerOf } from './operation/operation.ts';
+import type { KeyPlatform } from './operation/platform.ts';
+import type { Scope } from './operation/scope.ts';
+
+/** Refuses a secret of the caller's own, where keys are always random. Throws Forbidden. */
+export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: string | null): void {
+  if (own === null || !isSwitchedOn(platform.configuration, 'disable_custom_api_keys')) return;
+  throw new Forbidden(
+    'Custom API key values are disabled by your administrator. Keys must be auto-generated.',
+    'key_owner',
+  );
+}
+
+/** Refuses administrators of an organization, where they make no keys. Throws Forbidden. */
+export async function assertMayGenerate(scope: Scope<KeyPlatform>): Promise<void> {
+  const { configuration, stores } = scope.platform;
+  const { role, userId } = callerOf(scope);
+  const user = idOrNull(userId);
+  if (role === 'proxy_admin' || user === null) return;
+  if (!isSwitchedOn(configuration, 'disable_key_generate_for_org_admin')) return;
+  const memberships = await stores.organizationMembers.all({ organizationIds: null, userIds: [user] });
+  if (memberships.some((one) => one.role === 'org_admin'))
+    throw new Forbidden('Key generation by organization admins is disabled by your administrator.', 'key_owner');
+}

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
+
+const OWN = 'sk-a-key-of-my-own-0123456789';
+const noOwn = envelope(403, 'Custom API key values are disabled by your administrator. Keys must be auto-generated.');
+const noAdmins = envelope(403, 'Key generation by organization admins is disabled by your administrator.');
+
+describe('disable_custom_api_keys', () => {
+  const { post, send, key } = tenancyClient();
+  const store = (on: boolean) => send('PATCH', '/update/ui_settings', { disable_custom_api_keys: on });
+
+  it('keys.generate 403, keys.generateServiceKey 403, keys.regenerate 403: a secret of the own choice, while it is stored as true', async () => {
+    const named = await key({});
+    await post('/team/new', { team_id: 't' });
+    expect((await store(true)).status).toBe(200);
+    expect(await post('/key/generate', { key: OWN })).toEqual(noOwn);
+    expect(await post('/key/service-account/generate', { team_id: 't', key: OWN })).toEqual(noOwn);
+    expect(await post('/key/regenerate', { key: named, new_key: OWN })).toEqual(noOwn);
+    expect((await post('/key/generate', {})).status).toBe(200);
+    expect((await post('/key/regenerate', { key: named })).status).toBe(200);
+    expect((await store(false)).status).toBe(200);
+    const made = await post('/key/generate', { key: OWN });
+    expect([made.status, made.body['key']]).toEqual([200, OWN]);
+  });
+});
+
+describe('the switches of keys in the configuration file', () => {
+  const { post, send, user } = tenancyClient({
+    config: { general_settings: { disable_custom_api_keys: true, disable_key_generate_for_org_admin: true } },
+  });
+  const keys: Record<string, string> = {};
+
+  beforeAll(async () => {
+    await post('/organization/new', { organization_id: 'org', organization_alias: 'org' });
+    await post('/team/new', { team_id: 'own', organization_id: 'org' });
+    for (const name of ['org-admin', 'org-member', 'team-admin']) keys[name] = await user({ user_id: name });
+    const member = (user_id: string, role: string) => ({ organization_id: 'org', member: { user_id, role } });
+    await post('/organization/member_add', member('org-admin', 'org_admin'));
+    await post('/organization/member_add', member('org-member', 'internal_user'));
+    await post('/team/member_add', { team_id: 'own', member: { user_id: 'team-admin', role: 'admin' } });
+  });
+
+  it('win over what is stored', async () => {
+    await send('PATCH', '/update/ui_settings', { disable_custom_api_keys: false });
+    expect(await post('/key/generate', { key: OWN })).toEqual(noOwn);
+  });
+
+  it('keys.generate 403, keys.generateServiceKey 403: administrators of an organization', async () => {
+    expect(await post('/key/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(noAdmins);
+    expect(await post('/key/generate', {}, keys['org-admin'])).toEqual(noAdmins);
+    expect(await post('/key/service-account/generate', { team_id: 'own' }, keys['org-admin'])).toEqual(noAdmins);
+  });
+
+  it('keys.generate 200: other users, administrators of teams and of the proxy', async () => {
+    expect((await post('/key/generate', {}, keys['org-member'])).status).toBe(200);
+    expect((await post('/key/generate', { team_id: 'own' }, keys['team-admin'])).status).toBe(200);
+    expect((await post('/key/generate', { team_id: 'own' })).status).toBe(200);
+  });
+
+  it('generateKey FORBIDDEN: the same in the graph', async () => {
+    const query = 'mutation { generateKey(input: {}) { __typename } }';
+    const answer = await send('POST', '/graphql', { query }, keys['org-admin']);
+    expect(answer.body).toMatchObject({
+      errors: [{ message: noAdmins.body.error.message, extensions: { code: 'FORBIDDEN' } }],
+    });
+  });
+});
