@@ -139,9 +139,8 @@ const listed = (sent: string | null): readonly string[] | null =>
         .map((id) => id.trim())
         .filter(Boolean);
 
-/** The sort of a list. Users are not ordered by their spend, which is not stored with them. */
 function sortOf(sent: string | null): UserQuery['sort'] {
-  if (sent === null || sent === 'spend' || sent === 'max_budget') return 'created_at';
+  if (sent === null) return 'created_at';
   const known = USER_SORTS.find((sort) => sort === sent);
   if (known === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
   return known;

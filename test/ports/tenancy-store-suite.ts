@@ -10,7 +10,8 @@ import { newTag } from '../../src/domain/tags/tag.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../src/domain/teams/team.ts';
 import type { TenancyStores } from '../../src/domain/tenancy-stores.ts';
 import { newInvitation } from '../../src/domain/users/invitation.ts';
-import { ALL_USERS, newUser } from '../../src/domain/users/user.ts';
+import { ALL_USERS, newUser, type UserSort } from '../../src/domain/users/user.ts';
+import type { Usd } from '../../src/domain/money.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { picos, START_MS } from './samples.ts';
 
@@ -202,6 +203,18 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect(await ids({ descending: true, from: { createdAt: new Date(START_MS + 1), id: 'c' } })).toEqual(['b', 'a']);
       expect(await ids({ sort: 'user_id', descending: true })).toEqual(['d', 'c']);
       expect(await stores.users.count(ALL_USERS)).toBe(4);
+    });
+
+    it('orders users by budget, and by what they have spent since their window began', async () => {
+      const budgets = [3n, 20n, null];
+      for (const [at, id] of ['a', 'b', 'c'].entries()) {
+        const row = newUser({ maxBudget: (budgets[at] ?? null) as Usd | null }, about(id));
+        await stores.users.add({ ...row, spentBefore: [-5n, -40n, 7n][at] as Usd });
+      }
+      const page = { filter: ALL_USERS, descending: false, limit: 9, from: 0 } as const;
+      const ids = async (sort: UserSort) => (await stores.users.list({ ...page, sort })).map(({ id }) => id);
+      expect(await ids('max_budget')).toEqual(['c', 'a', 'b']);
+      expect(await ids('spend')).toEqual(['c', 'a', 'b']);
     });
 
     it('filters users by every condition', async () => {

@@ -54,7 +54,15 @@ export interface UserFilter {
 
 export const ALL_USERS: UserFilter = { ids: null, emails: null, emailPart: null, role: null, ssoUserIds: null };
 
-export const USER_SORTS = ['user_id', 'user_email', 'created_at', 'user_alias', 'user_role'] as const;
+export const USER_SORTS = [
+  'user_id',
+  'user_email',
+  'created_at',
+  'user_alias',
+  'user_role',
+  'spend',
+  'max_budget',
+] as const;
 export type UserSort = (typeof USER_SORTS)[number];
 
 export type UserStore = RowStore<User, UserFilter, UserSort>;

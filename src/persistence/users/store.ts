@@ -5,6 +5,10 @@ import { among, containing, createRowStore, equal, until } from '../database/row
 import { InvitationEntity } from './entities/invitation.ts';
 import { UserEntity } from './entities/user.ts';
 
+/** Spend of a user in its current budget window, as SQL: that of its keys, deleted ones too. */
+const SPEND = `coalesce((select sum(key_spend.total) from virtual_key join key_spend on key_spend.key_hash = virtual_key.hash
+  where virtual_key.user_id = id), 0) - coalesce(cast(spent_before as numeric), 0)`;
+
 export const createUserStore = (database: Database): UserStore =>
   createRowStore(database, {
     entity: UserEntity,
@@ -25,6 +29,8 @@ export const createUserStore = (database: Database): UserStore =>
       created_at: 'created_at',
       user_alias: "coalesce(alias, '')",
       user_role: "coalesce(role, '')",
+      max_budget: 'coalesce(cast(max_budget as numeric), -1)',
+      spend: SPEND,
     },
     taken: ({ id, email }) => `User with id ${id} or email ${email ?? 'none'} already exists`,
   });

@@ -1,0 +1,58 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+
+const PRICED = { model: 'demo', input_cost_per_token: 0.01, output_cost_per_token: 0.01 };
+
+const { get, post, user } = tenancyClient({
+  config: { model_list: [{ model_name: 'priced', litellm_params: PRICED }] },
+});
+const keys: Record<string, string> = {};
+
+const spendOf = async (id: string): Promise<number> => {
+  const { user_info: info } = (await get(`/user/info?user_id=${id}`)).body as { readonly user_info: Json };
+  return Number(info['spend']);
+};
+const listed = async (query: string): Promise<readonly unknown[]> => {
+  const { status, body } = await get(`/user/list?user_email=order.org&${query}`);
+  expect(status).toBe(200);
+  return (body['users'] as readonly Json[]).map((one) => one['user_id']);
+};
+
+describe('users.list 200: the order of users', () => {
+  beforeAll(async () => {
+    await post('/team/new', { team_id: 'spending' });
+    for (const [at, name] of ['little', 'much', 'none'].entries())
+      keys[name] = await user({ user_id: name, user_email: `${name}@order.org`, max_budget: [50, 7, null][at] });
+    await post('/team/member_add', { team_id: 'spending', member: { user_id: 'much', role: 'user' } });
+    const made = await post('/key/generate', { user_id: 'much', team_id: 'spending' });
+    const further = String(made.body['key']);
+    for (const key of [keys['little'], keys['much'], further, further])
+      await post('/v1/chat/completions', chat('priced'), key);
+    await post('/key/delete', { keys: [further] });
+  });
+
+  it('is that of their spend, with the spend of deleted keys', async () => {
+    await expect
+      .poll(() => listed('sort_by=spend&sort_order=desc'), { timeout: 10_000 })
+      .toEqual(['much', 'little', 'none']);
+    expect(await listed('sort_by=spend&sort_order=asc')).toEqual(['none', 'little', 'much']);
+    expect(await listed('sort_by=spend&sort_order=desc&page=2&page_size=1')).toEqual(['little']);
+    const [much, little] = [await spendOf('much'), await spendOf('little')];
+    expect(little).toBeGreaterThan(0);
+    expect(much).toBeCloseTo(3 * little, 9);
+  });
+
+  it('is that of their budgets, those without one first', async () => {
+    expect(await listed('sort_by=max_budget&sort_order=asc')).toEqual(['none', 'much', 'little']);
+  });
+
+  it('leaves the spend of the keys of a deleted user in that of its team', async () => {
+    const teamSpend = async (): Promise<unknown> =>
+      ((await get('/team/info?team_id=spending')).body['team_info'] as Json)['spend'];
+    const before = await teamSpend();
+    expect(Number(before)).toBeGreaterThan(0);
+    expect((await post('/user/delete', { user_ids: ['much'] })).status).toBe(200);
+    expect(await teamSpend()).toBe(before);
+    expect(await listed('sort_by=spend&sort_order=desc')).toEqual(['little', 'none']);
+  });
+});
