@@ -148,10 +148,10 @@ function keyCharge(
   now: Date,
 ): { readonly scope: BudgetScope; readonly charge: BudgetCharge } | null {
   const counter = keyCounter(key.hash);
-  const ownBudget = budgetOf(key, now);
-  const budget = ownBudget ?? key.owners?.budget?.maxBudget ?? null;
+  const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
+  const budget = budgetOf({ maxBudget, metadata: key.metadata }, now);
   const { settings } = key;
-  const { spentBefore, window: ownWindow } = countedOf(key, ownBudget === null);
+  const { spentBefore, window: ownWindow } = countedOf(key, key.maxBudget === null);
   const charge = (scope: BudgetScope, limit: Usd, refusalText: BudgetCharge['refusalText']) => ({
     scope,
     charge: { scope, counter, limit, amount, refused: BUDGET_REFUSES[scope], refusalText },

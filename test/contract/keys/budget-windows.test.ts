@@ -78,6 +78,22 @@ describe('the spend of a key', () => {
     expect((await chat(key)).status).toBe(200);
   });
 
+  it('counts against the budget that the key names, with its temporary increase until that expires', async () => {
+    const made = await app.call('POST', '/budget/new', { max_budget: 0 });
+    const { budget_id } = (await made.json()) as { readonly budget_id: string };
+    const key = await newKey({ budget_id });
+    expect(await chat(key)).toMatchObject({
+      status: 422,
+      message: expect.stringContaining('Current cost: 0.0, Max budget: 0.0') as string,
+    });
+    const increased = (until: string) =>
+      app.call('POST', '/key/update', { key, temp_budget_increase: 5, temp_budget_expiry: until });
+    await increased('2999-01-01T00:00:00Z');
+    expect((await chat(key)).status).toBe(200);
+    await increased('2020-01-01T00:00:00Z');
+    expect((await chat(key)).status).toBe(422);
+  });
+
   it('counts against the budget of every window, which names itself', async () => {
     const key = await newKey({ max_budget: 100, budget_limits: [{ budget_duration: '1d', max_budget: 0.00001 }] });
     expect((await chat(key)).status).toBe(200);
