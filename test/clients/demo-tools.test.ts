@@ -42,6 +42,7 @@ describe('the demo model in chat completions', () => {
     ['auto', 'auto', null],
     ['none', 'none', null],
     ['required', 'required', 'look_up'],
+    ["any, the word of Mistral's clients", 'any' as Choice, 'look_up'],
     ['a name', { type: 'function', function: { name: 'weather' } }, 'weather'],
     [
       'allowed tools',

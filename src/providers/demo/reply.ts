@@ -67,7 +67,8 @@ function calledTool(body: Fields, prompt: string, isResult: boolean): Tool | nul
   if (forced !== undefined) return forced;
   if (choice === 'none') return null;
   const named = tools.find((tool) => prompt.includes(tool.name));
-  if (choice === 'required' || mode === 'required') return named ?? tools[0] ?? null;
+  // Mistral's clients say `any`.
+  if (choice === 'required' || choice === 'any' || mode === 'required') return named ?? tools[0] ?? null;
   return isResult ? null : (named ?? null);
 }
 

@@ -130,6 +130,8 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
 function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
   if (value === undefined || value === null) return null;
   if (value === 'auto' || value === 'none' || value === 'required') return { mode: value };
+  // The word of Mistral's clients.
+  if (value === 'any') return { mode: 'required' };
   const choice = object(value);
   const name = text(object(choice['function'])['name']);
   if (choice['type'] === 'function' && name !== null) return { mode: 'tool', name };

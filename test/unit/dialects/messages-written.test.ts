@@ -70,6 +70,7 @@ describe('a chat completion written as a message', () => {
 
   it.each([
     ['tool_choice', 'required', { tool_choice: { type: 'any' } }],
+    ['tool_choice', 'any', { tool_choice: { type: 'any' } }],
     ['tool_choice', 'none', { tool_choice: { type: 'none' } }],
     ['parallel_tool_calls', false, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
     ['parallel_tool_calls', true, {}],
