@@ -65,7 +65,7 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
   return config;
 }
 
-/** Replaces the configuration. No model or no signal asks nothing. Throws InvalidInput, and for a model that is not configured. */
+/** Replaces the configuration. Without a model or a signal, no question is asked. Throws InvalidInput, and for a model that is not configured. */
 export const setSignalConfig = operation({
   name: 'setSignalConfig',
   access: lensAdmin,

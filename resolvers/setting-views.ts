@@ -18,7 +18,7 @@ import { removeSetting, updateConfiguration, updateSetting } from './settings.ts
 /** A section that has settings. */
 type SettingSection = (typeof UPDATED_SECTIONS)[number];
 
-/** A setting with its owner and what is known of it. */
+/** A setting with its owner, its description and its values. */
 export interface DescribedSetting extends Omit<SettingView, 'section'> {
   readonly section: SettingSection;
   /** Null for a setting that this product does not know. */

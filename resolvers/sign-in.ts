@@ -124,7 +124,7 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
   }
 }
 
-/** Whether a key has a budget. The session counts on its own, so that it would have the budget once more. */
+/** Whether a key has a budget. The session counts its own spend, so that a copied budget would be spent twice. */
 const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 

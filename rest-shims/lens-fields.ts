@@ -75,7 +75,7 @@ const readRun = bodyOf(
   }),
 );
 
-/** What a caller asks of a run; an empty body asks nothing. Throws InvalidInput. */
+/** Settings of one run in a request; an empty body has none. Throws InvalidInput. */
 export function runRequestFrom(body: Uint8Array): RunRequest {
   const sent = readRun(body);
   return assertRunRequest({

@@ -66,7 +66,7 @@ export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   ].toSorted((one, other) => one - other);
 
 const RELAYED = {
-  answers: { description: 'The answer of the upstream, as it came.', content: { '*/*': {} } },
+  answers: { description: 'The answer of the upstream, unchanged.', content: { '*/*': {} } },
 } as const;
 
 function responseOf(row: RouteRow, status: number): Json {

@@ -42,7 +42,7 @@ export interface BackgroundTasks {
 }
 
 /**
- * Refreshes what this process holds in memory, probes deployments, ends feeds of keys that no longer hold, works on lens
+ * Refreshes what this process holds in memory, probes deployments, ends feeds of invalid keys, works on lens
  * runs, and takes its turn in duties. `alone`: no other process uses the database. `authorship` names duties in the audit log.
  */
 export function createBackgroundTasks(

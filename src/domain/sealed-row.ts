@@ -1,6 +1,6 @@
 import type { RowStore, Stamps } from './row-store.ts';
 
-/** A stored row whose secret part is encrypted. The database sees nothing else of it. */
+/** A stored row whose secret part is encrypted. The database has only the ciphertext of that part. */
 export interface SealedRow extends Stamps {
   readonly id: string;
   /** Base64. */

@@ -45,7 +45,7 @@ export function createSessionKeys(
 
 const openerOf = ({ settings: { session } }: VirtualKey) => (session === undefined ? null : openingKey(session));
 
-/** Why a session does not hold; null where it does. */
+/** Why a session is invalid; null for a valid one. */
 function refusalOf(
   key: VirtualKey,
   opening: ReadonlyMap<string, VirtualKey>,

@@ -105,7 +105,7 @@ export function composeRecords(
   return { spanExport, records, keeper, activity, guardrailUse, decisionKeeper, healthCheckKeeper, calibrations };
 }
 
-/** Adds the commit of what calls left behind to the shutdown. */
+/** Adds the commit of waiting call records to the shutdown. */
 export function flushRecords(
   { log, shutdown }: StartContext,
   {

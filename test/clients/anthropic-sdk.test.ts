@@ -68,7 +68,7 @@ const ask = (model: string, content: string): Anthropic.MessageCreateParamsNonSt
   messages: [{ role: 'user', content }],
 });
 
-/** A message without what every answer has anew. */
+/** A message without the fields that differ in every answer. */
 const saidIn = ({ content, stop_reason, usage, model }: Anthropic.Message) => ({
   content: content.map((block) => ({ ...block, citations: undefined, caller: undefined })),
   stop_reason,

@@ -173,7 +173,7 @@ describe('an address', () => {
 });
 
 describe('a key', () => {
-  it('that does not hold makes a call an anonymous one on the open paths', async () => {
+  it('that is invalid makes a call an anonymous one on the open paths', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '2' });
     const headers = { 'x-api-key': 'sk-unknown-virtual-key' };
     expect(await burst([server], 2, headers)).toEqual({ served: 2, refused: 0, others: 0 });

@@ -93,7 +93,7 @@ describe('annotateTrace', () => {
     });
   });
 
-  it('replaces what the same author said under the same name, and nothing else', async () => {
+  it('replaces the annotation of the same author and name, and no other', async () => {
     const traceId = await sentBy('sender');
     const first = await said('sender', { traceId, label: 'good', score: 1 });
     await said('mate', { traceId, label: 'fine' });

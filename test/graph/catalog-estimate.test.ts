@@ -36,7 +36,7 @@ afterEach(() => house.close());
 const work = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
 
 describe('workloadEstimates', () => {
-  it('ranks by cost, shows what a total is made of, and counts what is left out', async () => {
+  it('ranks by cost, shows the parts of a total, and counts the entries that are left out', async () => {
     house = await openGraph({ entries: ENTRIES });
     const variables = {
       workload: { ...work, cacheHitRate: '0.4', batchShare: '0.5' },
@@ -120,7 +120,7 @@ describe('workloadEstimates', () => {
     `);
   });
 
-  it('puts the cheapest first and counts what is left out', async () => {
+  it('puts the cheapest first and counts the entries that are left out', async () => {
     house = await openGraph({ entries: ENTRIES });
     const { data } = await house.call(WorkloadEstimatesDocument, { workload: work, first: 2 }, null);
     const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.workloadEstimates;

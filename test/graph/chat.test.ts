@@ -156,7 +156,7 @@ describe('chat', () => {
 });
 
 describe('generateKey', () => {
-  it('shows the key once, beside what is kept of it', async () => {
+  it('shows the secret once, with the stored row of the key', async () => {
     house = await openGraph();
     const { data } = await house.call(GenerateKeyDocument, {
       input: { key: 'sk-of-my-own-0123456789', alias: 'ci', teamId: 'team-a', models: ['demo'], maxBudgetUsd: '0.10' },

@@ -124,7 +124,7 @@ describe('GraphiQL', () => {
   const browse = (headers: Record<string, string> = {}) =>
     fetch(house.url, { headers: { accept: 'text/html,*/*;q=0.8', ...headers } });
 
-  it('is one page that needs nothing else, and is kept by the browser until it changes', async () => {
+  it('is one page without further files, and is cached by the browser until it changes', async () => {
     house = await openGraph({ graphiql: true });
     const first = await browse({ 'accept-encoding': 'br, gzip' });
     const html = await first.text();

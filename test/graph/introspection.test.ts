@@ -117,7 +117,7 @@ describe('the standard introspection query', () => {
     ]);
   });
 
-  it('is refused as before to a key that does not hold', async () => {
+  it('is refused to an invalid key, as before', async () => {
     house = await openGraph();
     await ask(getIntrospectionQuery(ALL));
     const { data, errors } = await ask(getIntrospectionQuery(ALL), 'sk-unknown');

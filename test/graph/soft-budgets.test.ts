@@ -20,7 +20,7 @@ afterAll(async () => {
   await webhook.stop();
 });
 
-/** A caller with a soft budget of 1.5 USD, and nothing else, by scope. */
+/** A caller whose only limit is a soft budget of 1.5 USD, by scope. */
 const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ key: string; fields?: object }>>> = {
   KEY: async (id, soft) => ({ key: await calls.newKey({ key_alias: id, ...soft }) }),
   async TEAM(team_id, soft) {

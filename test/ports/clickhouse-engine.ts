@@ -71,7 +71,7 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
   };
 }
 
-/** ClickHouse, for what is asked of traces and of nothing else. */
+/** ClickHouse, for tests of traces only. */
 export const CLICKHOUSE = {
   name: 'clickhouse',
   missing,

@@ -63,7 +63,7 @@ for (const engine of TRACE_ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('has everything after a process was killed right after it acknowledged the write', async () => {
+    it('has every acknowledged write after the process was killed', async () => {
       await storeAndDie(scratch);
       expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });

@@ -84,7 +84,7 @@ export function ledgerSuite(
         expect(await ledger.ask('q', [anAsk({ counter, need: 1n })])).toMatchObject([{ granted: 1n, left: 10n }]);
       }));
 
-    it('says whether it knows a process', () =>
+    it('reports whether it knows a process', () =>
       within(async ({ isNew, expire }) => {
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
         await expire('p');

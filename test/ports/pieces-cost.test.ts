@@ -68,7 +68,7 @@ for (const engine of ENGINES)
       expect([...new Set(later)]).toEqual([later[0]]);
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
-      // Inner calls and those of the gateway, without what these tell of: the last has not been told of yet.
+      // Inner calls and those of the gateway, without the calls that these report: the last one is not reported yet.
       expect(last).toMatchObject({ llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
     });
   });

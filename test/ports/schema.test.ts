@@ -114,7 +114,7 @@ for (const engine of ENGINES)
       expect(await tablesOf(database)).toEqual(tables);
     });
 
-    it('is brought up to date once when processes start together on an empty database', async () => {
+    it('is migrated once when processes start together on an empty database', async () => {
       await Promise.all([scratch.open(), scratch.open(), scratch.open()]);
       const { orm } = await scratch.openBare();
       const applied = await sql<{ name: string }>`select name from schema_migration order by name`.execute(

@@ -35,7 +35,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       return { whole: pages * size, free: free * size };
     }
 
-    it('is released in steps as traces are deleted, except pages that the next ones will fill', async () => {
+    it('is released in steps as traces are deleted, except pages that later traces will fill', async () => {
       const large = (number: number) =>
         aSpan({
           traceId: traceId(number),

@@ -175,7 +175,7 @@ for (const engine of ENGINES)
       expect(await read(2)).toEqual(whole(2, [1]));
     });
 
-    it('has rows again after the way back, and is read by them once more', async () => {
+    it('has rows again after the migration down, and is read from them', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
       const before = [
         await stores.traces.listSpans([keyOf(1), keyOf(2)]),

@@ -145,7 +145,7 @@ for (const engine of ENGINES)
       expect(JSON.stringify(views)).not.toContain('jsonb');
     });
 
-    it('go with the way back, and come again', async () => {
+    it('are dropped by the migration down, and created again', async () => {
       await store();
       const { orm } = await scratch.openBare();
       const migrator = new Migrator(orm.em);

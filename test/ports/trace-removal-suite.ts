@@ -16,7 +16,7 @@ interface Said {
   readonly says: string;
 }
 
-/** An export in JSON: every text of a span says what is given. */
+/** An export in JSON, with the given text in every field of a span. */
 const exportOf = (...spans: readonly Said[]) => {
   const bytes = Buffer.from(
     JSON.stringify({
@@ -57,7 +57,7 @@ const keyOf = (trace: number, owner = TEAM_KEY): TraceKey => ({
   traceRef: traceRefOf(owner, traceId(trace)),
 });
 
-/** What every TraceStore promises of what is taken out of it. */
+/** Contract of every TraceStore about removal and redaction. */
 export function traceRemovalSuite(engine: Engine): void {
   describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: removal and redaction`, () => {
     let scratch: ScratchDatabase;

@@ -165,7 +165,7 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     const sentAs = KINDS['gzipped protobuf'];
 
-    it('keeps no second body of a resend, and of a partial one what is new', async () => {
+    it('stores no second body of a resend, and of a partial resend only the new spans', async () => {
       const first = sentAs([
         { trace: 1, span: 1 },
         { trace: 1, span: 2 },

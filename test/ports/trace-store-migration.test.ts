@@ -51,7 +51,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('are there afterwards, whole, and grow', async () => {
+    it('exist after the migration, complete, and accept further spans', async () => {
       const database = await scratch.openBare();
       await new Migrator(database.orm.em).up({ to: BEFORE });
       await storeOldSpan(database);
@@ -61,7 +61,7 @@ for (const engine of ENGINES)
       expect([grown?.spanCount, grown?.startNs, grown?.endNs]).toEqual([2, SPAN.startNs, SPAN.endNs]);
     });
 
-    it('are there again after the way back', async () => {
+    it('exist again after the migration down', async () => {
       const database = await scratch.openBare();
       const migrator = new Migrator(database.orm.em);
       await migrator.up({ to: BEFORE });

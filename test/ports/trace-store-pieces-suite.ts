@@ -124,7 +124,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
       }
     });
 
-    it('come to the same when two processes are sent their exports at the same moment', async () => {
+    it('have the same result when two processes receive their exports at the same moment', async () => {
       const other = (await scratch.open()).traces;
       const random = randomFrom(40);
       for (let number = 1; number <= tried; number += 1) {

@@ -56,7 +56,7 @@ for (const engine of onServer)
       await write(database, 'select 1');
     });
 
-    it('that is a read runs once more after it lost its connection, and then fails', async () => {
+    it('that is a read is retried once after it lost its connection, and then fails', async () => {
       const database = await scratch.openBare();
       let runs = 0;
       const read = (losses: number): Promise<unknown> =>

@@ -51,11 +51,11 @@ export class World {
     time: this.time,
     dial: this.network.dial,
   });
-  /** Calls that are not told their end yet. */
+  /** Calls that have not received their end yet. */
   readonly calls = new Map<number, Modelled>();
   readonly ends = new Map<string, number>();
   #made = 0;
-  /** No more trouble: what is left is to end. */
+  /** No further faults: the remaining calls end. */
   calm = false;
 
   constructor(seed: number) {

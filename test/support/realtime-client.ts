@@ -26,7 +26,7 @@ interface Asked {
   readonly protocols?: readonly string[];
 }
 
-/** Asks for a session with the admin key unless told otherwise; gives what came of it. */
+/** Opens a session, with the admin key by default; returns the outcome. */
 function askRealtime(app: TestApp, { path = '/v1/realtime?model=voice', headers, protocols = [] }: Asked = {}) {
   return new Promise<RealtimeClient | Refused>((resolve, reject) => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}${path}`, [...protocols], {

@@ -29,7 +29,7 @@ const LIMITS: RealtimeLimits = {
 
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 
-/** A socket whose other side the test plays; keeps what is done with it. */
+/** A socket whose peer is the test; records its calls. */
 export function aSocket() {
   const did: string[] = [];
   let listener: SocketListener | null = null;
@@ -144,5 +144,5 @@ export async function aSession(
 }
 
 const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-/** Everything that was begun by then. */
+/** Every session that was started so far. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

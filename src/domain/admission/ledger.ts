@@ -87,5 +87,5 @@ export interface Ledger {
 /** Lease of a process, in ms. */
 export const LEDGER_LEASE_MS = 15_000;
 
-/** Parts of what is left that one ask may take as a reserve, as a divisor: half when the process is alone. */
+/** Divisor of the remaining amount that one request may take as a reserve: 2 when the process is alone. */
 export const sparePart = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);

@@ -28,7 +28,7 @@ export const TOKEN_DETAIL_KEYS: readonly string[] = [...CACHE_READ, ...CACHE_WRI
 /** What a span tells that has none of them. */
 export const NO_TOKEN_DETAILS: TokenDetails = { cacheRead: null, cacheWrite: null, reasoning: null };
 
-/** The parts of the token counts that a span's attributes tell, as they came or as they are stored. */
+/** Parts of the token counts in a span's attributes, received or stored. */
 export function tokenDetailsOf(attributes: Attributes): TokenDetails {
   const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
   const input = isJson(usage) ? usage['input_token_details'] : null;

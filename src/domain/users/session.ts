@@ -8,7 +8,7 @@ export interface SignedIn {
   readonly role: Role;
   /** The key that was used as a password; null for an administrator without one. */
   readonly key: VirtualKey | null;
-  /** What opens the session, which ends when that does not hold any more. */
+  /** The credential that opened the session. The session ends when it becomes invalid. */
   readonly openedBy: string;
 }
 

@@ -56,7 +56,7 @@ function isLostConnection(error: unknown): boolean {
 /** Time in which the pool removes a lost connection, in ms. */
 const LEAVE_MS = 25;
 
-/** Runs a read, and once more when its connection was lost. */
+/** Runs a read, and retries it once when its connection was lost. */
 export async function readingAgain<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
     return await read();

@@ -6,7 +6,7 @@ import type { WriteHealth } from './write-health.ts';
 export interface InFlight {
   /** Runs work. Throws Unavailable when the database cannot be reached, or is closing. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** The same for a read that calls wait for: it runs once more when its connection is lost. */
+  /** The same for a read that calls wait for: it is retried once when its connection is lost. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
   /** The same for work that writes. Its outcome counts for the readiness of the process. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;

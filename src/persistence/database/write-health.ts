@@ -75,7 +75,7 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
   };
 }
 
-/** Waits for `ending`, which never rejects, or until the time is over. */
+/** Waits for `ending`, which never rejects, or until the timeout. */
 async function within(ms: number, ending: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>();
   const alarm = setTimeout(() => late.resolve(), ms);

@@ -42,7 +42,7 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
   };
 }
 
-/** What a region looks like. Callers name models behind a wildcard: nothing else may become part of a host. */
+/** Form of a region. Callers name models behind a wildcard, so that no other text may become part of a host. */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
 const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);

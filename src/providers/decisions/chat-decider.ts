@@ -76,7 +76,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     return reading.kind === 'read' ? answerOf(question, reading.probabilities, reading.evidence) : null;
   }
 
-  /** Answers by weights. An answer that is no JSON object is asked for once more. */
+  /** Answers by weights. An answer that is no JSON object is requested once again. */
   async function weigh(calls: Calls, questions: readonly LabelledQuestion[]): Promise<readonly Answer[]> {
     const messages = weightMessages(calls.input, questions);
     const schema = { name: 'weights', strict: true, schema: weightSchema(questions) };

@@ -4,7 +4,7 @@ import type { Holder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is given back. */
 const IDLE_TICKS = 4;
-/** An unused share is kept while it is less than this part of what is left. */
+/** An unused share is kept while it is less than this part of the remaining amount. */
 const SMALL_PART = 16;
 
 const whole = (amount: number): bigint => BigInt(Math.ceil(amount));

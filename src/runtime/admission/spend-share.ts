@@ -4,7 +4,7 @@ import type { Holder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is given back. */
 const IDLE_TICKS = 4;
-/** What changes less than this part of what is left is not reported at once. */
+/** A change of less than this part of the remaining amount is reported later. */
 const SMALL_PART = 16n;
 
 /** What a share reads of its counter. */

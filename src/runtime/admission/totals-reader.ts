@@ -119,7 +119,7 @@ export function createTotalsReader({
   };
 }
 
-/** Resolves when the work has settled, or the time is over. */
+/** Resolves when the work has settled, or at the timeout. */
 async function atMost(work: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<void>();
   const alarm = setTimeout(late.resolve, ms);

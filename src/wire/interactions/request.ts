@@ -10,7 +10,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   labels: 'metadata',
 };
 const SETTINGS = new Set(['temperature', 'top_p', 'max_output_tokens']);
-/** Members that change what is asked, without a counterpart in the Responses API. */
+/** Members that change the request and have no counterpart in the Responses API. */
 const UNSUPPORTED = new Set([
   'agent',
   'agent_config',

@@ -33,7 +33,7 @@ export async function startCatalogServer(
   catalog: ReadCatalog,
   { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
-  // The catalog's operations use nothing else of the platform.
+  // The catalog's operations use no other part of the platform.
   const catalogResults = createCatalogResultCache(catalog);
   const platform = { catalog, catalogResults, patterns: createPatternCompiler(), freeTier } as unknown as Platform;
   const serve = serveRows({

@@ -25,7 +25,7 @@ export const accountOf = (upstream: FaultServer): string | undefined =>
 const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
 const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
-/** An upstream that keeps whatever it is given; what it shows of a batch the test decides. */
+/** An upstream that stores every upload; the test sets the state of its batches. */
 export function keeping(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');

@@ -112,7 +112,7 @@ const failure = (status: number, message: string, type: string | null = null) =>
 });
 
 describe('generic_guardrail_api', () => {
-  it('is sent the texts and who calls, with its key', async () => {
+  it('receives the texts and the caller, with its own credential', async () => {
     const from = service.received.length;
     expect((await guarded.ask(CHAT, chat('closed', 'hi'))).status).toBe(200);
     const [call, ...others] = service.received.slice(from);

@@ -62,7 +62,7 @@ describe('an api_base that a caller chooses', () => {
     ['metadata of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
     ['TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
   ])('is refused where it is private, in the same words: %s', async (_what, baseOf) => {
-    // A connection of the operator's own deployment is open: it must not be lent.
+    // A connection of the operator's own deployment is open: a caller's address must not reuse it.
     expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
     const before = operators.received.length;
     const api_base = baseOf(new URL(operators.url).port);

@@ -53,7 +53,7 @@ describe.each(MEDIA_ROWS)(
     ) => send(app, 'POST', at, { body: body('medium'), ...options });
 
     it.each([`/v1${path}`, path, `/engines/medium${path}`, `/openai/deployments/medium${path}?api-version=1`])(
-      '200: the answer as it came, priced, the request under its name upstream and without what is ours (%s)',
+      '200: the answer unchanged and priced; the request has the upstream model name and no gateway fields (%s)',
       async (at) => {
         answerWith(200, answer);
         const { traceId, headers } = aTrace();
@@ -208,7 +208,7 @@ describe('transcriptions.create', () => {
     ['vtt', 'text/vtt', 'WEBVTT\n\n00:00.000 --> 00:01.000\nhello\n', 'text/vtt'],
     ['srt', 'text/html', '1\n', 'text/plain; charset=utf-8'],
     ['text', 'application/json', '{"text":"hello there"}', 'application/json'],
-  ])('200: %s as it came, of the kind it is (%s)', async (format, type, said, shown) => {
+  ])('200: %s unchanged, with its content type (%s)', async (format, type, said, shown) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': type });
       response.end(said);

@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
 const AT_ONCE = 64;
 const SEED = 20_261_122;
-/** What a call must get back: its number, in a form that nothing else has. */
+/** Answer that a call must get: its number, in a form that no other text has. */
 const MARK = /mark-\d+-kram/g;
 
 let app: TestApp;

@@ -134,7 +134,7 @@ for (const engine of ENGINES)
             expect([method, path, await ask(method, path, key)]).toEqual([method, path, answer]);
         });
 
-        it('owns its objects alone, and its live feed shows nothing else', async () => {
+        it('owns its objects alone, and its live feed shows only its own traces', async () => {
           const key = await blankKey(way, '');
           const feed = overYoga(`${app.url}/graphql`, TraceUpdatesDocument, {}, key);
           // The feed is open once it shows a trace of its own.

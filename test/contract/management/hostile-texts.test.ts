@@ -9,7 +9,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const NOUNS =
   /^(keys|teams|teamMembers|users|tags|tagUse|customers|organizations|organizationMembers|projects|budgets|accessGroups|spend|dailyActivity|auditLog|invitations|credentials)\./;
 
-/** Texts that a database, or the encoding of a message to it, does not hold. */
+/** Texts that a database, or the encoding of a message to it, cannot represent. */
 const TEXTS: readonly (readonly [name: string, text: string])[] = [
   ['NUL', 'a\0b'],
   ['a lone high surrogate', 'a\ud800b'],

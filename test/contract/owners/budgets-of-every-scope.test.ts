@@ -14,7 +14,7 @@ interface Asked {
   readonly fields?: object;
 }
 
-/** Scopes of budgets: each makes a caller with a budget of this scope, and nothing else, under an id. */
+/** Scopes of budgets. Each creates a caller whose only budget has this scope and the given id. */
 const SCOPES: Readonly<Record<string, (id: string, max_budget: number | null) => Promise<Asked>>> = {
   Key: async (id, max_budget) => ({ key: await calls.newKey({ key_alias: id, max_budget }) }),
   async 'Key of a budget'(id, max_budget) {

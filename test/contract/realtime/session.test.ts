@@ -39,7 +39,7 @@ interface Joined {
   readonly client: RealtimeClient;
   readonly session: UpstreamSession;
   readonly traceId: string;
-  /** Ends it from the caller's side; gives what it left behind. */
+  /** Ends the session from the caller's side; returns its spend row and span. */
   end(): Promise<unknown>;
 }
 

@@ -66,7 +66,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
 const RESET = /Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC/;
 
 describe('budgets of providers', () => {
-  it('skip a provider that is over, and refuse with provider, window and reset time when all are', async () => {
+  it('skip a provider above its budget, and refuse with provider, window and reset time when all are', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai' },
@@ -189,7 +189,7 @@ describe('budgets of providers', () => {
 });
 
 describe('budgets of deployments', () => {
-  it('skip a deployment that is over, and name it when all are', async () => {
+  it('skip a deployment above its budget, and name it when all are', async () => {
     const { ask } = await serve(
       [
         { name: 'm', provider: 'openai', params: { max_budget: 1, budget_duration: '1d' } },

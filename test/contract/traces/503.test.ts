@@ -34,7 +34,7 @@ beforeAll(async () => {
       throw new Unavailable('Too many exports are waiting to be stored.');
     },
   };
-  // The trace operations use nothing else of the platform.
+  // The trace operations use no other part of the platform.
   const platform = {
     stores: { traces },
     estimates: NO_ESTIMATES,

@@ -67,7 +67,7 @@ const ingest = traceRoutes.find(({ name }) => name === 'traces.ingest');
 /** Sends one payload to an instance of its own. Returns what came of it, and how many spans are stored then. */
 async function outcomeOf(body: Uint8Array, headers: Record<string, string>) {
   const traces = createMemoryTraceStore(exports);
-  // The trace operations use nothing else of the platform.
+  // The trace operations use no other part of the platform.
   const platform = {
     stores: { traces, spend: { findElsewhere: async () => [] } },
     records: { readable: async () => true },

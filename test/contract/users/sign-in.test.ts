@@ -273,7 +273,7 @@ describe('signIn.code', () => {
 });
 
 describe('signIn.end', () => {
-  it('200: the session no longer holds, and its cookies are removed', async () => {
+  it('200: the session is no longer valid, and its cookies are removed', async () => {
     const signedIn = await form('admin', PASSWORD);
     const cookies = cookiesOf(signedIn);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

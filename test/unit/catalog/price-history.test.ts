@@ -66,7 +66,7 @@ describe('a price as it stood', () => {
     ]);
   });
 
-  it('reaches back from what is there now, through changes of the record', () => {
+  it('goes back from the current price, through recorded changes', () => {
     const history = aHistory({ changes: [moved(22, 3, 5), moved(25, 5, null)], fields: {} });
     expect(byDay(history, [20, 21, 22, 24, 25, 31])).toEqual([3, 3, 5, 5, '-', '-']);
   });

@@ -73,7 +73,7 @@ function bothAccounts(states: readonly CatalogSnapshot[]): {
   };
 }
 
-describe('prices told from history', () => {
+describe('prices replayed from history', () => {
   it('are those of every state that was recorded', () => {
     const random = randomFrom(8_481);
     const names = ['input_cost_per_token', 'output_cost_per_token', 'tiered_pricing', 'rpm'];

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 type Recording = Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
 
-/** A process with a recorder: what it told, and what it logged. `freshAt` says when its source was last asked. */
+/** A process with a recorder: its published changes and its log. `freshAt` is the time of the last request to its source. */
 function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt = (): Date | null => null) {
   const bus = createBus();
   const feed = bus.subscribe('catalogChange', {});
@@ -144,7 +144,7 @@ describe('recording the catalog', () => {
     before.see(stateAt(1));
     await before.stop();
     expect(await stores.catalogHistory.head()).toMatchObject({ seenAt: day(2), confirmedAt: day(4) });
-    // Not asked since, or in vain.
+    // No request since, or a failed one.
     const again = aProcess(day(9), stores.catalogHistory);
     again.see(stateAt(1));
     await again.stop();

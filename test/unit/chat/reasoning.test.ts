@@ -3,7 +3,7 @@ import { effortOf, thoughtBudgetOf } from '../../../src/domain/chat/reasoning.ts
 
 const asked = (effort: string | null, budgetTokens: number | null) => ({ effort, budgetTokens, shown: null });
 
-it('an effort stands for a budget, and a budget for the largest effort that fits', () => {
+it('an effort becomes a budget, and a budget the largest effort that fits', () => {
   for (const effort of ['minimal', 'low', 'medium', 'high', 'xhigh']) {
     const budget = thoughtBudgetOf(asked(effort, null));
     expect(budget).toBeGreaterThan(0);

@@ -18,7 +18,7 @@ it('a request that needs no change is sent in its own bytes', () => {
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
-it('gateway fields stay here, and nothing else does', () => {
+it('gateway fields are not sent upstream, and all others are', () => {
   const gatewayFields = Object.fromEntries(GATEWAY_FIELDS.map((field) => [field, ['x']]));
   const body = { model: 'm', messages: MESSAGES, user: 'u', temperature: 0.5, seed: 3 };
   expect(sent({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });
@@ -39,11 +39,11 @@ it('usage is asked for on every stream', () => {
   });
 });
 
-it('a stream whose caller asks for usage goes on as it came', () => {
+it('a stream whose caller requests usage is forwarded unchanged', () => {
   const request = aModelRequest({ model: 'm', stream: true, stream_options: { include_usage: true }, messages: [] });
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
-it('the version told to callers is the one of the package', () => {
+it('the version in answers is that of the package', () => {
   expect(VERSION).toBe(manifest.version);
 });

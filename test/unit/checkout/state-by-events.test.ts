@@ -49,7 +49,7 @@ describe('stateByEvents', () => {
   });
 
   it('depends on which events there are, not on their order or number', () => {
-    // Every fact, with ties and two objects: 7 of them in 5,040 orders, each with one told twice.
+    // Every fact, with ties and two objects: 7 of them in 5,040 orders, each with one duplicate.
     const sets = [
       ['1 paid', '2 refunded', '2 processing', '3 expired', '30 paid', '2 payment_failed', '1 linked'],
       [

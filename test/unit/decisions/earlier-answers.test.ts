@@ -60,7 +60,7 @@ describe('a decision whose weak questions were asked again', () => {
     expect(withEarlier({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged).toBeUndefined();
   });
 
-  it('keeps order, asks nothing twice of a model and adds everything, for random answers of random models', () => {
+  it('keeps order, asks a model each question once and adds all costs, for random answers of random models', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
       const below = randomFrom(seed);
       const random = (): number => below(1_000_000) / 1_000_000;

@@ -133,7 +133,7 @@ describe('a streamed message', () => {
 });
 
 describe('a whole message', () => {
-  it('shows arguments that are no object as they came', () => {
+  it('shows arguments that are no object unchanged', () => {
     const whole = MESSAGES_IN.whole([call(0, '{"at":', 'a'), call(1, '', 'b'), finish('length')], ABOUT);
     expect(whole).toMatchObject({
       id: 'msg_01234567',

@@ -17,7 +17,7 @@ interface Rule {
 /** Rule of a pattern. */
 export interface PatternRule extends Rule {
   readonly name: string;
-  /** Text that stands for what is masked. */
+  /** Text in place of a masked one. */
   readonly replacement: string;
 }
 
@@ -40,7 +40,7 @@ export function keywordFinder(keyword: string): Finder {
   return (text) => {
     const spans: Span[] = [];
     const lower = text.toLowerCase();
-    // The case of few characters changes the length of a text; its places cannot be told then.
+    // A change of case changes the length of a few characters; places in the text are unknown then.
     if (lower.length !== text.length) return lower.includes(sought) ? [{ from: 0, to: text.length }] : spans;
     for (let at = lower.indexOf(sought); at !== -1; at = lower.indexOf(sought, at + sought.length))
       spans.push({ from: at, to: at + sought.length });

@@ -84,7 +84,7 @@ function said(role: string, attributes: Attributes, key: string): Lifted | null 
   return content === '' ? null : conversation([{ role, content }], [key]);
 }
 
-/** The system prompt, as far as it is shown, and what is new since the request before. */
+/** The visible part of the system prompt, and the messages since the previous request. */
 function asked(attributes: Attributes): Lifted | null {
   const system = textAt(attributes, 'system_prompt_preview');
   const context = textAt(attributes, CONTEXT);
