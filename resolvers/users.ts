@@ -177,6 +177,13 @@ async function idOf({ platform }: Scope<UserPlatform>, { id, email }: NamedUser)
 /** Members of a user that the user may change. */
 const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
 
+/** Whether emails name the users of signed tokens, so that a user with the email of another would get its tokens. */
+function emailsNameBearers({ configuration }: UserPlatform): boolean {
+  const general = configuration.current().resolved['general_settings'] as Readonly<Record<string, unknown>> | undefined;
+  const rules = general?.['litellm_jwtauth'] as Readonly<Record<string, unknown>> | null | undefined;
+  return general?.['enable_jwt_auth'] === true && typeof rules?.['user_email_jwt_field'] === 'string';
+}
+
 function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: UserPatch): void {
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return;
@@ -185,6 +192,8 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
   const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
   if (foreign !== undefined)
     throw new Forbidden('Only proxy admins change the role, models, budget and limits of a user.', 'user_owner');
+  if (patch.email !== undefined && emailsNameBearers(scope.platform))
+    throw new Forbidden('Only proxy admins change emails, because they name the users of signed tokens.', 'user_owner');
 }
 
 /**

@@ -16,6 +16,7 @@ beforeAll(async () => {
         enable_jwt_auth: true,
         litellm_jwtauth: {
           user_id_jwt_field: 'sub',
+          user_email_jwt_field: 'email',
           fallback_to_db_teams: true,
           user_allowed_routes: ['/v1/models', '/user/info'],
         },
@@ -81,6 +82,23 @@ describe('a token without teams', () => {
     const authorization = `Bearer ${await token({ sub: 'anna' })}`;
     const answer = await app.call('POST', '/graphql', { query: '{ __typename }' }, { authorization });
     expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+  });
+});
+
+describe('the email of a user', () => {
+  it('users.update 403: is not chosen by the user, who would get the tokens of another', async () => {
+    const made = await app.call('POST', '/user/new', { user_id: 'mallory', user_email: 'mallory@corp.example' });
+    const { key } = (await made.json()) as { key: string };
+    const own = { authorization: `Bearer ${key}` };
+    const taken = { user_id: 'mallory', user_email: 'boss@corp.example' };
+    const answer = await app.call('POST', '/user/update', taken, own);
+    expect({ status: answer.status, body: await answer.json() }).toEqual(
+      envelope(403, 'Only proxy admins change emails, because they name the users of signed tokens.'),
+    );
+    const other = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, own);
+    expect(other.status).toBe(200);
+    expect((await models({ sub: 'boss', email: 'boss@corp.example' })).status).toBe(401);
+    expect((await app.call('POST', '/user/update', taken)).status).toBe(200);
   });
 });
 
