@@ -71,7 +71,11 @@ builder.objectFields(SpendRowType, (t) => ({
 export const SpendFilterType = builder.inputType('SpendFilter', {
   description: 'Filter of calls. All conditions must match; a list matches any of its values.',
   fields: (t) => ({
-    from: t.field({ type: 'DateTime', description: 'Earliest start, inclusive; 30 days ago when absent.' }),
+    from: t.field({
+      type: 'DateTime',
+      description:
+        'Earliest start, inclusive. When absent: 30 days ago in `spendSeries`, all earlier calls in `spendRows`.',
+    }),
     to: t.field({ type: 'DateTime', description: 'Latest start, exclusive; all later calls when absent.' }),
     keys: t.idList({ description: 'Keys: global ids, hashes or secrets.' }),
     userIds: t.idList({ description: 'Users: global ids or local ids.' }),
