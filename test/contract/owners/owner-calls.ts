@@ -31,9 +31,8 @@ export async function startOwnerCalls(config: object = {}) {
       output_cost_per_token: price,
     },
   });
-  const app: TestApp = await startApp({
-    config: { ...config, model_list: [deployment('priced', 1), deployment('free', 0)] },
-  });
+  const options = { config: { ...config, model_list: [deployment('priced', 1), deployment('free', 0)] } };
+  let app: TestApp = await startApp(options);
 
   /** Sends a management call that must succeed. */
   async function manage(path: string, body: object): Promise<Readonly<Record<string, unknown>>> {
@@ -44,7 +43,15 @@ export async function startOwnerCalls(config: object = {}) {
   }
 
   return {
-    app,
+    get app(): TestApp {
+      return app;
+    },
+    /** Stops the app, and starts it on the same data. `meanwhile` runs while it is down. */
+    async restart(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+      await app.stop({ keepData: true });
+      await meanwhile();
+      app = await startApp({ ...options, dataDir: app.dataDir });
+    },
     manage,
     newKey: async (draft: object): Promise<string> => String((await manage('/key/generate', draft))['key']),
     async chat(key: string, model = 'priced') {

@@ -1,0 +1,222 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { changeFromOutside } from '../../support/foreign-sql.ts';
+import { type OwnerCalls, startOwnerCalls } from './owner-calls.ts';
+
+let calls: OwnerCalls;
+
+beforeAll(async () => {
+  calls = await startOwnerCalls();
+});
+afterAll(() => calls.stop());
+
+type Json = Readonly<Record<string, unknown>>;
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+/** A call costs 1 USD. */
+const WINDOW = { max_budget: 1, budget_duration: '30d' };
+
+/** A key whose calls one budget limits, and who is named in its refusals. */
+interface Owner {
+  readonly key: string;
+  readonly subject: string;
+  readonly budgetId: string;
+}
+
+async function get(path: string): Promise<Json> {
+  const answer = await calls.app.call('GET', path);
+  expect([path, answer.status]).toEqual([path, 200]);
+  return (await answer.json()) as Json;
+}
+
+async function budgetOf(id: string): Promise<Json> {
+  const answer = await calls.app.call('POST', '/budget/info', { budgets: [id] });
+  const [row] = (await answer.json()) as readonly Json[];
+  if (row === undefined) throw new Error(`No budget ${id}.`);
+  return row;
+}
+
+/** The member of a team of the same id, as the team shows it. */
+async function memberOf(id: string): Promise<Json> {
+  const { team_memberships: members } = await get(`/team/info?team_id=${id}`);
+  const member = (members as readonly Json[]).find((one) => one['user_id'] === id);
+  if (member === undefined) throw new Error(`No member of ${id}.`);
+  return member;
+}
+
+async function organization(id: string, budgetId: string): Promise<Owner> {
+  await calls.manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: budgetId });
+  return { key: await calls.newKey({ organization_id: id }), subject: `Organization=${id}`, budgetId };
+}
+
+/** Makes an owner with a budget of 1 USD a month. */
+const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
+  async organization(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...WINDOW });
+    return organization(id, id);
+  },
+  async project(id) {
+    await calls.manage('/team/new', { team_id: `team-of-${id}` });
+    const draft = { team_id: `team-of-${id}`, project_id: id, ...WINDOW };
+    const { budget_id: budgetId } = await calls.manage('/project/new', draft);
+    return { key: await calls.newKey({ project_id: id }), subject: `Project=${id}`, budgetId: String(budgetId) };
+  },
+  async member(id) {
+    await calls.manage('/user/new', { user_id: id, auto_create_key: false });
+    await calls.manage('/team/new', { team_id: id });
+    const member = { role: 'user', user_id: id };
+    await calls.manage('/team/member_add', { team_id: id, member, max_budget_in_team: 1, budget_duration: '30d' });
+    const budgetId = String((await memberOf(id))['budget_id']);
+    return { key: await calls.newKey({ team_id: id, user_id: id }), subject: `TeamMember=${id}:${id}`, budgetId };
+  },
+  async key(id) {
+    await calls.manage('/budget/new', { budget_id: id, ...WINDOW });
+    const key = await calls.newKey({ key_alias: id, budget_id: id });
+    return { key, subject: `Key=${id} (sk-...${key.slice(-4)})`, budgetId: id };
+  },
+};
+
+/** One owner of each kind. */
+async function everyOwner(prefix: string): Promise<readonly Owner[]> {
+  const owners: Owner[] = [];
+  for (const [name, make] of Object.entries(OWNERS)) owners.push(await make(`${prefix}-${name}`));
+  return owners;
+}
+
+/** The whole refusal of an owner. */
+async function refusalOf({ subject, budgetId }: Owner, cost: string, budget = '1.0') {
+  const { budget_duration: duration, budget_reset_at: resetAt } = await budgetOf(budgetId);
+  const moment = String(resetAt).slice(0, 19).replace('T', ' ');
+  const window = `Budget window: ${String(duration)}. Budget resets at: ${moment} UTC`;
+  const message = `Budget has been exceeded! ${subject} Current cost: ${cost}, Max budget: ${budget}. ${window}`;
+  return { status: 422, body: { error: { message, type: 'budget_exceeded', param: null, code: '422' } } };
+}
+
+async function answerOf({ key }: Pick<Owner, 'key'>) {
+  const { status, body } = await calls.chat(key);
+  return status === 200 ? 200 : { status, body };
+}
+
+const admitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), PATIENCE);
+
+/** Ends the windows of budget rows now, and waits until the next ones are stored. */
+async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<void> {
+  // A call that began within this millisecond would be in the new window.
+  await wait(5);
+  await Promise.all(
+    owners.map(async ({ budgetId }) => {
+      const { budget_reset_at: before } = await budgetOf(budgetId);
+      const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
+      expect(await changeFromOutside(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
+      await vi.waitFor(async () => expect((await budgetOf(budgetId))['budget_reset_at']).toBe(before), PATIENCE);
+    }),
+  );
+}
+
+describe('the window of a budget row', () => {
+  it('survives restarts, of every owner', async () => {
+    const owners = await everyOwner('restarted');
+    for (const owner of owners) {
+      expect(await answerOf(owner)).toBe(200);
+      expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+    }
+    await endWindows(owners);
+    await calls.restart();
+    for (const owner of owners) await admitted(owner);
+    await calls.restart();
+    // Only the spend of the second window counts.
+    for (const owner of owners) expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+  }, 60_000);
+
+  it('ends while the process is down', async () => {
+    const owners = await everyOwner('down');
+    for (const owner of owners) expect(await answerOf(owner)).toBe(200);
+    const resets = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
+    const { dataDir } = calls.app;
+    await calls.restart(async () => {
+      await wait(5);
+      const sql = 'update budget set budget_reset_at = cast(? as integer) where budget_reset_at is not null';
+      expect(await changeFromOutside(dataDir, sql, String(Date.now()))).toBeGreaterThanOrEqual(owners.length);
+    });
+    for (const owner of owners) {
+      await admitted(owner);
+      await vi.waitFor(async () => expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0')), PATIENCE);
+    }
+    await vi.waitFor(async () => {
+      const shown = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
+      expect(shown.map((row) => row['budget_reset_at'])).toEqual(resets.map((row) => row['budget_reset_at']));
+    }, PATIENCE);
+  }, 60_000);
+
+  it('counts for each of two organizations that share the row', async () => {
+    await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
+    const [one, two] = [await organization('two-1', 'of-two'), await organization('two-2', 'of-two')];
+    expect(await answerOf(one)).toBe(200);
+    expect(await answerOf(one)).toEqual(await refusalOf(one, '1.0'));
+    await endWindows([one]);
+    for (const owner of [one, two]) {
+      await admitted(owner);
+      expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+    }
+  }, 60_000);
+
+  it('takes another amount, and has the spend of keys that were deleted', async () => {
+    await calls.manage('/budget/new', { budget_id: 'amounts', ...WINDOW });
+    const owner = await organization('amounts', 'amounts');
+    expect(await answerOf(owner)).toBe(200);
+    await endWindows([owner]);
+    await admitted(owner);
+    const later = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
+    await calls.manage('/key/delete', { keys: [owner.key] });
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '1.0')), PATIENCE);
+    await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
+    await admitted(later);
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '2.0', '2.0')), PATIENCE);
+    await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: null });
+    await admitted(later);
+    await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 0 });
+    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), PATIENCE);
+  }, 60_000);
+
+  it('of another row that a key gets counts what the key has spent in that window', async () => {
+    const make = OWNERS['key'];
+    if (make === undefined) throw new Error('No key.');
+    const owner = await make('swapped');
+    expect(await answerOf(owner)).toBe(200);
+    await calls.manage('/budget/new', { budget_id: 'swapped-2', ...WINDOW });
+    await endWindows([{ budgetId: 'swapped-2' }]);
+    await calls.manage('/key/update', { key: owner.key, budget_id: 'swapped-2' });
+    const other = { ...owner, budgetId: 'swapped-2' };
+    await admitted(other);
+    expect(await answerOf(other)).toEqual(await refusalOf(other, '1.0'));
+  }, 60_000);
+});
+
+describe('the reset time', () => {
+  it('stands in the rows of owners and in the graph, and moves with the window', async () => {
+    const owners = await everyOwner('shown');
+    const key = owners.at(-1)?.key;
+    const resetAt = (await budgetOf('shown-organization'))['budget_reset_at'];
+    expect(resetAt).toMatch(/-01T00:00:00\.000Z$/);
+    const query = `{
+      organizations { nodes { organizationId budget { limits { budgetResetAt budgetDuration } } } }
+      projects { nodes { projectId budget { limits { budgetResetAt budgetDuration } } } }
+      budgets(first: 50) { nodes { budgetId limits { budgetResetAt } } }
+    }`;
+    for (let window = 1; window <= 2; window += 1) {
+      const table = { litellm_budget_table: { budget_duration: '30d', budget_reset_at: resetAt } };
+      expect(await get('/organization/info?organization_id=shown-organization')).toMatchObject(table);
+      expect(await get('/project/info?project_id=shown-project')).toMatchObject(table);
+      expect(await memberOf('shown-member')).toMatchObject(table);
+      expect(await get(`/key/info?key=${key}`)).toMatchObject({ info: table });
+      const answer = await calls.app.call('POST', '/graphql', { query });
+      const { data } = (await answer.json()) as { readonly data: Readonly<Record<string, { nodes: Json[] }>> };
+      const limits = { budgetDuration: '30d', budgetResetAt: resetAt };
+      expect(data['organizations']?.nodes).toContainEqual({ organizationId: 'shown-organization', budget: { limits } });
+      expect(data['projects']?.nodes).toContainEqual({ projectId: 'shown-project', budget: { limits } });
+      for (const { budgetId } of owners)
+        expect(data['budgets']?.nodes).toContainEqual({ budgetId, limits: { budgetResetAt: resetAt } });
+      if (window === 1) await endWindows(owners);
+    }
+  }, 60_000);
+});
