@@ -1,4 +1,4 @@
-import { type BudgetPatch, newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
+import { type BudgetPatch, newBudget, ownCopy, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { setsLimits } from '../src/domain/budgets/limits.ts';
 import { DomainError, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
@@ -125,7 +125,12 @@ const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
 /** The id of a member's own budget, changed by a patch or made for it. */
-async function budgetOf(scope: Scope<TeamPlatform>, member: TeamMember, patch: BudgetPatch): Promise<string | null> {
+async function budgetOf(
+  scope: Scope<TeamPlatform>,
+  { memberBudgetId }: Team,
+  member: TeamMember,
+  patch: BudgetPatch,
+): Promise<string | null> {
   const { stores, ids } = scope.platform;
   const about = authored(scope);
   if (Object.keys(patch).length === 0) return member.budgetId;
@@ -135,7 +140,11 @@ async function budgetOf(scope: Scope<TeamPlatform>, member: TeamMember, patch: B
       : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, about));
   if (done !== null) return done.after.id;
   if (!setsLimits(patch)) return null;
-  const budget = newBudget(patch, { ...about, id: ids.uuid() });
+  // An increase is added to a budget: that of the team's default, where the member has no own one.
+  const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
+  const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
+  const named = { ...about, id: ids.uuid() };
+  const budget = shared === null ? newBudget(patch, named) : ownCopy(shared, patch, named);
   await stores.budgets.add(budget);
   return budget.id;
 }
@@ -157,7 +166,7 @@ export const updateTeamMember = operation({
     const team = await managedTeam(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
-    const budgetId = await budgetOf(scope, member, limits);
+    const budgetId = await budgetOf(scope, team, member, limits);
     const done = await stores.teamMembers.change(member.id, (row) => ({
       ...row,
       role: role ?? row.role,

@@ -18,7 +18,7 @@ export const orNull =
     sent === null || sent === undefined ? { value: null } : read(sent);
 
 /** A moment as ISO 8601 text; null when left out. */
-const moment: FieldReader<string | null> = (sent) => {
+export const moment: FieldReader<string | null> = (sent) => {
   if (sent === null || sent === undefined) return { value: null };
   const ms = typeof sent === 'string' && sent.length >= 10 ? Date.parse(sent) : Number.NaN;
   if (!Number.isNaN(ms)) return { value: new Date(ms).toISOString() };

@@ -1,3 +1,4 @@
+import { moment } from './key-metadata.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import type { Limits, LimitsPatch } from '../src/domain/budgets/limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -46,6 +47,20 @@ export function limitsFrom(sent: Sent): LimitsPatch {
   });
 }
 
+const readIncrease = members({ temp_budget_increase: given(number), temp_budget_expiry: given(moment) });
+
+/** Reads the temporary increase of a budget; members that were left out are absent. Throws InvalidInput. */
+export function increaseFrom(sent: Sent) {
+  const { temp_budget_increase: increase, temp_budget_expiry: expiry } = readIncrease(sent);
+  return defined({
+    tempBudgetIncrease: amountOf('temp_budget_increase', increase),
+    tempBudgetExpiry: typeof expiry === 'string' ? new Date(expiry) : expiry,
+  });
+}
+
+/** Schema of the temporary increase of a budget. */
+export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
+
 /** Reads members under other names, as `team_member_budget` for `max_budget`. */
 export const renamed = (sent: Sent, names: Readonly<Record<string, string>>): Sent =>
   Object.fromEntries(
@@ -91,7 +106,7 @@ export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSche
   return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));
 };
 
-export const isoOf = (moment: Date | null): string | null => moment?.toISOString() ?? null;
+export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
 export const usdOf = (amount: Usd | null): number | null => (amount === null ? null : usdNumber(amount));
 
 /** Limits as the members of a row. */
@@ -111,8 +126,8 @@ const budgetColumns = (budget: Budget) => ({
   tpd_limit: budget.tpdLimit,
   model_max_budget: budget.modelMaxBudget,
   allowed_models: budget.allowedModels,
-  temp_budget_increase: null,
-  temp_budget_expiry: null,
+  temp_budget_increase: usdOf(budget.tempBudgetIncrease),
+  temp_budget_expiry: isoOf(budget.tempBudgetExpiry),
   created_at: budget.createdAt.toISOString(),
 });
 

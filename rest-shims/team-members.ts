@@ -10,7 +10,7 @@ import { MEMBER_ROLES } from '../src/domain/teams/member.ts';
 import { given, members, oneOf, parseObject, requiredText, text, texts } from './http/body-fields.ts';
 import { namingIgnored } from './http/ignored-members.ts';
 import { json, route, type RouteRow } from './http/route.ts';
-import { renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
+import { INCREASE_MEMBERS, increaseFrom, renamedLimits, defined, limitsFrom, renamed } from './limit-members.ts';
 import { assertNamesUser, wantedMembers, MEMBER_OR_LIST } from './member-members.ts';
 import { renderMembership, renderMemberUpdate, renderTeam, renderTeamTable } from './team-rows.ts';
 import { renderUserRow } from './user-rows.ts';
@@ -113,11 +113,11 @@ export const teamMemberRoutes: readonly RouteRow[] = namingIgnored([
   route({
     ...CHANGING,
     name: 'teamMembers.update',
-    request: merged(readNamed, readRole, readModels, renamedLimits(IN_TEAM)),
+    request: merged(readNamed, readRole, readModels, renamedLimits(IN_TEAM), INCREASE_MEMBERS),
     paths: ['/team/member_update'],
     parse({ body }) {
       const sent = parseObject(body);
-      return { named: namedIn(sent), role: readRole(sent).role, limits: limitsIn(sent) };
+      return { named: namedIn(sent), role: readRole(sent).role, limits: { ...limitsIn(sent), ...increaseFrom(sent) } };
     },
     run: updateTeamMember,
     render: (view) => json(renderMemberUpdate(view)),

@@ -2,7 +2,7 @@ import type { MemberView, TeamView } from '../resolvers/team-views.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { usdNumber } from '../src/domain/money.ts';
 import { renderStored } from './key-rows.ts';
-import { renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
+import { isoOf, renderBudgetTable, renderLimits, usdOf } from './limit-members.ts';
 import { shownMetadata } from '../src/domain/settings/redaction.ts';
 
 /** Columns of a team that every form has. */
@@ -125,7 +125,7 @@ export function renderMemberUpdate({ member, user, budget }: MemberView) {
     rpm_limit: budget?.rpmLimit ?? null,
     budget_duration: budget?.budgetDuration ?? null,
     allowed_models: budget === null || budget.allowedModels.length === 0 ? null : budget.allowedModels,
-    temp_budget_increase: null,
-    temp_budget_expiry: null,
+    temp_budget_increase: usdOf(budget?.tempBudgetIncrease ?? null),
+    temp_budget_expiry: isoOf(budget?.tempBudgetExpiry ?? null),
   };
 }

@@ -1,4 +1,4 @@
-import { type Budget, countStart, withCurrentWindow } from '../domain/budgets/budget.ts';
+import { type Budget, countStart, withCurrentWindow, withIncrease } from '../domain/budgets/budget.ts';
 import { type CountedLimits, type Limits, limitsOf } from '../domain/budgets/limits.ts';
 import type { Clock } from '../domain/clock.ts';
 import { addUsd, type Usd, ZERO_USD } from '../domain/money.ts';
@@ -92,7 +92,7 @@ export function createCountedBudgets(
     async of(spending, row) {
       const now = clock.now();
       const start = countStart(row, now);
-      const limits: Limits = limitsOf(withCurrentWindow(row, now));
+      const limits: Limits = limitsOf(withIncrease(withCurrentWindow(row, now), now));
       return { ...limits, spentBefore: start === null ? null : await spentBefore(spending, start) };
     },
   };

@@ -53,7 +53,16 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
       about(id, at),
     ),
   budgets: (id, at) =>
-    newBudget({ ...LIMITS, modelMaxBudget: { b: 1, a: { c: null } }, allowedModels: ['m'] }, about(id, at)),
+    newBudget(
+      {
+        ...LIMITS,
+        modelMaxBudget: { b: 1, a: { c: null } },
+        allowedModels: ['m'],
+        tempBudgetIncrease: 5_000_000_000_001n as Usd,
+        tempBudgetExpiry: new Date(START_MS),
+      },
+      about(id, at),
+    ),
   users: (id, at) =>
     newUser(
       {

@@ -1,7 +1,16 @@
 import { windowEnd } from '../keys/durations.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
-import { assertStorable, currentWindowStart, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from './limits.ts';
+import type { Usd } from '../money.ts';
+import {
+  assertAmount,
+  assertStorable,
+  currentWindowStart,
+  type Limits,
+  type LimitsPatch,
+  NO_LIMITS,
+  withLimits,
+} from './limits.ts';
 
 /** Limits under an id that keys, members, customers, organizations, projects and tags refer to. */
 export interface Budget extends Limits, Stamps {
@@ -11,11 +20,16 @@ export interface Budget extends Limits, Stamps {
   readonly allowedModels: readonly string[];
   /** Start of the stored window: spend from then on counts. Null in the first window, where all spend counts. */
   readonly countsFrom: Date | null;
+  /** Added to the budget until its expiry; null for nothing. */
+  readonly tempBudgetIncrease: Usd | null;
+  readonly tempBudgetExpiry: Date | null;
 }
 
 export interface BudgetPatch extends LimitsPatch {
   readonly modelMaxBudget?: Readonly<Record<string, unknown>> | null;
   readonly allowedModels?: readonly string[];
+  readonly tempBudgetIncrease?: Usd | null;
+  readonly tempBudgetExpiry?: Date | null;
 }
 
 /** Filter of a list of budgets. All conditions that are neither null nor absent must match. */
@@ -34,11 +48,14 @@ export type BudgetStore = RowStore<Budget, BudgetFilter, BudgetSort>;
 /** A new budget. Throws InvalidInput. */
 export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: string }): Budget {
   assertStorable({ budget_id: about.id });
+  assertAmount('temp_budget_increase', patch.tempBudgetIncrease);
   return {
     id: idOrNull(about.id) ?? '',
     modelMaxBudget: patch.modelMaxBudget ?? null,
     allowedModels: patch.allowedModels ?? [],
     countsFrom: null,
+    tempBudgetIncrease: patch.tempBudgetIncrease ?? null,
+    tempBudgetExpiry: patch.tempBudgetExpiry ?? null,
     ...withLimits(NO_LIMITS, patch, about.now),
     ...newStamps(about),
   };
@@ -46,6 +63,7 @@ export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: s
 
 /** A budget with a patch applied. Throws InvalidInput. */
 export function patchedBudget(budget: Budget, patch: BudgetPatch, { now, by }: Authored): Budget {
+  assertAmount('temp_budget_increase', patch.tempBudgetIncrease);
   return {
     ...budget,
     ...withLimits(budget, patch, now),
@@ -53,6 +71,8 @@ export function patchedBudget(budget: Budget, patch: BudgetPatch, { now, by }: A
     ...(patch.budgetDuration === undefined ? {} : { countsFrom: countStart(budget, now) }),
     ...(patch.modelMaxBudget === undefined ? {} : { modelMaxBudget: patch.modelMaxBudget }),
     ...(patch.allowedModels === undefined ? {} : { allowedModels: patch.allowedModels }),
+    ...(patch.tempBudgetIncrease === undefined ? {} : { tempBudgetIncrease: patch.tempBudgetIncrease }),
+    ...(patch.tempBudgetExpiry === undefined ? {} : { tempBudgetExpiry: patch.tempBudgetExpiry }),
     updatedAt: now,
     updatedBy: by,
   };
@@ -70,3 +90,14 @@ export function withCurrentWindow(budget: Budget, now: Date): Budget {
   if (start === null || budget.budgetDuration === null) return budget;
   return { ...budget, countsFrom: start, budgetResetAt: windowEnd(budget.budgetDuration, start) };
 }
+
+/** A budget with its temporary increase until that expires. No budget stays unlimited. */
+export function withIncrease(budget: Budget, now: Date): Budget {
+  const { maxBudget, tempBudgetIncrease: increase, tempBudgetExpiry: expiry } = budget;
+  if (maxBudget === null || increase === null || expiry === null || expiry <= now) return budget;
+  return { ...budget, maxBudget: (maxBudget + increase) as Usd };
+}
+
+/** A budget of its own for one that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput. */
+export const ownCopy = (shared: Budget, patch: BudgetPatch, about: Authored & { readonly id: string }): Budget =>
+  patchedBudget({ ...shared, ...newStamps(about), id: about.id }, patch, about);

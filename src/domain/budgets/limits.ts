@@ -50,7 +50,8 @@ export function limitsOf(row: Limits): Limits {
   return { maxBudget, softBudget, budgetDuration, budgetResetAt, rpmLimit, tpmLimit, tpdLimit, maxParallelRequests };
 }
 
-function assertAmount(name: string, amount: Usd | null | undefined): void {
+/** Refuses an amount below zero. Throws InvalidInput. */
+export function assertAmount(name: string, amount: Usd | null | undefined): void {
   if (amount === null || amount === undefined || amount >= 0n) return;
   throw new InvalidInput(`${name} must be a non-negative finite number. Received: ${usdNumber(amount)}`);
 }

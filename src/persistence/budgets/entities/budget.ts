@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { UsdTextType } from '../../column-types/usd-text.ts';
 import { limitColumns, objectColumn, stampColumns, textsColumn } from '../../column-types/shared-columns.ts';
 
 /** Limits that other rows refer to: a managed entity. */
@@ -10,6 +11,8 @@ const BudgetSchema = defineEntity({
     modelMaxBudget: objectColumn().nullable(),
     allowedModels: textsColumn(),
     countsFrom: p.datetime().nullable(),
+    tempBudgetIncrease: p.type(UsdTextType).nullable(),
+    tempBudgetExpiry: p.datetime().nullable(),
     ...limitColumns(),
     ...stampColumns(),
   },
