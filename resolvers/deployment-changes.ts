@@ -1,19 +1,25 @@
 import type { BrokenDeployment, KnownDeployment } from '../src/domain/deployments/deployment-source.ts';
+import { revealedParameters } from '../src/domain/deployments/parameters.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
+import { assertTeamParams, BY_TEAM, teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import {
   type DeploymentPatch,
   newStoredDeployment,
   patchedDeployment,
   type StoredDeployment,
 } from '../src/domain/deployments/stored-deployment.ts';
-import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
-import { modelAdmin, system, tenantViewer } from './operation/access.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
+import { isAdmin, modelManager, refuseModels, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
-import { operation } from './operation/operation.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
+import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { managedTeam } from './team-views.ts';
 
 type ModelScope = Scope<StoredDeploymentPlatform>;
+/** A scope that can tell who administers a team. */
+type TeamModelScope = Scope<StoredDeploymentPlatform & TeamPlatform>;
 
 /** A deployment to create; an id is generated where none is given. */
 export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'params'> {
@@ -39,6 +45,7 @@ const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =
 /** Row of the price map for a deployment; empty for none. Throws InvalidInput where it cannot be called. */
 function pricedRow({ platform }: ModelScope, row: StoredDeployment): Readonly<Record<string, unknown>> {
   const deployment = platform.deploymentReader.read(row);
+  if (row.info[BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
   const { credentialName } = deployment;
   if (credentialName !== undefined && platform.credentials.find(credentialName) === null) {
     const message = `Value error, the credential ${credentialName} does not exist`;
@@ -57,14 +64,35 @@ function notStored(scope: ModelScope, id: string): InvalidInput | NotFound {
   return new InvalidInput('Model updates only supported for DB-stored models', [], { field: 'stored_model' });
 }
 
-/** Creates a deployment, which is called from then on. Throws Unsupported, Conflict for a taken id, and InvalidInput. */
+async function assertTeam({ platform }: TeamModelScope, teamId: string | null): Promise<void> {
+  if (teamId !== null && (await platform.stores.teams.find(teamId)) === null)
+    throw new InvalidInput(`Team not found, passed team_id=${teamId}`);
+}
+
+/** Whether the caller changes models as the administrator of a team only. Throws Forbidden. */
+async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Promise<boolean> {
+  if (isAdmin(callerOf(scope))) return false;
+  if (teamId === null) throw refuseModels();
+  await managedTeam(scope, teamId).catch((error: unknown) => {
+    throw error instanceof Forbidden ? refuseModels() : error;
+  });
+  return true;
+}
+
+/**
+ * Creates a deployment, which is called from then on, by every key or by those of the team in its facts. Throws Unsupported,
+ * Conflict for a taken id, InvalidInput and Forbidden.
+ */
 export const createDeployment = operation({
   name: 'createDeployment',
-  access: modelAdmin,
-  async run(scope: ModelScope, { id, ...draft }: NewDeployment): Promise<StoredDeployment> {
+  access: modelManager,
+  async run(scope: TeamModelScope, { id, ...draft }: NewDeployment): Promise<StoredDeployment> {
+    const teamId = teamOfInfo(draft.info ?? {});
+    const byTeam = await managesAsTeam(scope, teamId);
     assertStoresModels(scope);
+    await assertTeam(scope, teamId);
     const { platform } = scope;
-    const about = { ...authored(scope), id: id ?? platform.ids.uuid() };
+    const about = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, about.id) !== null) throw new Conflict(`A model with the id ${about.id} already exists.`);
     const row = pricedRow(scope, newStoredDeployment(draft, { ...about, row: {} }));
     const made = newStoredDeployment(draft, { ...about, row });
@@ -74,10 +102,32 @@ export const createDeployment = operation({
   },
 });
 
-async function change(scope: ModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
+/**
+ * Checks a change of a stored deployment. Administrators of a team change only what one of them made: another one may have keys
+ * of the operator, which a changed address would receive. Throws Forbidden and InvalidInput.
+ */
+async function assertMayChange(
+  scope: TeamModelScope,
+  stored: StoredDeployment | null,
+  teamId: string | null,
+): Promise<void> {
+  const before = teamOfInfo(stored?.info ?? {});
+  const byTeam = await managesAsTeam(scope, teamId);
+  if (byTeam && teamId !== before) await managesAsTeam(scope, before);
+  if (byTeam && stored?.info[BY_TEAM] !== true) throw refuseModels();
+  if (teamId !== before) await assertTeam(scope, teamId);
+}
+
+async function change(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
   const { platform } = scope;
+  const stored = await platform.stores.deployments.find(id);
+  const teamId = teamOfInfo(patch.info?.['team_id'] === undefined ? (stored?.info ?? {}) : patch.info);
+  await assertMayChange(scope, stored, teamId);
+  if (stored === null) return null;
   const about = authored(scope);
   const done = await platform.stores.deployments.change(id, (before) => {
+    if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
+      throw new Conflict(`The model ${id} was changed meanwhile.`);
     const row = pricedRow(scope, patchedDeployment(before, patch, { ...about, row: {} }));
     return patchedDeployment(before, patch, { ...about, row });
   });
@@ -85,16 +135,23 @@ async function change(scope: ModelScope, id: string, patch: DeploymentPatch): Pr
   return done?.after ?? null;
 }
 
+/** Null where no stored deployment has the id, or none is used. Throws Forbidden. */
+function changeStored(scope: TeamModelScope, id: string, patch: DeploymentPatch): Promise<StoredDeployment | null> {
+  if (!scope.platform.storesModels && !isAdmin(callerOf(scope))) throw refuseModels();
+  return scope.platform.storesModels ? change(scope, id, patch) : Promise.resolve(null);
+}
+
 /** Changes a deployment by the id in its facts. Throws NotFound, InvalidInput and Conflict. */
 export const updateDeployment = operation({
   name: 'updateDeployment',
-  access: modelAdmin,
+  access: modelManager,
   async run(
-    scope: ModelScope,
+    scope: TeamModelScope,
     { id, ...patch }: DeploymentPatch & { readonly id: string | null },
   ): Promise<StoredDeployment> {
+    if (id === null && !isAdmin(callerOf(scope))) throw refuseModels();
     if (id === null) throw new InvalidInput('Authentication Error, model_info not provided');
-    const changed = scope.platform.storesModels ? await change(scope, id, patch) : null;
+    const changed = await changeStored(scope, id, patch);
     if (changed !== null) return changed;
     if (knownOf(scope, id) !== null) throw new InvalidInput("Can't edit model. Model in config.");
     throw new NotFound('stored model', id, 'Authentication Error, model not found');
@@ -104,9 +161,9 @@ export const updateDeployment = operation({
 /** As `updateDeployment`, with the id beside the change. */
 export const patchDeployment = operation({
   name: 'patchDeployment',
-  access: modelAdmin,
-  async run(scope: ModelScope, { id, ...patch }: DeploymentPatch & Chosen): Promise<StoredDeployment> {
-    const changed = scope.platform.storesModels ? await change(scope, id, patch) : null;
+  access: modelManager,
+  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & Chosen): Promise<StoredDeployment> {
+    const changed = await changeStored(scope, id, patch);
     if (changed === null) throw notStored(scope, id);
     return changed;
   },
@@ -115,10 +172,14 @@ export const patchDeployment = operation({
 /** Deletes a stored deployment. Throws Unsupported, and NotFound for another one. */
 export const deleteDeployment = operation({
   name: 'deleteDeployment',
-  access: modelAdmin,
-  async run(scope: ModelScope, { id }: Chosen): Promise<StoredDeployment> {
-    assertStoresModels(scope);
+  access: modelManager,
+  async run(scope: TeamModelScope, { id }: Chosen): Promise<StoredDeployment> {
     const { platform } = scope;
+    if (!isAdmin(callerOf(scope))) {
+      const stored = await platform.stores.deployments.find(id);
+      await assertMayChange(scope, stored, teamOfInfo(stored?.info ?? {}));
+    }
+    assertStoresModels(scope);
     const [gone] = await platform.stores.deployments.remove([id]);
     if (gone === undefined) throw new NotFound('stored model', id, `Model with id=${id} not found in db`);
     await platform.deployments.reload();

@@ -6,13 +6,18 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { mayCallSome } from '../src/domain/deployments/model-names.ts';
+import { deploymentsFor, isFor } from '../src/domain/deployments/team-models.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
+import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { readableTeam } from './team-views.ts';
 
 /** A deployment as a caller may see it: nothing of its credentials, and its address for administrators only. */
 export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | 'provider' | 'upstreamModel'> {
+  /** The only team that may call it; null for a model of all. */
+  readonly teamId: string | null;
   readonly apiBase: string | null;
   readonly entry: CatalogEntry | null;
   /** Why it cannot be called; null where it can. Only administrators see the reason. */
@@ -25,18 +30,25 @@ export interface SeenDeployment extends Pick<Deployment, 'id' | 'modelGroup' | '
   readonly cooldownMs: number;
 }
 
-/** Deployments that a caller may see, in configured order: administrators all, others those they may call. */
-export function seenBy(scope: Scope<DeploymentPlatform>): readonly SeenDeployment[] {
+/**
+ * Deployments that a caller may see, in configured order: administrators all, others those they may call. `teamId` is a team
+ * that the caller may read.
+ */
+export function seenBy(scope: Scope<DeploymentPlatform>, teamId?: string): readonly SeenDeployment[] {
   const caller = callerOf(scope);
   const { gateway, catalog } = scope.platform;
   const isAdmin = visibilityOf(caller).kind === 'all';
   const snapshot = catalog.current();
   return gateway
     .deployments()
-    .filter(({ modelGroup }) => isAdmin || mayCallSome(caller.key, modelGroup))
+    .filter(
+      (one) =>
+        isAdmin || ((isFor(caller.key, one) || one.teamId === teamId) && mayCallSome(caller.key, one.modelGroup)),
+    )
     .map((deployment) => ({
       id: deployment.id,
       modelGroup: deployment.modelGroup,
+      teamId: deployment.teamId ?? null,
       provider: deployment.provider,
       upstreamModel: deployment.upstreamModel,
       apiBase: isAdmin && deployment.apiBase !== null ? publicAddress(deployment.apiBase) : null,
@@ -62,6 +74,19 @@ export const listDeployments = operation({
   access: anyKey,
   run: (scope: Scope<DeploymentPlatform>, { model }: { readonly model: string | null }): readonly SeenDeployment[] =>
     seenBy(scope).filter(({ modelGroup }) => model === null || modelGroup === model),
+});
+
+/** Models of a team, for its members too. Throws NotFound and Forbidden. */
+export const listTeamDeployments = operation({
+  name: 'listTeamDeployments',
+  access: anyKey,
+  async run(
+    scope: Scope<DeploymentPlatform & TeamPlatform>,
+    { teamId }: { readonly teamId: string },
+  ): Promise<readonly SeenDeployment[]> {
+    await readableTeam(scope, teamId);
+    return seenBy(scope, teamId).filter((one) => one.teamId === teamId);
+  },
 });
 
 /** Deployments of one provider or of one model group. */
@@ -90,6 +115,7 @@ export const listCallableModels = operation({
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
-    return grouped(seenBy(scope), ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
+    const own = deploymentsFor(key, seenBy(scope));
+    return grouped(own, ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },
 });

@@ -1,3 +1,4 @@
+import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { standsFor } from '../src/domain/deployments/model-names.ts';
@@ -134,9 +135,9 @@ export async function accountOf(
 function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sent }: ProviderCall): Deployment | null {
   if (provider.name !== 'vllm') return null;
   const model = modelOf(sent);
-  const own = platform.gateway
-    .deployments()
-    .filter((one) => /^(hosted_)?vllm$/.test(one.provider) && one.apiBase !== null);
+  const own = deploymentsFor(null, platform.gateway.deployments()).filter(
+    (one) => /^(hosted_)?vllm$/.test(one.provider) && one.apiBase !== null,
+  );
   if (model === null) return own[0] ?? null;
   const found = own.find(({ modelGroup }) => modelGroup === model);
   if (found !== undefined || own.length === 0) return found ?? null;
@@ -197,7 +198,12 @@ export const callUnconfigured = operation({
     if (!platform.accounts.served) return null;
     const [named] = modelsOf(call.provider, call.subpath, call.sent);
     const model = named === undefined ? null : modelBehind(callerOf(scope).key, named);
-    if (model === null || platform.gateway.deployments().some(({ modelGroup }) => standsFor(modelGroup, model)))
+    if (
+      model === null ||
+      deploymentsFor(callerOf(scope).key, platform.gateway.deployments()).some(({ modelGroup }) =>
+        standsFor(modelGroup, model),
+      )
+    )
       return null;
     if ((await platform.accounts.of(call.provider)) === null) return null;
     return await callProvider(scope, call);

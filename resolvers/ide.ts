@@ -1,10 +1,11 @@
+import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { RESPONSES } from '../src/domain/inference/endpoint.ts';
 import { type IdeModel, ideModelOf } from '../src/domain/inference/ide-model.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callModel } from './inference.ts';
-import { operation } from './operation/operation.ts';
+import { callerOf, operation } from './operation/operation.ts';
 import { askForResponse } from './responses.ts';
 import type { InferencePlatform, ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -21,7 +22,9 @@ export const askForIde = operation({
   name: 'askForIde',
   access: anyKey,
   run: (scope: Scope<InferencePlatform & ResponsePlatform>, { name, requestFor }: IdeDraft): Promise<GatewayCall> => {
-    const names = new Set(scope.platform.gateway.deployments().map(({ modelGroup }) => modelGroup));
+    const names = new Set(
+      deploymentsFor(callerOf(scope).key, scope.platform.gateway.deployments()).map(({ modelGroup }) => modelGroup),
+    );
     const request = requestFor(ideModelOf(name, (model) => names.has(model)));
     if (request.endpoint !== RESPONSES) return callModel(scope, request);
     // A chat client cannot refer to a stored response, unless it requests storage.

@@ -1,3 +1,4 @@
+import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../src/domain/chat/provider.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
 import type { Caller } from '../src/domain/caller.ts';
@@ -13,7 +14,7 @@ const MOST_OUTPUT_TOKENS = 8_192;
 
 /** Deployments of a public model name; those of a wildcard where no deployment has the name itself. */
 function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readonly Deployment[] {
-  const all = platform.gateway.deployments();
+  const all = deploymentsFor(null, platform.gateway.deployments());
   const exact = all.filter(({ modelGroup }) => modelGroup === model);
   if (exact.length > 0) return exact;
   return all.flatMap((one) => {

@@ -27,18 +27,22 @@ export interface ChangedGroup extends ModelAccessGroupDraft {
 const unknownGroup = (name: string): NotFound =>
   new NotFound('model access group', name, `Access group '${name}' not found`);
 
-const found = ({ platform }: GroupScope, name: string): ModelAccessGroup | null =>
-  modelAccessGroups(platform.deployments.all()).find((group) => group.name === name) ?? null;
+/** Models of all. Those of a team are for the whole team, which no group changes. */
+const commonOf = ({ platform }: GroupScope): readonly KnownDeployment[] =>
+  platform.deployments.all().filter(({ deployment }) => deployment.teamId === undefined);
+
+const found = (scope: GroupScope, name: string): ModelAccessGroup | null =>
+  modelAccessGroups(commonOf(scope)).find((group) => group.name === name) ?? null;
 
 const groupsOf = ({ deployment }: KnownDeployment): readonly string[] => deployment.accessGroups ?? [];
 
 /** Stored deployments that a draft chooses. Throws InvalidInput for unknown ones and for those of the configuration. */
-function chosenBy({ platform }: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
+function chosenBy(scope: GroupScope, { name, models, deploymentIds }: ModelAccessGroupDraft) {
   if (name.trim() === '') throw new InvalidInput('access_group must not be blank.');
   const byId = deploymentIds !== null && deploymentIds.length > 0;
   const asked = [...new Set(byId ? deploymentIds : (models ?? []))];
   if (asked.length === 0) throw new InvalidInput('model_names or model_ids must name a model.');
-  const all = platform.deployments.all();
+  const all = commonOf(scope);
   const nameOf = ({ deployment }: KnownDeployment): string => (byId ? deployment.id : deployment.modelGroup);
   const missing = asked.filter((one) => !all.some((known) => nameOf(known) === one));
   if (missing.length > 0)
@@ -98,9 +102,9 @@ export const updateModelAccessGroup = operation({
     const { name } = draft;
     if (found(scope, name) === null) throw unknownGroup(name);
     const members = chosenBy(scope, draft);
-    const gone = scope.platform.deployments
-      .all()
-      .filter((known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known));
+    const gone = commonOf(scope).filter(
+      (known) => known.stored !== null && groupsOf(known).includes(name) && !members.includes(known),
+    );
     const left = await write(scope, [
       ...gone.map((known) => ({ known, change: leaves(name) })),
       ...members.map((known) => ({ known, change: joins(name) })),
@@ -113,8 +117,7 @@ export const updateModelAccessGroup = operation({
 export const listModelAccessGroups = operation({
   name: 'listModelAccessGroups',
   access: tenantViewer,
-  run: ({ platform }: GroupScope, _input: undefined): readonly ModelAccessGroup[] =>
-    modelAccessGroups(platform.deployments.all()),
+  run: (scope: GroupScope, _input: undefined): readonly ModelAccessGroup[] => modelAccessGroups(commonOf(scope)),
 });
 
 /** Reads an access group of models. Throws NotFound. */
@@ -141,7 +144,7 @@ export const deleteModelAccessGroup = operation({
     if (group === null) throw unknownGroup(name);
     if (group.isConfigured)
       throw new InvalidInput(`The configuration file has models of the access group '${name}'. It cannot be deleted.`);
-    const members = scope.platform.deployments.all().filter((known) => groupsOf(known).includes(name));
+    const members = commonOf(scope).filter((known) => groupsOf(known).includes(name));
     const changed = await write(
       scope,
       members.map((known) => ({ known, change: leaves(name) })),

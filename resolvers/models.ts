@@ -1,13 +1,21 @@
 import { visibilityOf } from '../src/domain/caller.ts';
-import { type ModelInfo, modelInfos } from '../src/domain/deployments/model-info.ts';
+import { type ModelInfo, modelInfos, type OtherTeams } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
 import { type FallbackType, listsFor } from '../src/domain/fallbacks/fallback.ts';
+import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
+import { idOrNull } from '../src/domain/optional-id.ts';
+import type { Team } from '../src/domain/teams/team.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
+import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { readableTeam } from './team-views.ts';
+
+/** Deployments, and the teams that have some. */
+type ModelInfoPlatform = DeploymentPlatform & TeamPlatform;
 
 /** Filter of models. */
 interface ModelListDraft {
@@ -26,20 +34,26 @@ export const listModels = operation({
   access: anyKey,
   run(
     scope: Scope<DeploymentPlatform>,
-    { withWildcards, groups = null }: Pick<ModelListDraft, 'withWildcards' | 'groups'>,
+    {
+      withWildcards,
+      groups = null,
+      teamId = null,
+    }: Pick<ModelListDraft, 'withWildcards' | 'groups'> & Partial<Pick<ModelListDraft, 'teamId'>>,
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     const { key } = callerOf(scope);
     const named = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
     if (groups === 'only') return named;
-    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards }), ...named];
+    const team = teamId === null ? key : { teamId };
+    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team }), ...named];
   },
 });
 
 /** Access groups of models whose models the caller's key may call. */
 const groupNames = (scope: Scope<DeploymentPlatform>): readonly string[] => {
   const { key } = callerOf(scope);
-  const callable = scope.platform.gateway.deployments().filter(({ modelGroup }) => mayCallSome(key, modelGroup));
+  const named = deploymentsFor(key, scope.platform.gateway.deployments());
+  const callable = named.filter(({ modelGroup, teamId }) => teamId === undefined && mayCallSome(key, modelGroup));
   return [...new Set(callable.flatMap(({ accessGroups = [] }) => accessGroups))];
 };
 
@@ -70,15 +84,20 @@ export const listModelsOf = operation({
     scope: Scope<DeploymentPlatform>,
     { teamId, fallbackType = null, ...draft }: ModelListDraft,
   ): Promise<readonly ListedModel[]> {
-    const models = withFallbacks(scope, listModels(scope, draft), fallbackType);
     const caller = callerOf(scope);
-    if (teamId === null || teamId === caller.teamId) return models;
+    if (teamId === null || teamId === caller.teamId)
+      return withFallbacks(scope, listModels(scope, draft), fallbackType);
     if (visibilityOf(caller).kind !== 'all')
       throw new Forbidden('Only proxy admins can see the models of other teams.');
     const team = await scope.platform.stores.teams.find(teamId);
     if (team === null) throw new NotFound('listed model', teamId, `Team not found, passed team_id=${teamId}`);
     const { deployments } = scope.platform;
-    return models.filter(({ name }) => allowsModel(team.models, name, deployments.accessGroupsOf(name)));
+    const models = listModels(scope, { ...draft, teamId });
+    const ofTeam = models.filter(
+      ({ name }) =>
+        deployments.isTeamModel(teamId, name) || allowsModel(team.models, name, deployments.accessGroupsOf(name)),
+    );
+    return withFallbacks(scope, ofTeam, fallbackType);
   },
 });
 
@@ -106,21 +125,53 @@ export interface ModelInfoDraft {
   readonly group: string | null;
   /** Excludes failing deployments. */
   readonly onlyHealthy: boolean;
+  /** Only what the keys of this team may call. */
+  readonly teamId?: string | null;
+  /** Also models of the teams of the caller's user. */
+  readonly withTeams?: boolean;
+  /** Only what the caller's key may call, for administrators too. */
+  readonly onlyCallable?: boolean;
 }
 
+/** Teams whose models the caller sees beside those of its key's team: all for administrators, else those of its user when asked for. */
+async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): Promise<OtherTeams> {
+  const caller = callerOf(scope);
+  if (visibilityOf(caller).kind === 'all') return 'all';
+  const user = withTeams ? idOrNull(caller.userId) : null;
+  if (user === null) return [];
+  const members = await scope.platform.stores.teamMembers.all({ teamIds: null, userIds: [user] });
+  return members.map(({ teamId }) => teamId);
+}
+
+/** Whether the keys of a team may call a model, by the list of the team. */
+const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
+  deployment.teamId === undefined
+    ? !platform.deployments.isTeamModel(team.id, name) &&
+      allowsModel(team.models, name, platform.deployments.accessGroupsOf(name))
+    : deployment.teamId === team.id;
+
 /**
- * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment.
+ * Facts of the deployments that the caller's key may call. Throws InvalidInput for the id of another deployment, NotFound for an
+ * unknown team, and Forbidden for a team of others.
  */
 export const listModelInfo = operation({
   name: 'listModelInfo',
   access: anyKey,
-  run(scope: Scope<DeploymentPlatform>, { deploymentId, group, onlyHealthy }: ModelInfoDraft): readonly KnownModel[] {
+  async run(
+    scope: Scope<ModelInfoPlatform>,
+    { deploymentId, group, onlyHealthy, onlyCallable = false, teamId = null, withTeams = false }: ModelInfoDraft,
+  ): Promise<readonly KnownModel[]> {
     const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
-    const named = modelInfos(deployments.all(), catalog.current(), caller.key).filter(
-      ({ name, deployment }) =>
-        (deploymentId === null || deployment.id === deploymentId) && (group === null || name === group),
+    const team = teamId === null ? null : await readableTeam(scope, teamId);
+    const seen = onlyCallable ? [] : await otherTeams(scope, withTeams);
+    const teams = team === null || seen === 'all' ? seen : [...seen, team.id];
+    const named = modelInfos(deployments.all(), catalog.current(), caller.key, teams).filter(
+      (one) =>
+        (deploymentId === null || one.deployment.id === deploymentId) &&
+        (group === null || one.name === group) &&
+        (team === null || isOfTeam(scope, team, one)),
     );
     if (deploymentId !== null && named.length === 0)
       throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
@@ -144,6 +195,8 @@ export interface ModelPageDraft {
   readonly onlyWildcards: boolean;
   /** Only those that the caller's user stored. */
   readonly onlyOwn: boolean;
+  readonly teamId: string | null;
+  readonly withTeams: boolean;
   readonly sort: (typeof MODEL_SORTS)[number] | null;
   readonly descending: boolean;
 }
@@ -159,11 +212,18 @@ export interface ModelPage {
 export const listModelPage = operation({
   name: 'listModelPage',
   access: anyKey,
-  run(scope: Scope<DeploymentPlatform>, draft: ModelPageDraft): ModelPage {
-    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn } = draft;
+  async run(scope: Scope<ModelInfoPlatform>, draft: ModelPageDraft): Promise<ModelPage> {
+    const { page, size, name, deploymentId, accessGroup, onlyWildcards, onlyOwn, teamId, withTeams } = draft;
     const search = draft.search?.toLowerCase() ?? '';
     const { userId } = callerOf(scope);
-    const found = listModelInfo(scope, { deploymentId: null, group: name, onlyHealthy: false }).filter(
+    const listed = await listModelInfo(scope, {
+      deploymentId: null,
+      group: name,
+      onlyHealthy: false,
+      teamId,
+      withTeams,
+    });
+    const found = listed.filter(
       (one) =>
         (deploymentId === null || one.deployment.id === deploymentId) &&
         one.name.toLowerCase().includes(search) &&

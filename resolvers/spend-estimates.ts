@@ -1,3 +1,4 @@
+import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import type { PriceRow } from '../src/domain/catalog/prices.ts';
 import type { Usage } from '../src/domain/chat/chat.ts';
 import { entryFor } from '../src/domain/deployments/priced-by.ts';
@@ -22,8 +23,9 @@ interface ModelPrices {
 function pricesOf(scope: Scope<SpendPlatform>, model: string): ModelPrices | null {
   const { platform } = scope;
   const catalog = platform.catalog.current();
-  const deployment = mayCall(callerOf(scope).key, model)
-    ? platform.gateway.deployments().find(({ modelGroup }) => modelGroup === model)
+  const { key } = callerOf(scope);
+  const deployment = mayCall(key, model)
+    ? deploymentsFor(key, platform.gateway.deployments()).find(({ modelGroup }) => modelGroup === model)
     : undefined;
   if (deployment === undefined) {
     const entry = catalog.find(model);

@@ -38,7 +38,7 @@ function shownParams({ deployment, stored, seesAddress }: KnownModel) {
 /** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
 function infoObject(known: KnownModel) {
   const { name, deployment, stored, entry } = known;
-  const { id, provider, priceOverrides, baseModel, accessGroups } = deployment;
+  const { id, provider, priceOverrides, baseModel, accessGroups, teamId } = deployment;
   return {
     model_name: name,
     litellm_params: shownParams(known),
@@ -50,6 +50,7 @@ function infoObject(known: KnownModel) {
       ...priceOverrides,
       id,
       db_model: stored !== null,
+      ...(teamId === undefined ? {} : { team_id: teamId, team_public_model_name: deployment.modelGroup }),
       ...(stored === null ? {} : { ...stampsOf(stored), blocked: stored.blocked }),
       key: entry?.id ?? null,
       ...(baseModel === null ? {} : { base_model: baseModel }),
@@ -110,15 +111,6 @@ export function groupObject(name: string, members: readonly KnownModel[]) {
   };
 }
 
-/** Query parameters for models of teams, which do not exist here. */
-const OF_TEAMS = ['teamId', 'include_team_models'];
-
-function onlyKnown(query: URLSearchParams): void {
-  const refused = OF_TEAMS.find((name) => !['', 'false'].includes(query.get(name)?.toLowerCase() ?? ''));
-  if (refused === undefined) return;
-  throw new InvalidInput(`The parameter '${refused}' cannot be honoured: no team has models of its own.`);
-}
-
 const readPage = queryOf({
   page: integer({ least: 1, otherwise: 1 }),
   size: integer({ least: 1, most: 1_000, otherwise: 50 }),
@@ -128,12 +120,13 @@ const readPage = queryOf({
   access_group: text,
   wildcard_only: flag,
   user_models_only: flag,
+  teamId: text,
+  include_team_models: flag,
   sortBy: text,
   sortOrder: text,
 });
 
 function parsePage(search: string): ModelPageDraft {
-  onlyKnown(new URLSearchParams(search));
   const asked = readPage(search);
   const sort = MODEL_SORTS.find((one) => one === asked.sortBy) ?? null;
   const order = asked.sortOrder?.toLowerCase() ?? 'asc';
@@ -150,6 +143,8 @@ function parsePage(search: string): ModelPageDraft {
     accessGroup: asked.access_group,
     onlyWildcards: asked.wildcard_only ?? false,
     onlyOwn: asked.user_models_only ?? false,
+    teamId: asked.teamId || null,
+    withTeams: asked.include_team_models ?? false,
     sort,
     descending: order === 'desc',
   };
@@ -169,20 +164,25 @@ const deprecationObject = ({ deploymentId, name, provider, upstreamModel, date, 
 export const modelInfoRoutes: readonly RouteRow[] = [
   route({
     name: 'models.info',
-    query: textParameters('litellm_model_id', 'healthy_only'),
+    query: textParameters('litellm_model_id', 'healthy_only', 'teamId', 'include_team_models'),
     method: 'GET',
     paths: ['/v1/model/info', '/model/info'],
     surface: 'proxy',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401],
+    answers: [200, 400, 401, 403, 404],
     failures: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);
-      onlyKnown(query);
-      const onlyHealthy = query.get('healthy_only')?.toLowerCase() === 'true';
-      return { deploymentId: query.get('litellm_model_id'), group: null, onlyHealthy };
+      const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
+      return {
+        deploymentId: query.get('litellm_model_id'),
+        group: null,
+        onlyHealthy: isTrue('healthy_only'),
+        teamId: query.get('teamId') || null,
+        withTeams: isTrue('include_team_models'),
+      };
     },
     run: listModelInfo,
     render: (models) => json({ data: models.map(infoObject) }),
@@ -195,7 +195,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     surface: 'management',
     category: null,
     credential: 'required',
-    answers: [200, 400, 401, 422],
+    answers: [200, 400, 401, 403, 404, 422],
     failures: { body: 'text' },
     bodyLimit: 0,
     parse: ({ search }) => parsePage(search),
@@ -223,6 +223,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
       deploymentId: null,
       group: new URLSearchParams(search).get('model_group'),
       onlyHealthy: false,
+      onlyCallable: true,
     }),
     run: listModelInfo,
     render(models) {

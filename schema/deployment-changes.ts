@@ -22,8 +22,9 @@ import { pageCost, pageOf } from './paging.ts';
 const TYPE = 'StoredDeployment';
 const ID = 'The deployment: global id or `deploymentId`.';
 const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
-const INFO = 'Facts about the model as in `model_info` of the configuration.';
-const AT_ONCE = 'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
+const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
+const AT_ONCE =
+  'Takes effect immediately in this process, within seconds in others. For proxy administrators; administrators of a team for models with its `team_id` that they made.';
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 

@@ -3,6 +3,7 @@ import {
   listCallableModels,
   listDeployments,
   listProviders,
+  listTeamDeployments,
   type SeenDeployment,
 } from '../resolvers/deployments.ts';
 import { type Checked, probeDeployments } from '../resolvers/health-checks.ts';
@@ -13,7 +14,7 @@ import { builder } from './builder.ts';
 import { localId } from './global-id.ts';
 import { CALL_COST, LIST_COST } from './limits.ts';
 import { nodesOf } from './node.ts';
-import { CatalogEntryType } from './refs.ts';
+import { CatalogEntryType, TeamType } from './refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
   description: 'Health over the last 20 calls that ended within five minutes, in this process.',
@@ -86,6 +87,10 @@ builder.node(DeploymentType, {
   fields: (t) => ({
     deploymentId: t.exposeID('id', { description: 'Id in the configuration, or generated from its position there.' }),
     model: t.exposeString('modelGroup', { description: 'Public model name that the deployment serves.' }),
+    teamId: t.exposeID('teamId', {
+      nullable: true,
+      description: 'The only team whose keys may call it (`model_info.team_id`). Null for a model of all.',
+    }),
     provider: t.exposeString('provider', { description: 'Provider, e.g. `openai`.' }),
     upstreamModel: t.exposeString('upstreamModel', { description: 'Model name sent to the upstream.' }),
     apiBase: t.exposeString('apiBase', {
@@ -224,6 +229,16 @@ builder.mutationField('probeDeployments', (t) =>
       }),
   }),
 );
+
+builder.objectFields(TeamType, (t) => ({
+  deployments: t.field({
+    type: [DeploymentType],
+    nullable: true,
+    description: 'Models of the team that the key may call. Null for a team that the caller may not read.',
+    complexity: { field: 1, multiplier: LIST_COST },
+    resolve: async ({ id }, _args, { scope }) => [...(await listTeamDeployments(scope, { teamId: id }))],
+  }),
+}));
 
 const DeploymentFilterType = builder.inputType('DeploymentFilter', {
   description: 'Filter of deployments. All conditions must match.',

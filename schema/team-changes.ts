@@ -167,7 +167,7 @@ builder.mutationFields((t) => ({
   }),
   deleteTeams: t.field({
     type: DeletedOwnersType,
-    description: 'Deletes teams with their keys and memberships. For proxy administrators.',
+    description: 'Deletes teams with their keys, memberships and models. For proxy administrators.',
     args: { input: t.arg({ type: DeleteTeamsInput, required: true, description: 'What to change.' }) },
     errors: {
       types: [InvalidInput, NotFound],

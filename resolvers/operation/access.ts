@@ -14,6 +14,7 @@ export interface Access {
 }
 
 export const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
+
 /** Whether a caller sees everything: a proxy administrator, read-only ones too. */
 export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
@@ -56,6 +57,9 @@ export const admin: Access = {
 export const isReadOnly = ({ role }: Caller): boolean =>
   role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
 
+/** Proxy administrators, and keys of users that are not read-only. */
+const isAdminOrUser = (one: Caller): boolean => isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
+
 /** Why a caller who is no administrator may not change keys. `right` is what is missing for a key of a user. */
 export function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
@@ -69,8 +73,7 @@ export function keyRefusal(caller: Caller, right: 'key_admin' | 'key_block'): Fo
 /** Proxy administrators, and users. */
 function checkUser(right: 'key_admin' | 'key_block'): Access['check'] {
   return (caller) => {
-    const sure = known(caller);
-    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw keyRefusal(sure, right);
+    if (!isAdminOrUser(known(caller))) throw keyRefusal(known(caller), right);
   };
 }
 
@@ -95,7 +98,18 @@ export const modelAdmin: Access = {
   name: 'modelAdmin',
   description: 'Proxy administrators, for models, their access groups and fallbacks.',
   check(caller) {
-    if (!isAdmin(known(caller))) throw new Forbidden('Only proxy admins can change models.', 'model_admin');
+    if (!isAdmin(known(caller))) throw refuseModels();
+  },
+};
+
+export const refuseModels = (): Forbidden => new Forbidden('Only proxy admins can change models.', 'model_admin');
+
+/** Administrators of teams for the models of their team. The operation checks which team it is. */
+export const modelManager: Access = {
+  name: 'modelManager',
+  description: 'Proxy administrators; keys of users for the models of teams that the user administers.',
+  check(caller) {
+    if (!isAdminOrUser(known(caller))) throw refuseModels();
   },
 };
 
@@ -135,8 +149,7 @@ export const teamManager: Access = {
   name: 'teamManager',
   description: 'Proxy administrators; keys of users for the teams and organizations that the user administers.',
   check(caller) {
-    const sure = known(caller);
-    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw refuseManagement(sure);
+    if (!isAdminOrUser(known(caller))) throw refuseManagement(known(caller));
   },
 };
 
@@ -154,8 +167,7 @@ export const userEditor: Access = {
   name: 'userEditor',
   description: 'Proxy administrators; keys of an `internal_user` for the alias, email and metadata of the same user.',
   check(caller) {
-    const sure = known(caller);
-    if (!isAdmin(sure) && (isReadOnly(sure) || idOrNull(sure.userId) === null)) throw refuseManagement(sure);
+    if (!isAdminOrUser(known(caller))) throw refuseManagement(known(caller));
   },
 };
 
@@ -164,8 +176,7 @@ export const tenantViewer: Access = {
   name: 'tenantViewer',
   description: 'Proxy administrators, read-only ones too, for users, teams and what belongs to them.',
   check(caller) {
-    const sure = known(caller);
-    if (!isAnyAdmin(sure)) throw refuseManagement(sure);
+    if (!isAnyAdmin(known(caller))) throw refuseManagement(known(caller));
   },
 };
 

@@ -54,6 +54,11 @@ export interface StoredDeploymentPlatform {
   readonly ids: Ids;
 }
 
+/** Stored deployments of teams. */
+export interface TeamModelPlatform extends Pick<StoredDeploymentPlatform, 'deployments'> {
+  readonly stores: Pick<Stores, 'deployments'>;
+}
+
 /** Fallbacks of models. */
 export interface FallbackPlatform {
   readonly stores: Pick<Stores, 'fallbacks'>;

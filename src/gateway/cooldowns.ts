@@ -4,7 +4,7 @@ import { AllCoolingDown, UpstreamFailed } from '../domain/errors.ts';
 import { coolsDown, cooldownSeconds } from '../domain/routing/cooldown.ts';
 import { classOfFailure } from '../domain/routing/failure-class.ts';
 import type { CooldownPolicy } from '../domain/routing/routing-policy.ts';
-import type { Route, Router } from './route.ts';
+import type { Route, Router, TeamRouter } from './route.ts';
 
 /** Deployments that get no calls for some seconds after failures. Each process counts its own failures. */
 export interface Cooldowns {
@@ -85,7 +85,19 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
 }
 
 /** A router that selects a deployment which cools down only when its whole group does. Ids are not affected. */
-export function withoutCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
+export function withoutCooling(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
+  const made = new WeakMap<Router, Router>();
+  const uncooled = (teamId: string | null): Router | null => {
+    const own = routeOf.forTeam(teamId);
+    if (own === null) return null;
+    const known = made.get(own) ?? awayFromCooling(own, cooldowns);
+    made.set(own, known);
+    return known;
+  };
+  return Object.assign(awayFromCooling(routeOf, cooldowns), { forTeam: uncooled });
+}
+
+function awayFromCooling(routeOf: Router, { remainingMs }: Cooldowns): Router {
   const isCooling = ({ deployment }: Route): boolean => remainingMs(deployment.id) > 0;
   const select = (model: string, deploymentId?: string): Route | null => {
     const selected = routeOf(model, deploymentId);

@@ -175,7 +175,7 @@ export function createGateway(
     assertMayChangeGuardrails(key, request.body);
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
-      assertNotBlocked(deployments, model);
+      assertNotBlocked(deployments, model, key?.teamId ?? null);
       throw unknownModel(endpoint.path, model, endpoint.medium);
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);

@@ -12,7 +12,7 @@ import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
 import { permittedFor } from './permitted-router.ts';
-import { type Router, unknownModel } from './route.ts';
+import { type TeamRouter, unknownModel } from './route.ts';
 
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
@@ -31,7 +31,7 @@ const LIMITS: RealtimeLimits = {
 
 /** Creates the realtime sessions of the gateway: route, admit, open, relay, record. */
 export function createRealtime(
-  parts: { readonly routeOf: Router; readonly tools: CallTools },
+  parts: { readonly routeOf: TeamRouter; readonly tools: CallTools },
   limits: RealtimeLimits = LIMITS,
 ): Realtime {
   const { routeOf, tools } = parts;

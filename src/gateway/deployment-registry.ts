@@ -14,6 +14,7 @@ import type {
 import { accessGroupsOf, type AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { Parameters } from '../domain/deployments/parameters.ts';
 import type { DeploymentStore, StoredDeployment } from '../domain/deployments/stored-deployment.ts';
+import { teamModelFinder } from '../domain/deployments/team-models.ts';
 import { DomainError } from '../domain/errors.ts';
 
 /** Shortest time between two reads that calls of unknown models cause, in ms. */
@@ -43,7 +44,12 @@ interface Built {
   readonly broken: readonly BrokenDeployment[];
   readonly blocked: ReadonlySet<string>;
   readonly accessGroupsOf: AccessGroupsOf;
+  readonly isTeamModel: DeploymentRegistry['isTeamModel'];
 }
+
+/** A model name among those of all, or of a team. */
+const placeOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
+  JSON.stringify([teamId, modelGroup]);
 
 /** Keeps every deployment in memory, and follows the stored ones. It is empty of stored ones before its first read. */
 export function createDeploymentRegistry(options: RegistryOptions): DeploymentRegistry & CredentialFinder {
@@ -113,14 +119,17 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     for (const row of rows)
       add(taken.has(row.id) ? 'The configuration file has a model with this id.' : readRow(row), row, row);
     const open = all.filter(({ stored }) => stored?.blocked !== true);
-    const callable = new Set(open.map(({ deployment }) => deployment.modelGroup));
-    const names = all.map(({ deployment }) => deployment.modelGroup);
+    const callable = new Set(open.map(({ deployment }) => placeOf(deployment)));
+    const places = all.map(({ deployment }) => placeOf(deployment));
+    const current = open.map(({ deployment }) => deployment);
+    const whole = all.map(({ deployment }) => deployment);
     return {
-      current: open.map(({ deployment }) => deployment),
+      current,
       all,
       broken,
-      blocked: new Set(names.filter((name) => !callable.has(name))),
-      accessGroupsOf: accessGroupsOf(all.map(({ deployment }) => deployment)),
+      blocked: new Set(places.filter((place) => !callable.has(place))),
+      isTeamModel: teamModelFinder(current, whole),
+      accessGroupsOf: accessGroupsOf(whole.filter(({ teamId }) => teamId === undefined)),
     };
   }
 
@@ -148,10 +157,13 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
 
   return {
     current: () => built.current,
-    isBlocked: (model) => built.blocked.has(model),
+    isBlocked: (modelGroup, teamId) =>
+      built.blocked.has(placeOf({ modelGroup })) ||
+      (teamId !== null && built.blocked.has(placeOf({ modelGroup, teamId }))),
     all: () => built.all,
     broken: () => built.broken,
     accessGroupsOf: (model) => built.accessGroupsOf(model),
+    isTeamModel: (teamId, model) => built.isTeamModel(teamId, model),
     find,
     firstOf,
     configure(deployments, named) {

@@ -2,7 +2,6 @@ import { memberId } from '../domain/admission/counters.ts';
 import { type AccessGroup, grantsOf } from '../domain/access-groups/access-group.ts';
 import type { Budget } from '../domain/budgets/budget.ts';
 import { limitsOf } from '../domain/budgets/limits.ts';
-import type { AccessGroupsOf } from '../domain/deployments/model-access-groups.ts';
 import type { KeyStore, VirtualKey } from '../domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../domain/money.ts';
 import { idOrNull } from '../domain/optional-id.ts';
@@ -142,23 +141,26 @@ const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
     (id) => idOrNull(id ?? null) !== null,
   );
 
+/** What keys look up of models for each call. */
+export type ModelDirectory = Required<Pick<VirtualKey, 'accessGroupsOf' | 'isTeamModel'>>;
+
 /** A key with its owners, and with the models of its access groups. */
 async function ownedKey(
   key: VirtualKey,
   {
     rows,
     groups,
-    accessGroupsOf,
+    models,
     counted,
   }: {
     readonly rows: OwnerRows;
     readonly groups: readonly AccessGroup[];
-    readonly accessGroupsOf: AccessGroupsOf;
+    readonly models: ModelDirectory;
     readonly counted: CountedBudgets;
   },
 ): Promise<VirtualKey> {
   const granted = grantsOf(groups, key);
-  const own = { ...key, models: widened(key.models, granted.key), accessGroupsOf };
+  const own = { ...key, models: widened(key.models, granted.key), ...models };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }
 
@@ -175,7 +177,7 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
-  { accessGroupsOf, counted }: { readonly accessGroupsOf: AccessGroupsOf; readonly counted: CountedBudgets },
+  { counted, ...models }: ModelDirectory & { readonly counted: CountedBudgets },
 ): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -183,7 +185,7 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    const about = { rows, groups, accessGroupsOf, counted };
+    const about = { rows, groups, models, counted };
     return new Map(
       await Promise.all([...found].map(async ([hash, key]) => [hash, await ownedKey(key, about)] as const)),
     );

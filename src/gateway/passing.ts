@@ -2,6 +2,7 @@ import type { CatalogSnapshot } from '../domain/catalog/catalog.ts';
 import { rememberCall } from '../domain/chat/failed-call.ts';
 import { type Deployment, deploymentsById, type Provider } from '../domain/chat/provider.ts';
 import type { DeploymentSource } from '../domain/deployments/deployment-source.ts';
+import { isFor } from '../domain/deployments/team-models.ts';
 import { NotFound, Unsupported } from '../domain/errors.ts';
 import { assertMayCall, mayCall } from '../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../domain/money.ts';
@@ -12,13 +13,13 @@ import { type CallTools, openCall } from './call.ts';
 import { tagged } from '../domain/calls/call-tags.ts';
 import type { ObjectGateway, Wanted } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
-import { isSameUpstream, providerFor, type Router, unknownModel } from './route.ts';
+import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from './route.ts';
 
 /** Gateway parts for calls about stored objects. */
 interface PassingTools {
   readonly deployments: Pick<DeploymentSource, 'current'>;
   readonly providers: readonly Provider[];
-  readonly routeOf: Router;
+  readonly routeOf: TeamRouter;
   readonly tools: CallTools;
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
@@ -58,7 +59,10 @@ export function createPassing(about: PassingTools): ObjectGateway {
         .current()
         .find(
           (one) =>
-            (provider === null || one.provider === provider) && mayCall(key, one.modelGroup) && storesObjects(one),
+            (provider === null || one.provider === provider) &&
+            isFor(key, one) &&
+            mayCall(key, one.modelGroup) &&
+            storesObjects(one),
         );
       if (deployment === undefined) throw noStorage(wanted);
       return { deployment, model: deployment.modelGroup };

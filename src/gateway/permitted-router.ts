@@ -1,12 +1,17 @@
 import { admittingGroups, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import { filteredRouter } from './filtered-router.ts';
-import type { Router } from './route.ts';
+import type { Router, TeamRouter } from './route.ts';
+
+/** The router of the names and ids of a key's team, or of all. */
+export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router =>
+  key === null ? router : (router.forTeam(key.teamId) ?? router);
 
 /**
- * A router for a key: a key that may call a model by an access group alone gets only the deployments of that group. It
- * does not check whether the key may call the model at all.
+ * A router for a key: names mean the models of its team before those of all. A key that may call a model by an access group
+ * alone gets only the deployments of that group. It does not check whether the key may call the model at all.
  */
-export function permittedFor(routeOf: Router, key: VirtualKey | null): Router {
+export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
+  const routeOf = routerOfTeam(router, key);
   if (key?.accessGroupsOf === undefined) return routeOf;
   return filteredRouter(routeOf, (model) => {
     const lists = admittingGroups(key, model);

@@ -6,11 +6,11 @@ import { Unsupported } from '../domain/errors.ts';
 import { assertMayCall, type VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { PreviewGateway } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
-import { providerFor, type Route, type Router, unknownModel } from './route.ts';
+import { providerFor, type Route, type TeamRouter, unknownModel } from './route.ts';
 
 /** Creates the gateway's request preview. It calls no upstream, costs nothing and is not recorded. */
 export function createPreviewGateway(
-  routeOf: Router,
+  routeOf: TeamRouter,
   forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
   providers: readonly Provider[],
 ): PreviewGateway {

@@ -13,13 +13,13 @@ import { allCoolingDown, type Cooldowns } from './cooldowns.ts';
 import type { BeforeSend } from './guarded-call.ts';
 import { isOfGuardrail } from './guarding.ts';
 import type { GatewayCall, Tries } from './gateway.ts';
-import { permittedFor } from './permitted-router.ts';
+import { permittedFor, routerOfTeam } from './permitted-router.ts';
 import { inRegion } from './regional-router.ts';
-import { type Route, type Router, unknownModel } from './route.ts';
+import { type Route, type Router, type TeamRouter, unknownModel } from './route.ts';
 
 /** Gateway parts that retries and fallbacks use. */
 interface RetryTools {
-  readonly routeOf: Router;
+  readonly routeOf: TeamRouter;
   readonly cooldowns: Cooldowns;
   /** The configured policy, read for each call. */
   readonly policyOf: () => RoutingPolicy;
@@ -93,13 +93,14 @@ interface Sending {
 
 export function createRetrying(tools: RetryTools): Retrying {
   const { cooldowns, forRequest, isRouteLimited, reportsTries } = tools;
-  const groupOf = (name: string): string => tools.routeOf.byId(name)?.deployment.modelGroup ?? name;
+  const groupOf = (name: string, key: VirtualKey | null): string =>
+    routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
   function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'asked'> | null {
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
-      const pinned = routeOf(groupOf(name), deploymentId);
+      const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
       return pinned && { first: pinned, group: null };
     }
     const one = routeOf.byId(name);
@@ -221,7 +222,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   ): readonly Fallback[] {
     const policy = tools.policyOf().fallbacks;
     const targets = fallbacksAfter(failure, request.model, { retries: request.retries ?? NO_RETRIES, policy });
-    return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model))) : targets;
+    return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
   }
 
   /** Sends a call whose first model failed to its fallbacks. Throws the failure where none of them answers. */
@@ -244,7 +245,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let budgetFailure: DomainError | null = null;
     for (const fallback of targets) {
       try {
-        const asked = asFallback(request, fallback, groupOf(fallback.model));
+        const asked = asFallback(request, fallback, groupOf(fallback.model, key));
         const found = targetOf(fallback.model, request, sending.routeOf);
         if (found === null) throw unknownModel(request.endpoint.path, fallback.model);
         const reserved = tools.checksFallbackBudgets
@@ -272,7 +273,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     assertCallable(key, { endpoint }, { fallbacks, longer }) {
       const routeOf = permittedFor(tools.routeOf, key);
       for (const name of [...fallbacks.map(({ model }) => model), ...longer.values()]) {
-        if (!mayCall(key, groupOf(name))) throw notAvailable(name);
+        if (!mayCall(key, groupOf(name, key))) throw notAvailable(name);
         if (routeOf.byId(name) === null && routeOf.all(name).length === 0)
           throw unknownModel(endpoint.path, name, 'fallback');
       }

@@ -26,23 +26,61 @@ export interface Router {
   byId(id: string): Route | null;
 }
 
+/** A router of the names that mean models of all. Its ids are those of all deployments, those of teams too. */
+export interface TeamRouter extends Router {
+  /**
+   * The router for keys of a team, or without one: a name means a model of the team before one of all, and no id is that of
+   * another team's deployment. Null where that is this router, because no team has models.
+   */
+  forTeam(teamId: string | null): Router | null;
+}
+
 /**
  * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before shorter
  * ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the chat-completions
  * protocol. Throws InvalidInput for an unknown provider without one.
  */
-export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): Router {
+export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): TeamRouter {
   const byId = deploymentsById(deployments);
-  const groups = new Map<string, Group>();
-  for (const [name, members] of Map.groupBy(deployments, ({ modelGroup }) => modelGroup)) {
-    // A deployment that cannot be called has no turns, unless the whole group cannot.
-    const callable = members.filter((one) => one.misconfigured === undefined);
-    const routes = (callable.length > 0 ? callable : members).map((deployment) => ({
-      deployment,
-      provider: providerFor(deployment, providers),
-    }));
-    groups.set(name, { routes, next: 0 });
-  }
+  const groupsOf = (members: readonly Deployment[]): ReadonlyMap<string, Group> =>
+    new Map(
+      [...Map.groupBy(members, ({ modelGroup }) => modelGroup)].map(([name, group]) => [
+        name,
+        groupFor(group, providers),
+      ]),
+    );
+  const [common = [], ofTeams = []] = [false, true].map((isOwn) =>
+    deployments.filter(({ teamId }) => (teamId !== undefined) === isOwn),
+  );
+  const commonGroups = groupsOf(common);
+  const router = routerOver(commonGroups, byId, providers);
+  if (ofTeams.length === 0) return Object.assign(router, { forTeam: () => null });
+  const others = routerOver(commonGroups, deploymentsById(common), providers);
+  const teams = new Map(
+    [...Map.groupBy(ofTeams, ({ teamId }) => teamId)].map(([teamId, own]) => {
+      // Groups of all have one turn for all teams.
+      const groups = new Map([...commonGroups, ...groupsOf(own)]);
+      return [teamId, routerOver(groups, deploymentsById([...common, ...own]), providers)];
+    }),
+  );
+  return Object.assign(router, { forTeam: (teamId: string | null) => teams.get(teamId ?? undefined) ?? others });
+}
+
+/** A group of deployments. One that cannot be called has no turns, unless the whole group cannot. */
+function groupFor(members: readonly Deployment[], providers: readonly Provider[]): Group {
+  const callable = members.filter((one) => one.misconfigured === undefined);
+  const routes = (callable.length > 0 ? callable : members).map((deployment) => ({
+    deployment,
+    provider: providerFor(deployment, providers),
+  }));
+  return { routes, next: 0 };
+}
+
+function routerOver(
+  groups: ReadonlyMap<string, Group>,
+  byId: ReadonlyMap<string, Deployment>,
+  providers: readonly Provider[],
+): Router {
   const wildcards = [...groups.keys()]
     .filter((name) => name.endsWith('*'))
     .toSorted((left, right) => right.length - left.length);

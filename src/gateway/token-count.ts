@@ -7,14 +7,14 @@ import { checkedRequest } from './guarded-call.ts';
 import type { createGuardOf } from './guard-of.ts';
 import type { TokenGateway } from './gateway.ts';
 import { permittedFor } from './permitted-router.ts';
-import { type Router, unknownModel } from './route.ts';
+import { type TeamRouter, unknownModel } from './route.ts';
 
 /**
  * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. What goes to the
  * upstream passes the guardrails of the caller.
  */
 export function createTokenGateway(
-  routeOf: Router,
+  routeOf: TeamRouter,
   forRequest: (deployment: Deployment, request: ModelRequest) => Deployment,
   guardOf: ReturnType<typeof createGuardOf>,
 ): TokenGateway {

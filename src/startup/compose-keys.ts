@@ -67,7 +67,7 @@ export async function composeKeys(
   {
     stores,
     deployments,
-  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf'> },
+  }: { readonly stores: Stores; readonly deployments: Pick<DeploymentRegistry, 'accessGroupsOf' | 'isTeamModel'> },
 ): Promise<Keys> {
   const { settings } = context;
   const networkOf = createClientNetworks(settings.trustedProxies);
@@ -80,6 +80,7 @@ export async function composeKeys(
   const tokens = createVerifiedTokens();
   const owned = createOwnedKeys(stores.keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
+    isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
     counted: createCountedBudgets(stores.spendReports, systemClock),
   });
   const held =

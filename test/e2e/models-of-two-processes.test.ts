@@ -47,6 +47,26 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a stored model
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(400), SOON);
   });
 
+  it('is a model of its team in the other process, and of no other team there', async () => {
+    const keyOf = async (teamId: string): Promise<string> => {
+      await here.call('POST', '/team/new', { team_id: teamId });
+      const made = await here.call('POST', '/key/generate', { team_id: teamId });
+      return String(((await made.json()) as { readonly key: unknown }).key);
+    };
+    const [red, blue] = [await keyOf('red'), await keyOf('blue')];
+    const model_info = { id: 'of-red', team_id: 'red' };
+    await here.call('POST', '/model/new', { model_name: 'reds', litellm_params: { model: 'demo' }, model_info });
+    const asked = { model: 'reds', messages: [{ role: 'user', content: 'hi' }] };
+    const statusBy = async (by: string) =>
+      (await there.call('POST', '/v1/chat/completions', asked, { authorization: `Bearer ${by}` })).status;
+    await vi.waitFor(async () => expect(await statusBy(red)).toBe(200), SOON);
+    expect(await statusBy(blue)).toBe(400);
+    await here.call('POST', '/team/delete', { team_ids: ['red'] });
+    await vi.waitFor(async () => expect(await statusBy(red)).toBe(401), SOON);
+    const later = await keyOf('red');
+    await vi.waitFor(async () => expect(await statusBy(later)).toBe(400), SOON);
+  });
+
   it('fails over in the other process soon after a fallback was stored, until it is deleted', async () => {
     const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
     await make('spare');

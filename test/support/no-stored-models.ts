@@ -13,6 +13,7 @@ export const NO_STORED_MODELS = {
     all: () => [],
     broken: () => [],
     accessGroupsOf: () => [],
+    isTeamModel: () => false,
     configure: refuse,
     refresh: refuse,
     reload: refuse,

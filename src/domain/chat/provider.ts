@@ -15,6 +15,8 @@ export interface Deployment {
   readonly formerIds?: readonly string[];
   /** Its public model name; several deployments with one name are a model group. */
   readonly modelGroup: string;
+  /** The only team whose keys may call it; absent for a model of all. */
+  readonly teamId?: string;
   /** Its provider, e.g. `openai`, `demo`. */
   readonly provider: string;
   /** The name sent upstream. */

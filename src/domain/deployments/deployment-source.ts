@@ -7,8 +7,8 @@ import type { StoredDeployment } from './stored-deployment.ts';
 export interface DeploymentSource {
   /** Those of the configuration in its order, then stored ones, the oldest first. Blocked ones are not among them. */
   current(): readonly Deployment[];
-  /** Whether a model has deployments, all of which are blocked. */
-  isBlocked(model: string): boolean;
+  /** Whether a model of all, or one of the team, has deployments, all of which are blocked. */
+  isBlocked(model: string, teamId: string | null): boolean;
   /** Takes over changes by other processes. Returns whether anything changed. Callers within a moment share one read. */
   lookAgain(): Promise<boolean>;
 }
@@ -35,6 +35,8 @@ export interface DeploymentRegistry extends DeploymentSource {
   broken(): readonly BrokenDeployment[];
   /** Access groups of a model by its public name. */
   accessGroupsOf(model: string): readonly string[];
+  /** Whether a name means a model of its own to the keys of a team. */
+  isTeamModel(teamId: string, model: string): boolean;
   /** Replaces the deployments and credentials of the configuration. */
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
@@ -57,6 +59,10 @@ export const fixedDeployments = (deployments: readonly Deployment[]): Deployment
 });
 
 /** Refuses a model whose deployments are all blocked. */
-export function assertNotBlocked(source: Pick<DeploymentSource, 'isBlocked'>, model: string): void {
-  if (source.isBlocked(model)) throw new Forbidden('Model is blocked', 'model_blocked');
+export function assertNotBlocked(
+  source: Pick<DeploymentSource, 'isBlocked'>,
+  model: string,
+  teamId: string | null,
+): void {
+  if (source.isBlocked(model, teamId)) throw new Forbidden('Model is blocked', 'model_blocked');
 }

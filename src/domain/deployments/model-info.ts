@@ -4,6 +4,7 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 import type { KnownDeployment } from './deployment-source.ts';
 import { mayCallSome, expandedFor } from './model-names.ts';
 import { entryFor } from './priced-by.ts';
+import { deploymentsFor } from './team-models.ts';
 import type { StoredDeployment } from './stored-deployment.ts';
 
 /** A deployment with one of its public names. */
@@ -15,6 +16,9 @@ export interface ModelInfo {
   readonly stored: StoredDeployment | null;
 }
 
+/** Which models of teams to list beside those of the key's own team: none, or those of some teams or of all. */
+export type OtherTeams = readonly string[] | 'all';
+
 /**
  * The deployments that a key may call, in the order of the configuration. A wildcard is expanded to the catalog's
  * models of its provider; without any it is listed itself.
@@ -23,9 +27,18 @@ export function modelInfos(
   deployments: readonly KnownDeployment[],
   catalog: CatalogSnapshot,
   key: VirtualKey | null,
+  teams: OtherTeams = [],
 ): readonly ModelInfo[] {
+  const own = new Set(
+    deploymentsFor(
+      key,
+      deployments.map(({ deployment }) => deployment),
+    ),
+  );
   return deployments.flatMap(({ deployment, stored }): readonly ModelInfo[] => {
-    const { modelGroup } = deployment;
+    const { modelGroup, teamId } = deployment;
+    const isListed = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
+    if (!isListed && !own.has(deployment)) return [];
     const listed = expandedFor(deployment, catalog, key);
     if (listed.length > 0)
       return listed.map(({ name, entry, upstreamModel }) => ({

@@ -2,6 +2,7 @@ import type { CatalogEntry, CatalogSnapshot } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { allowsModel, groupsFor, mayCall, modelLists, type VirtualKey } from '../keys/virtual-key.ts';
 import { entryFor } from './priced-by.ts';
+import { deploymentsFor } from './team-models.ts';
 
 /** A model name of requests, with its catalog entry. */
 export interface NamedModel {
@@ -19,7 +20,7 @@ export const standsFor = (group: string, name: string): boolean =>
 export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
   const groups = groupsFor(key, group);
-  return modelLists(key).every(
+  return modelLists(key, group).every(
     (models) => allowsModel(models, group, groups) || models.some((name) => standsFor(group, name)),
   );
 }
@@ -65,13 +66,22 @@ export const expandedFor = (
 export function namedModels(
   deployments: readonly Deployment[],
   catalog: CatalogSnapshot,
-  { key, withWildcards }: { readonly key: VirtualKey | null; readonly withWildcards: boolean },
+  {
+    key,
+    withWildcards,
+    team = key,
+  }: {
+    readonly key: VirtualKey | null;
+    readonly withWildcards: boolean;
+    /** Whose names to list, where it is not the team of the key. */
+    readonly team?: Pick<VirtualKey, 'teamId'> | null;
+  },
 ): readonly NamedModel[] {
   const named = new Map<string, NamedModel>();
   const add = (model: NamedModel): void => {
     if (!named.has(model.name)) named.set(model.name, model);
   };
-  for (const deployment of deployments) {
+  for (const deployment of deploymentsFor(team, deployments)) {
     const { modelGroup } = deployment;
     const itself = { name: modelGroup, entry: entryFor(deployment, catalog) };
     if (!isWildcard(modelGroup)) {
@@ -96,9 +106,9 @@ export function namedModel(
   catalog: CatalogSnapshot,
   { key, name }: { readonly key: VirtualKey | null; readonly name: string },
 ): NamedModel | null {
+  const own = deploymentsFor(key, deployments);
   const found =
-    deployments.find(({ modelGroup }) => modelGroup === name) ??
-    deployments.find(({ modelGroup }) => standsFor(modelGroup, name));
+    own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => standsFor(modelGroup, name));
   if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
   return { name, entry: found.modelGroup === name ? entryFor(found, catalog) : catalog.find(name) };
 }

@@ -4,6 +4,7 @@ import { Conflict } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { type Parameters, partedParameters, patchedParameters } from './parameters.ts';
 import { isPriceField } from './price-fields.ts';
+import { BY_TEAM } from './team-models.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -51,6 +52,7 @@ const COMPUTED = new Set([
   'created_by',
   'updated_at',
   'updated_by',
+  BY_TEAM,
 ]);
 
 /**
@@ -73,6 +75,9 @@ function storedInfo(before: Named, sent: Named, row: Named): Named {
 const clearedPrices = (info: Named): Named =>
   Object.fromEntries(Object.entries(info).filter(([name, value]) => value === null && isPriceField(name)));
 
+/** A deployment that a team administrator made keeps its mark. */
+const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): Named => (byTeam ? { [BY_TEAM]: true } : {});
+
 /** A new deployment. `row` is the row of the price map for its model. Throws InvalidInput. */
 export function newStoredDeployment(
   {
@@ -81,14 +86,14 @@ export function newStoredDeployment(
     info = {},
     blocked = false,
   }: DeploymentPatch & { readonly modelGroup: string; readonly params: Named },
-  about: Authored & { readonly id: string; readonly row: Named },
+  about: Authored & { readonly id: string; readonly row: Named; readonly byTeam?: boolean },
 ): StoredDeployment {
   assertStorable({ model_name: modelGroup, model_id: about.id });
   return {
     id: about.id,
     modelGroup,
     ...partedParameters(Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))),
-    info: storedInfo({}, info, about.row),
+    info: { ...storedInfo({}, info, about.row), ...markOf(about) },
     blocked,
     unreadable: false,
     ...newStamps(about),
@@ -109,7 +114,7 @@ export function patchedDeployment(
     ...before,
     modelGroup,
     ...patchedParameters(before, { ...clearedPrices(info), ...params }),
-    info: storedInfo(before.info, info, row),
+    info: { ...storedInfo(before.info, info, row), ...markOf({ byTeam: before.info[BY_TEAM] === true }) },
     blocked,
     updatedAt: now,
     updatedBy: by,

@@ -54,6 +54,8 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where it was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
+  /** Whether a team has a model of its own by a name, as it has them now; absent where it was read without them. */
+  readonly isTeamModel?: (teamId: string, model: string) => boolean;
   /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
   /** Facts of the signed token that the key stands for; absent for stored keys. */
@@ -217,7 +219,7 @@ export const groupsFor = ({ accessGroupsOf }: VirtualKey, model: string): readon
 export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
   const groups = groupsFor(key, model);
   if (groups.length === 0) return [];
-  return modelLists(key)
+  return modelLists(key, model)
     .filter((models) => !allowsName(models, model))
     .map((models) => groups.filter((group) => models.includes(group)));
 }
@@ -230,10 +232,14 @@ export function mayCall(key: VirtualKey | null, model: string): boolean {
   return key === null || deniedBy(key, model) === null;
 }
 
+/** Whether a model is one of the key's team, which the list of models of the team does not limit. */
+const isOwnModel = ({ teamId, isTeamModel }: VirtualKey, model: string): boolean =>
+  teamId !== null && isTeamModel?.(teamId, model) === true;
+
 /** Model lists that must all allow a model. */
-export const modelLists = ({ models, owners }: VirtualKey): readonly (readonly string[])[] => [
-  models,
-  ...(owners === undefined ? [] : modelListsOf(owners)).map((list) => list.models),
+export const modelLists = (key: VirtualKey, model: string): readonly (readonly string[])[] => [
+  key.models,
+  ...(key.owners === undefined ? [] : modelListsOf(key.owners, isOwnModel(key, model))).map((list) => list.models),
 ];
 
 /** The right that a key lacks for a model; null when it may call the model. */
@@ -242,7 +248,9 @@ function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'use
   const groups = groupsFor(key, model);
   if (!allowsModel(models, model, groups)) return 'model';
   if (owners === undefined) return null;
-  return modelListsOf(owners).find((list) => !allowsModel(list.models, model, groups))?.right ?? null;
+  return (
+    modelListsOf(owners, isOwnModel(key, model)).find((list) => !allowsModel(list.models, model, groups))?.right ?? null
+  );
 }
 
 /** Resolves a model name of a key: by an alias of the key, then by one of its team, else the name itself. */

@@ -94,11 +94,18 @@ interface ModelList {
   readonly right: 'team_model' | 'user_model';
 }
 
-/** Model lists of owners, all of which must allow a model. A user's own list is for keys without a team. */
-export function modelListsOf({ user, team, member, organization, project }: KeyOwners): readonly ModelList[] {
+/**
+ * Model lists of owners, all of which must allow a model. A user's own list is for keys without a team; the list of the team is
+ * not for a model of the team itself.
+ */
+export function modelListsOf(
+  { user, team, member, organization, project }: KeyOwners,
+  isOwnModel: boolean,
+): readonly ModelList[] {
   const lists: ModelList[] = [];
   if (team === null && user !== null) lists.push({ models: user.models, right: 'user_model' });
-  const common = team === null ? [organization, project] : [team, member, organization, project];
+  const ofTeam = isOwnModel ? [member] : [team, member];
+  const common = team === null ? [organization, project] : [...ofTeam, organization, project];
   for (const owner of common) if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
   return lists;
 }

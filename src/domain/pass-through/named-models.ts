@@ -45,7 +45,8 @@ export function modelsOf(
 }
 
 /** Whether one of the lists of a key limits its models. */
-const isLimited = (key: VirtualKey): boolean => modelLists(key).some((models) => !allowsModel(models, ANY_NAME, []));
+const isLimited = (key: VirtualKey): boolean =>
+  modelLists(key, ANY_NAME).some((models) => !allowsModel(models, ANY_NAME, []));
 
 /** Whether the allowed routes of a key name a path, and not only a group of routes. */
 const namesRoute = ({ settings: { allowedRoutes = [] } }: VirtualKey, prefix: string): boolean =>

@@ -53,6 +53,7 @@ const storedOf = ({
   previousSecret,
   owners: _owners,
   accessGroupsOf: _accessGroupsOf,
+  isTeamModel: _isTeamModel,
   refusal: _refusal,
   token: _token,
   ...key

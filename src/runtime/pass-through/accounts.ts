@@ -17,7 +17,7 @@ interface AccountOptions extends Pick<ProviderAccounts, 'served' | 'costPerReque
   readonly deployments: () => readonly Deployment[];
 }
 
-/** The first deployment of a provider that `use_in_pass_through` names. Deployments are searched once. */
+/** The first deployment of a provider that `use_in_pass_through` names, and that is of no team. Deployments are searched once. */
 function firstForwarding(deployments: () => readonly Deployment[]): (provider: string) => Deployment | null {
   let searched: readonly Deployment[] | null = null;
   let found = new Map<string, Deployment>();
@@ -27,7 +27,7 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
       searched = now;
       found = new Map(
         now
-          .filter(({ forwards }) => forwards === true)
+          .filter(({ forwards, teamId }) => forwards === true && teamId === undefined)
           .toReversed()
           .map((one) => [one.provider, one]),
       );

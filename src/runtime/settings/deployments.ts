@@ -5,6 +5,7 @@ import { DECIDER_NAMES, isDecisionMode } from '../../domain/decisions/providers.
 import { CLIENT_CREDENTIALS } from '../../domain/deployments/client-credentials.ts';
 import { type Parameters, revealedParameters } from '../../domain/deployments/parameters.ts';
 import { isPriceField, ownPrices } from '../../domain/deployments/price-fields.ts';
+import { publicNameOf, teamOfInfo } from '../../domain/deployments/team-models.ts';
 import { DEFAULT_PROBE_SETTINGS } from '../../domain/deployments/probe-settings.ts';
 import { isDuration } from '../../domain/budgets/route-budget.ts';
 import { usdFrom } from '../../domain/money.ts';
@@ -46,6 +47,8 @@ export const modelEntry = z.looseObject({
       base_model: z.string().optional(),
       mode: z.string().optional(),
       access_groups: z.array(z.string().min(1)).optional(),
+      team_id: z.string().nullish(),
+      team_public_model_name: z.string().nullish(),
       health_check_model: z.string().min(1).optional(),
       health_check_max_tokens: z.int().positive().optional(),
       health_check_timeout: z.number().positive().optional(),
@@ -121,7 +124,8 @@ export function toDeployment(
   entry: ModelEntry,
   about: { readonly dropParams: boolean; readonly env: NodeJS.ProcessEnv },
 ): DeploymentDraft {
-  const { model_name: modelGroup, litellm_params: params, model_info: info } = entry;
+  const { model_name: modelName, litellm_params: params, model_info: info } = entry;
+  const teamId = teamOfInfo(info ?? {});
   const credentialName = params.litellm_credential_name;
   // What the entry lacks comes from its credential, and not from the environment.
   const env = credentialName === undefined ? about.env : {};
@@ -148,7 +152,8 @@ export function toDeployment(
   const isWithheld = params.api_key === undefined && (signsInFile || !maySendKey(vendor, params.api_base));
   return {
     id: info?.id ?? null,
-    modelGroup,
+    modelGroup: publicNameOf(modelName, info ?? {}),
+    ...(teamId === null ? {} : { teamId }),
     provider,
     upstreamModel: model.slice(prefix.length),
     ...(responses === undefined ? {} : { responses }),

@@ -152,13 +152,6 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
       sentinel_nodes sentinel_password service_name similarity_threshold socket_timeout ssl_cert_reqs
       ssl_check_hostname supported_call_types ttl username`),
   },
-  model_info: {
-    effects: {
-      team_id: 'keys of every team may call the model',
-      team_public_model_name: 'the model has one name for all teams',
-    },
-    others: [],
-  },
 };
 
 /** Keys of `litellm_params` that are worth a text of their own; every other unread key is reported, too. */

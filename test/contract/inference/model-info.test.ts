@@ -129,15 +129,11 @@ describe('models.info', () => {
     expect((await ids('?healthy_only=true')).filter((id) => id !== 'g')).toEqual([]);
   });
 
-  it('400: an id of nothing the key may call, and a choice by teams', async () => {
+  it('400: an id of nothing the key may call', async () => {
     const refusal = (error: string) => ({ status: 400, body: { detail: { error } } });
     const unknown = (id: string) => refusal(`Model id = ${id} not found on litellm proxy`);
     expect(await read('/model/info?litellm_model_id=x')).toEqual(unknown('x'));
     expect(await read('/model/info?litellm_model_id=known-1', await keyFor(['g/-lite']))).toEqual(unknown('known-1'));
-    expect(await read('/model/info?teamId=t')).toEqual(
-      refusal("The parameter 'teamId' cannot be honoured: no team has models of its own."),
-    );
-    expect((await read('/model/info?include_team_models=false')).status).toBe(200);
   });
 
   it.each(['models.info', 'models.groups'])('%s 401: an unknown key', async (name) => {

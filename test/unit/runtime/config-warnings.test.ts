@@ -76,7 +76,6 @@ environment_variables: { KEY: sk-variable }
       'config.yaml:2: model_list.0.litellm_params.rpm: has no effect: the limit is not enforced, and does not weight the deployment (in 2 models)',
       'config.yaml:4: model_list.1.timeout: has no effect here; did you mean litellm_params.timeout?',
       'config.yaml:8: model_list.1.litellm_params.api_bas: has no effect; did you mean api_base?',
-      'config.yaml:10: model_list.1.model_info.team_id: has no effect: keys of every team may call the model',
     ]);
   });
 });

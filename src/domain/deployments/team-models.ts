@@ -1,0 +1,125 @@
+import type { Deployment } from '../chat/provider.ts';
+import { vendorOf } from '../chat/vendors.ts';
+import { InvalidInput, type Issue } from '../errors.ts';
+
+type Named = Readonly<Record<string, unknown>>;
+
+/** The team of a caller's key; null for the admin key. */
+type OfTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
+
+/** A deployment of one team, or of all. */
+interface Owned {
+  readonly teamId?: string | null;
+}
+
+/** Whether a deployment is common, or of the team of a key. */
+export const isFor = (key: OfTeam, { teamId = null }: Owned): boolean => teamId === null || key?.teamId === teamId;
+
+/** The deployments that names of a key mean: those of its team, and the common ones of other names. */
+export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>>(
+  key: OfTeam,
+  deployments: readonly Of[],
+): readonly Of[] {
+  const isCommon = ({ teamId = null }: Of): boolean => teamId === null;
+  if (deployments.every(isCommon)) return deployments;
+  const found = deployments.filter((one) => isFor(key, one));
+  const own = new Set(found.filter((one) => !isCommon(one)).map(({ modelGroup }) => modelGroup));
+  return found.filter((one) => !isCommon(one) || !own.has(one.modelGroup));
+}
+
+/** Public names and wildcards of models. */
+class Names {
+  readonly #exact: ReadonlySet<string>;
+  readonly #wildcards: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.#exact = new Set(names);
+    this.#wildcards = names.filter((name) => name.endsWith('*'));
+  }
+
+  /** How exactly a name is matched: by itself, by the length of the longest wildcard, or -1 for not at all. */
+  rank(name: string): number {
+    if (this.#exact.has(name)) return Infinity;
+    return Math.max(-1, ...this.#wildcards.flatMap((one) => (name.startsWith(one.slice(0, -1)) ? [one.length] : [])));
+  }
+}
+
+/**
+ * Tells whether a name means a model of its own to the keys of a team, as calls select it: exact names before wildcards, longer
+ * wildcards before shorter ones, the team's before one of all. `open` are the deployments that may be called, `all` has blocked
+ * ones too: such a name is the team's only while nothing else has it.
+ */
+export function teamModelFinder(
+  open: readonly Deployment[],
+  all: readonly Deployment[],
+): (teamId: string, model: string) => boolean {
+  const namesOf = (of: readonly Deployment[], teamId: string | undefined): Names =>
+    new Names(of.filter((one) => one.teamId === teamId).map(({ modelGroup }) => modelGroup));
+  const ids = new Set(all.flatMap(({ teamId }) => (teamId === undefined ? [] : [teamId])));
+  if (ids.size === 0) return () => false;
+  const common = namesOf(open, undefined);
+  const teams = new Map([...ids].map((id) => [id, { open: namesOf(open, id), all: namesOf(all, id) }]));
+  return (teamId, model) => {
+    const own = teams.get(teamId);
+    if (own === undefined) return false;
+    const [ofTeam, ofAll] = [own.open.rank(model), common.rank(model)];
+    return ofTeam < 0 ? ofAll < 0 && own.all.rank(model) >= 0 : ofTeam >= ofAll;
+  };
+}
+
+/** The team that `model_info` names; null for none. */
+export const teamOfInfo = ({ team_id: id }: Named): string | null => (typeof id === 'string' && id !== '' ? id : null);
+
+/** The name by which callers know a model: for the model of a team, the one that its team sees. */
+export function publicNameOf(name: string, info: Named): string {
+  const { team_public_model_name: shown } = info;
+  return teamOfInfo(info) !== null && typeof shown === 'string' && shown !== '' ? shown : name;
+}
+
+/** Member of the stored facts of a model that a team administrator made. It is never taken from a request. */
+export const BY_TEAM = 'made_by_team';
+
+/** Parameters that a team administrator may send. Others could reach the accounts or the network of the operator. */
+const TEAM_PARAMS = new Set([
+  'model',
+  'api_key',
+  'api_base',
+  'api_version',
+  'drop_params',
+  'max_tokens',
+  'num_retries',
+  'organization',
+  'rpm',
+  'timeout',
+  'tpm',
+  'use_chat_completions_api',
+]);
+
+/** Whether a text, or a text in a list or map, is a reference to a variable of the server. */
+const refersToVariable = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.startsWith('os.environ/')
+    : typeof value === 'object' && value !== null && Object.values(value).some(refersToVariable);
+
+/**
+ * Refuses parameters of a team administrator that would use what the operator has: its keys, variables and stored credentials,
+ * or prices below the real ones. Proxy administrators may not add them to such a model either: its address is the team's.
+ * Throws InvalidInput.
+ */
+export function assertTeamParams(params: Named, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {
+  const issues: Issue[] = [];
+  const note = (name: string, message: string, map = 'litellm_params'): void => {
+    issues.push({ path: ['body', map, name], rule: 'value_error', message: `Value error, ${message}` });
+  };
+  for (const [name, value] of Object.entries(params)) {
+    if (!TEAM_PARAMS.has(name)) note(name, 'a model that a team administrator made cannot have this');
+    else if (refersToVariable(value)) note(name, 'only proxy admins may refer to variables of the server');
+  }
+  if (deployment.baseModel !== null) note('base_model', 'only proxy admins may choose the prices', 'model_info');
+  if (deployment.provider === 'demo' || Object.keys(vendorOf(deployment.provider)?.credentials ?? {}).length > 0)
+    note('model', `only proxy admins may add models of the provider ${deployment.provider}`);
+  if (typeof params['api_key'] !== 'string' || params['api_key'] === '')
+    note('api_key', 'the model of a team needs a key of its own');
+  const [first] = issues;
+  if (first !== undefined) throw new InvalidInput(`${first.path.slice(1).join('.')}: ${first.message}`, issues);
+}

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chat, envelope, type Json, tenancyClient } from '../../support/tenancy-client.ts';
+import { startRecordedVendor, type Vendor } from './vendor.ts';
+
+const { get, post, send, key } = tenancyClient({
+  env: { STORE_MODEL_IN_DB: 'True', OPERATOR_KEY: 'sk-of-the-operator' },
+  config: {
+    general_settings: { demo_model: false },
+    model_list: [
+      { model_name: 'filed', litellm_params: { model: 'demo' }, model_info: { id: 'filed-1' } },
+      {
+        model_name: 'filed-of-team',
+        litellm_params: { model: 'demo' },
+        model_info: { id: 'filed-2', team_id: 'red', team_public_model_name: 'from-file' },
+      },
+    ],
+  },
+});
+
+let vendor: Vendor;
+let admin = '';
+let red = '';
+let blue = '';
+const make = (name: string, id: string, apiKey: string, more: { readonly info?: object; readonly by?: string } = {}) =>
+  post(
+    '/model/new',
+    {
+      model_name: name,
+      litellm_params: { model: `openai/${id}`, api_base: vendor.base, api_key: apiKey },
+      model_info: { id, ...more.info },
+    },
+    more.by,
+  );
+/** Status of a call, and the credential that the upstream got; null where nothing was sent. */
+async function called(model: string, by?: string): Promise<readonly [number, string | null]> {
+  const before = vendor.seen().length;
+  const { status } = await post('/v1/chat/completions', chat(model), by);
+  return [status, vendor.seen()[before]?.authorization ?? null];
+}
+const namesOf = async (by?: string): Promise<readonly unknown[]> =>
+  ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
+const infoOf = async (path: string, by?: string): Promise<readonly unknown[]> =>
+  ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
+
+beforeAll(async () => {
+  vendor = await startRecordedVendor();
+  await post('/team/new', { team_id: 'red', models: ['filed'] });
+  await post('/team/new', { team_id: 'blue' });
+  await post('/user/new', { user_id: 'anna' });
+  await post('/user/new', { user_id: 'ben' });
+  await post('/team/member_add', { team_id: 'red', member: { user_id: 'anna', role: 'admin' } });
+  await post('/team/member_add', { team_id: 'red', member: { user_id: 'ben', role: 'user' } });
+  admin = await key({ user_id: 'anna' });
+  red = await key({ team_id: 'red' });
+  blue = await key({ team_id: 'blue' });
+  await make('gpt', 'common', 'sk-common');
+  await make('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
+  await make('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
+});
+afterAll(() => vendor.stop());
+
+describe('a model of a team', () => {
+  it('is meant by its name for keys of the team, also beside one of all with the same name', async () => {
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await called('gpt', red)).toEqual([200, 'Bearer sk-red']);
+      expect(await called('gpt', blue)).toEqual([200, 'Bearer sk-common']);
+      expect(await called('gpt')).toEqual([200, 'Bearer sk-common']);
+    }
+    expect(await called('only', red)).toEqual([200, 'Bearer sk-hidden']);
+  });
+
+  it('does not exist for others, by its name and by its id', async () => {
+    const unnamed = await key({});
+    for (const by of [blue, unnamed])
+      for (const model of ['only', 'hidden', 'own', 'from-file']) {
+        const answer = await post('/v1/chat/completions', chat(model), by);
+        const message = `/chat/completions: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
+        expect([answer.status, (answer.body['error'] as Json)['message']]).toEqual([400, message]);
+      }
+    expect(await called('only')).toEqual([400, null]);
+    expect(await called('hidden')).toEqual([400, null]);
+    for (const by of [blue, unnamed]) {
+      expect(await namesOf(by)).toEqual(['filed', 'gpt']);
+      expect((await get('/v1/models/only', by)).status).toBe(404);
+      expect(await infoOf('/model/info', by)).toEqual(['filed-1', 'common']);
+      expect((await get('/health/latest', by)).body).toEqual({ latest_health_checks: {}, total_models: 0 });
+    }
+  });
+
+  it('is not limited by the models of the team, but by those of the key', async () => {
+    expect(await called('filed', red)).toEqual([200, null]);
+    expect(await namesOf(red)).toEqual(['filed', 'from-file', 'gpt', 'only']);
+    const limited = await key({ team_id: 'red', models: ['filed'] });
+    expect(await called('only', limited)).toEqual([403, null]);
+    expect(await namesOf(limited)).toEqual(['filed']);
+  });
+
+  it('of the configuration file has the name that the team sees', async () => {
+    expect(await called('from-file', red)).toEqual([200, null]);
+    expect(await called('filed-of-team', red)).toEqual([403, null]);
+  });
+
+  it('models.info 200, models.page 200: models of a team, and of the teams of a user', async () => {
+    const ofRed = ['filed-1', 'filed-2', 'own', 'hidden'];
+    for (const path of ['/model/info', '/v2/model/info']) {
+      expect(await infoOf(`${path}?teamId=red`)).toEqual(ofRed);
+      expect(await infoOf(`${path}?teamId=blue`, blue)).toEqual(['filed-1', 'common']);
+      expect(await infoOf(`${path}?teamId=red`, admin)).toEqual(ofRed);
+      expect(await infoOf(path, admin)).toEqual(['filed-1', 'common']);
+      expect(await infoOf(`${path}?include_team_models=true`, admin)).toEqual([
+        'filed-1',
+        'filed-2',
+        'common',
+        'own',
+        'hidden',
+      ]);
+    }
+    const { body } = await get('/model/info?litellm_model_id=filed-2');
+    expect(body['data']).toMatchObject([
+      { model_name: 'from-file', model_info: { team_id: 'red', team_public_model_name: 'from-file' } },
+    ]);
+  });
+
+  it('models.info 403 and 404, models.page 403 and 404: a team of others, and an unknown one', async () => {
+    for (const path of ['/model/info', '/v2/model/info']) {
+      expect((await get(`${path}?teamId=red`, blue)).status).toBe(403);
+      expect((await get(`${path}?teamId=none`)).status).toBe(404);
+    }
+  });
+
+  it('deployments.create 400: an unknown team', async () => {
+    expect(await make('x', 'x', 'k', { info: { team_id: 'none' } })).toEqual(
+      envelope(400, 'Team not found, passed team_id=none'),
+    );
+  });
+
+  it('models.list 200: models of a team, and access groups of models of all only', async () => {
+    await make('grouped', 'grouped', 'sk-red', { info: { team_id: 'red', access_groups: ['secret-group'] } });
+    const listed = async (query: string, by?: string) =>
+      ((await get(`/v1/models?${query}`, by)).body['data'] as readonly Json[]).map(({ id }) => id);
+    expect(await listed('team_id=red')).toEqual(['filed', 'from-file', 'gpt', 'only', 'grouped']);
+    expect(await listed('team_id=blue')).toEqual(['filed', 'gpt']);
+    for (const by of [blue, red, undefined]) expect(await listed('only_model_access_groups=true', by)).toEqual([]);
+    expect((await get('/access_group/list')).body).toEqual({ access_groups: [] });
+    expect(await post('/access_group/new', { access_group: 'g', model_names: ['only'] })).toMatchObject({
+      status: 400,
+      body: { detail: { error: 'Model(s) not found: only' } },
+    });
+    await post('/model/delete', { id: 'grouped' });
+  });
+
+  it('models.groups 200: what the key may call, never two models under one name', async () => {
+    const limits = async (by?: string) =>
+      ((await get('/model_group/info', by)).body['data'] as readonly Json[]).map((one) => [
+        one['model_group'],
+        one['tpm'],
+      ]);
+    await send('PATCH', '/model/common/update', { litellm_params: { tpm: 1_000_000 } });
+    await send('PATCH', '/model/own/update', { litellm_params: { tpm: 2_000_000 } });
+    const common = [
+      ['filed', null],
+      ['gpt', 1_000_000],
+    ];
+    expect(await limits()).toEqual(common);
+    expect(await limits(blue)).toEqual(common);
+    expect(await limits(red)).toEqual([
+      ['filed', null],
+      ['from-file', null],
+      ['gpt', 2_000_000],
+      ['only', null],
+    ]);
+    expect(await infoOf('/model/info', red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
+  });
+
+  it('that is blocked gives way to one of all, for which the models of the team hold', async () => {
+    await post('/model/block', { model_id: 'own' });
+    expect(await called('gpt', red)).toEqual([403, null]);
+    expect(await namesOf(red)).not.toContain('gpt');
+    await post('/model/unblock', { model_id: 'own' });
+    expect(await called('gpt', red)).toEqual([200, 'Bearer sk-red']);
+  });
+
+  it('with a wildcard does not let the team call models of all that its list lacks', async () => {
+    await make('vendor/exact', 'exact', 'sk-common');
+    await make('vendor/long*', 'long', 'sk-common');
+    await make('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
+    expect(await called('vendor/exact', red)).toEqual([403, null]);
+    expect(await called('vendor/longer', red)).toEqual([403, null]);
+    expect(await called('vendor/other', red)).toEqual([200, 'Bearer sk-red']);
+    expect(await called('vendor/exact', blue)).toEqual([200, 'Bearer sk-common']);
+    expect(await called('vendor/other', blue)).toEqual([400, null]);
+    for (const id of ['exact', 'long', 'wild']) await post('/model/delete', { id });
+  });
+
+  it('is renamed for its team alone', async () => {
+    await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: 'shown' } });
+    expect(await called('shown', red)).toEqual([200, 'Bearer sk-hidden']);
+    expect(await called('only', red)).toEqual([403, null]);
+    expect(await called('shown', blue)).toEqual([400, null]);
+    await send('PATCH', '/model/hidden/update', { model_info: { team_public_model_name: null } });
+    expect(await called('only', red)).toEqual([200, 'Bearer sk-hidden']);
+  });
+
+  it('is not a fallback of other teams', async () => {
+    const body = { ...chat('filed'), fallbacks: ['only'] };
+    expect((await post('/v1/chat/completions', body, blue)).status).toBe(400);
+    expect((await post('/v1/chat/completions', { ...body, fallbacks: ['hidden'] }, blue)).status).toBe(400);
+    expect((await post('/v1/chat/completions', body, red)).status).toBe(200);
+  });
+
+  it('is deleted with its team, so that a later team with the same id has none', async () => {
+    await post('/team/new', { team_id: 'green' });
+    await make('greens', 'greens', 'sk-green', { info: { team_id: 'green' } });
+    expect((await post('/team/delete', { team_ids: ['green'] })).status).toBe(200);
+    await post('/team/new', { team_id: 'green' });
+    const green = await key({ team_id: 'green' });
+    expect(await called('greens', green)).toEqual([400, null]);
+    expect(await infoOf('/model/info')).not.toContain('greens');
+  });
+
+  it('that is blocked is blocked for the team alone', async () => {
+    await post('/model/block', { model_id: 'hidden' });
+    expect((await post('/v1/chat/completions', chat('only'), red)).status).toBe(403);
+    expect((await post('/v1/chat/completions', chat('only'), blue)).status).toBe(400);
+    await post('/model/unblock', { model_id: 'hidden' });
+  });
+});
